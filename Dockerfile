@@ -15,7 +15,7 @@ RUN apt-get update \
 # The distributions' NumPy, SciPy and Pinocchio are compiled for NumPy 1; package.xml names what has no
 # key of rosdep. launch_testing does not know pytest 9.
 RUN pip install --no-cache-dir 'numpy<2' 'numba>=0.57' clarabel threadpoolctl 'mcap>=1.1' \
-        'setuptools>=61,<80' 'pytest>=7,<9' pytest-xdist 'hypothesis>=6' 'cma>=3' 'casadi>=3.6' \
+        'setuptools>=61,<80' 'pytest>=7,<9' pytest-xdist 'hypothesis>=6' 'cma>=3' 'casadi>=3.7' \
     && pip install --no-cache-dir --no-deps example-robot-data
 COPY . .
 RUN . "/opt/ros/$ROS_DISTRO/setup.sh" \

@@ -1,4 +1,4 @@
-# `make demo` runs the whole story on an embedded arm, `make test` runs the tests; both create
+# `make demo` runs the whole workflow on a shipped arm, `make test` runs the tests; both create
 # the virtual environment .venv on the first call. PYTHON chooses the interpreter.
 PYTHON ?= python3
 VENV := .venv
@@ -7,7 +7,7 @@ ROS_STAMP := $(VENV)/ros_installed
 
 unexport PYTHONDONTWRITEBYTECODE    # some containers set it: every process would compile the package
 
-.PHONY: demo ros ros-demo ros-test test tests portable-test faults fuzz reliability lint docs house benchmarks clean
+.PHONY: demo ros ros-demo ros-test test tests portable-test faults fuzz reliability lint ament-lint docs house benchmarks clean
 
 demo: $(STAMP)
 	$(VENV)/bin/robot-identification demo -o results/demo
@@ -21,7 +21,7 @@ ros-test: $(ROS_STAMP)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python -m pytest \
 		--numprocesses 2 --dist loadfile test/integration
 
-# the type checker takes a core for a minute: the tests have the others
+# the type checker occupies one core for a minute; the tests use the others
 test: $(STAMP)
 	@$(MAKE) --no-print-directory --jobs 2 lint tests
 
@@ -29,7 +29,7 @@ tests: $(STAMP)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python -m pytest \
 		--numprocesses auto --maxprocesses 4 --dist worksteal --ignore test/integration
 
-# the kernels that an older processor would choose, for what is judged by numbers
+# numerical tests with the kernels that an older processor would choose
 NUMERICAL := test/test_batch_estimators.py test/test_estimation.py test/test_online.py \
 	test/test_search_estimators.py test/test_variable_projection.py test/test_regress*.py \
 	test/test_identification.py test/robots/test_chain.py
@@ -39,18 +39,18 @@ portable-test: $(STAMP)
 		$(VENV)/bin/python -m pytest --numprocesses auto --maxprocesses 4 \
 		--dist worksteal $(NUMERICAL)
 
-# everything that can go wrong while the arm moves, on a model of the controller at 500 Hz
+# faults while the arm moves, simulated with a model of the controller at 500 Hz
 faults: $(STAMP)
 	$(VENV)/bin/python test/controllers/controller_faults.py
 
-# N spoiled files for each reader, of FIRST on; failures are kept in test/fuzz/corpus
+# N corrupted files for each reader, from number FIRST; failures are kept in test/fuzz/corpus
 N ?= 10000
 FIRST ?= 0
 fuzz: $(STAMP)
 	$(VENV)/bin/python test/fuzz/run.py --count $(N) --first $(FIRST)
 
-# what the checks notice of spoilt recordings and how often they cry wolf; SEEDS, DATASETS;
-# pieces add up in results/reliability.json
+# detection rates of the checks on corrupted recordings, and false alarms; SEEDS, DATASETS;
+# results are collected in results/reliability.json
 SEEDS ?= 10
 DATASETS ?= ../shared/datasets
 RELIABILITY := $(VENV)/bin/python benchmarks/reliability.py --datasets $(DATASETS)
@@ -63,11 +63,13 @@ reliability: $(STAMP)
 
 lint: $(STAMP)
 	$(VENV)/bin/ruff check .
-	$(VENV)/bin/flake8
-	$(VENV)/bin/pydocstyle
 	$(VENV)/bin/mypy
 
-# the documentation site, in build/docs; a warning, and a link that leads nowhere, is an error
+# the linter of ROS packages, in the environment of `make ros`; .ci/run calls it
+ament-lint: $(ROS_STAMP)
+	$(VENV)/bin/ament_flake8 --linelength 99 robot_identification launch test benchmarks setup.py
+
+# the documentation site, in build/docs; warnings and broken links are errors
 docs: $(STAMP)
 	$(VENV)/bin/python -m pip install --quiet --editable '.[docs]'
 	$(VENV)/bin/python -m sphinx --fail-on-warning --keep-going --quiet docs build/docs

@@ -39,8 +39,11 @@ from robot_identification.excitation import (
     motion_limits,
     Requirements,
 )
-from robot_identification.excitation.certificate.clearance import INFLUENCE, RESERVE
-from robot_identification.excitation.certificate.clearance_proof import make_coal_body
+from robot_identification.excitation.certificate.clearance import (
+    INFLUENCE,
+    make_coal_body,
+    RESERVE,
+)
 from robot_identification.excitation.certificate.geometry.shapes import coarsen
 from robot_identification.excitation.design.build_problem import build_problem
 

@@ -91,7 +91,7 @@ class Laboratory:
                 else self.node.create_client(kind, name))
             ready = client.wait_for_server if action else client.wait_for_service
             if not ready(PATIENCE):
-                raise SystemExit(f"'{name}' did not appear; look at the logs in '{self.folder}'")
+                raise SystemExit(f"'{name}' did not appear; see the logs in '{self.folder}'")
             self._spin_for(1.0)
         client = self._clients[name]
         if not action:
@@ -111,7 +111,7 @@ class Laboratory:
             gone = [node for node, process in self.processes.items()
                     if process.poll() is not None]
             if gone or time.monotonic() > latest:
-                raise SystemExit(f'{gone or name} ended or did not answer; look at the logs in '
+                raise SystemExit(f'{gone or name} ended or did not answer; see the logs in '
                                  f"'{self.folder}'")
         return future.result()
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-What an excitation is worth: parameter errors after motions of equal duration.
+Benefit of an excitation: parameter errors after motions of equal duration.
 
     python benchmarks/excitation_identification.py [--robot panda] [--seeds 5] [--json FILE]
 

@@ -90,7 +90,7 @@ def alone(fleet: Fleet) -> dict[str, float]:
             'bytes to a worker': float(np.mean([len(pickle.dumps(task)) for task in fleet.tasks])),
             'bytes back of a robot': float(np.mean(sizes)),
             'bytes of a recording': float(np.mean(files)),
-            'bytes of a normal form': float(sum(factor.nbytes for factor in normal.factors))}
+            'bytes of the R factors': float(sum(factor.nbytes for factor in normal.factors))}
 
 
 def difference(fleet: Fleet, folder: Path) -> float:

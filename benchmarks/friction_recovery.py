@@ -17,7 +17,7 @@ Simulated truth with each friction term: whether it is found, and nothing else.
     PYTHONPATH=test python benchmarks/friction_recovery.py [--seeds 20] [--noise 0.1]
 
 A matched arm of two joints moves for 16 s; torques have white noise. `covered` is the part of the
-true friction parameters and shape numbers inside the 95 % interval of `wls`, which is told the
+true friction parameters and shape parameters inside the 95 % interval of `wls`, which is told the
 terms and finds their shapes (the chi-square of all is in test/test_friction_recovery.py). `auto`
 is told nothing: `missing` counts joints whose true terms it did not take (a term that contains a
 true one counts as it), `absent` joints on which it took a term that the plant lacks. `auto` tries

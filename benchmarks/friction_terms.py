@@ -18,9 +18,9 @@ Friction terms of the literature on real arms, and what is left when the library
 
 The first table adds one term to `coulomb + viscous + offset` of every joint: terms of the library
 and others that are defined here alone. Errors are those of the physically consistent model on five
-left-out blocks, all joints together. Shape numbers are the best of a grid for each joint, judged
-on the left-out blocks themselves: an oracle that no choice from training data can beat, so a term
-that does not win here cannot win.
+left-out blocks, all joints together. Shape parameters are the best of a grid for each joint,
+judged on the left-out blocks themselves: an oracle that no choice from training data can beat, so
+a term that does not win here cannot win.
 
 `--residual` takes the terms of `auto` and says, joint by joint, which part of the residual's
 variance more columns would explain, fitted on every other second and judged on the others: drift
@@ -56,7 +56,7 @@ RATIO, BREAK = 0.5, 0.05
 
 
 class Extra(FrictionTerm):
-    """A term with one parameter and at most one shape number, as a formula."""
+    """A term with one parameter and at most one shape parameter, as a formula."""
 
     candidate = False
 

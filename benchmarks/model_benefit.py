@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a model is worth at work: tracking with feed-forward, and the contact that is found."""
+"""Benefit of a model: tracking with feed-forward, and the smallest contact detected."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.online import calibrate_residuals, MomentumObserver
-from robot_identification.online.sliding_window import SlidingWindow, stacked_instants
 from robot_identification.recording import Recording
+from robot_identification.ros.sliding_window import SlidingWindow, stacked_instants
 from robot_identification.simulation import Plant, simulate
 
 BANDWIDTH, DAMPING = 4.0, 1.0
@@ -212,7 +212,7 @@ def contact_found(model: IdentifiedModel, learnt: Recording, fresh: Iterable[Rec
     for recording in fresh:
         t, q, v, tau = smoothed(recording, arm, rate)
         settled = t - t[0] > SETTLING
-        deviations = statistics.deviations(model, q, v)
+        deviations = statistics.deviations(v, *statistics.uncertainty(model, q, v))
         excess = np.max(np.abs(observer.run(t, q, v, tau) - statistics.bias) / deviations, axis=1)
         highest += _highest(excess[settled], round(rate))
         seconds += float(np.sum(settled)) / rate
@@ -249,7 +249,7 @@ def _forces(arm: Arm, q: Array, deviations: Array, moving: np.ndarray) -> list[f
 @dataclass(frozen=True)
 class AtWork:
     """
-    What a model is worth on one arm.
+    Benefit of a model on one arm.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ class AtWork:
     contact
         With the URDF's and with the identified model.
     seconds
-        Length of the motion that the residual was learnt from [s].
+        Length of the motion from which the residual was calibrated [s].
 
     """
 
@@ -268,10 +268,10 @@ class AtWork:
     seconds: float
 
 
-def worth(model: IdentifiedModel, plant: Plant, rng: np.random.Generator, *,
-          period: float = 4.0, passes: int = 3) -> AtWork:
+def evaluate_model_benefit(model: IdentifiedModel, plant: Plant, rng: np.random.Generator, *,
+                           period: float = 4.0, passes: int = 3) -> AtWork:
     """
-    Put a model to work on a simulated arm: one fast task of a few seconds.
+    Return the benefit of a model on a simulated arm in one fast task of a few seconds.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def main() -> int:
         *(f'xarm7:{seed}' for seed in range(4))])
     parser.add_argument('--motions', type=int, default=8)
     options = parser.parse_args()
-    print('| arm, seed | found where there is none | 0.3 kg found | in the interval | '
+    print('| arm, seed | false detections | detections of 0.3 kg | in the interval | '
           'error of the mass, rms | half width |')
     print('| --- ' * 6 + '|')
     for text in options.arms:

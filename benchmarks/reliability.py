@@ -204,7 +204,7 @@ def table(rows: list[dict[str, Any]]) -> None:
     """Print corruptions against checks, and the false alarms."""
     spoilt = [row for row in rows if row['part'] == 'corrupted']
     if spoilt:
-        print('| what is wrong | noticed by the right check | by any | who notices |\n'
+        print('| corruption | detected by the right check | by any | detected by |\n'
               '| --- | --- | --- | --- |')
     for corruption in CORRUPTIONS:
         mine = [row for row in spoilt if row['corruption'] == corruption.name]
@@ -213,7 +213,7 @@ def table(rows: list[dict[str, Any]]) -> None:
             right = f"{sum(row['right'] for row in mine)} of {len(mine)}"
             if not corruption.right:
                 errors = [row['error'] for row in mine if row.get('error') is not None]
-                right = f'none need, errors up to {max(errors, default=np.nan):.1%}'
+                right = f'not required, errors up to {max(errors, default=np.nan):.1%}'
             print(f"| {corruption.name.format(joint='k')} | {right} | "
                   f"{sum(bool(row['alarms']) for row in mine)} | "
                   + ', '.join(f'{name} {count}' for name, count in names.most_common()) + ' |')

@@ -87,7 +87,7 @@ def online():
             for row in states:
                 running.update(*row)
             rows.append({'friction': friction, 'forgetting': memory is not None,
-                         'unknowns': len(running.filter.values),
+                         'unknowns': len(running.deviations),
                          'milliseconds': 1e3 * (time.perf_counter() - began) / len(states),
                          'of processor time': 1e3 * (time.process_time() - busy) / len(states)})
     return rows
@@ -96,7 +96,7 @@ def online():
 def main():
     results = {'searches': searches(), 'online': online()}
     for row in results['searches']:
-        wanted = '' if row['wanted'] is None else f', wanted {row["wanted"]} s'
+        wanted = '' if row['wanted'] is None else f', target {row["wanted"]} s'
         print(f"{row['objective']:14s} {row['friction']:16s} {row['evaluations']} evaluations of "
               f"{row['samples']} samples: {row['seconds']:6.3f} s, "
               f"{row['of processor time']:6.3f} s of processor time{wanted}")
@@ -108,7 +108,7 @@ def main():
     for row in results['online']:
         print(f"online {row['friction']:16s} forgetting {row['forgetting']!s:5s} "
               f"{row['unknowns']} unknowns {row['milliseconds']:.3f} ms "
-              f"({row['of processor time']:.3f} ms of processor time), wanted 1 ms")
+              f"({row['of processor time']:.3f} ms of processor time), target 1 ms")
     if len(sys.argv) > 1:
         with open(sys.argv[1], 'w', encoding='utf-8') as stream:
             json.dump(results, stream, indent=1)

@@ -11,11 +11,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Start the node that adds efforts to trajectories, or compensates gravity and friction."""
+"""Start the node that adds efforts to trajectories or compensates gravity and friction."""
 
 from robot_identification.ros.nodes.launching import node_description
 
 
 def generate_launch_description():
-    """Declare the arguments and start the node; an empty controller is that of the mode."""
+    """Declare the arguments and start the node; the default controller depends on the mode."""
     return node_description('feedforward', 'feedforward', controller='')

@@ -11,12 +11,12 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Bring up and identify a Franka Research 3; real by default."""
+"""Bring up and identify a Franka Research 3; by default a real one."""
 
 from robot_identification.ros.nodes.launch_arguments import FAMILIES
 from robot_identification.ros.nodes.launching import family_description
 
 
 def generate_launch_description():
-    """Include identify.launch.py with the values for this arm and its driver."""
+    """Include identify.launch.py with the arguments of this arm and its driver."""
     return family_description(FAMILIES['fr3'])

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Identify an arm that is already running, from its robot_description; no robot YAML is needed."""
+"""Identify a running arm without a robot YAML, from the URDF on its topic robot_description."""
 
 from pathlib import Path
 
@@ -24,12 +24,13 @@ from robot_identification.ros.nodes.launching import include_launch_file, with_a
 
 
 def generate_launch_description():
-    """Declare the arguments, receive the description and include identify.launch.py."""
+    """Declare the arguments, receive the URDF and include identify.launch.py."""
     declared = [DeclareLaunchArgument(**argument) for argument in generic_arguments()]
     return LaunchDescription([*declared, GroupAction([with_argument_values(_identify)])])
 
 
 def _identify(value):
+    """Return the actions; unless `robot` is given, a robot YAML is written from the URDF."""
     robot, locked = value('robot'), ()
     if not robot:
         urdf, joints = receive_description(value('description'), value('controller'),

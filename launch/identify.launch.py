@@ -31,11 +31,12 @@ def generate_launch_description():
     """Declare the arguments, bring up the arm and start the nodes."""
     declared = [DeclareLaunchArgument(**argument)
                 for argument in identify_arguments(robot='panda')]
-    # a scope: a launch file for two arms includes this file twice
+    # in a group: arguments must not leak if a launch file for two arms includes this file twice
     return LaunchDescription([*declared, GroupAction([with_argument_values(_start_nodes)])])
 
 
 def _start_nodes(value):
+    """Return the actions that bring up the arm and start all nodes."""
     names = driver_values(value)
     identification = make_node(
         'identification', ('robot', 'tf_prefix', 'data_directory', 'use_sim_time'))
@@ -45,6 +46,7 @@ def _start_nodes(value):
 
 
 def _include(name, names, **options):
+    """Return the action that includes a launch file; `names` override launch arguments."""
     values = {argument: LaunchConfiguration(argument) for argument in INCLUDED_FILES[name]}
     values.update({key: text for key, text in names.items() if key in values})
     values['use_sim_time'] = use_sim_time_value()

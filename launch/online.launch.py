@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Start the node that estimates the parameters while the arm moves."""
+"""Start the node that estimates the dynamic parameters while the arm moves."""
 
 from robot_identification.ros.nodes.launching import node_description
 

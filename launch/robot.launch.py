@@ -35,7 +35,7 @@ from robot_identification.ros.nodes.launching import (
 )
 
 CLOCK = 'gz.msgs.Clock'
-CLOCKS = {'humble': 'ignition.msgs.Clock'}     # by ROS_DISTRO; Humble comes with Fortress
+CLOCKS = {'humble': 'ignition.msgs.Clock'}     # by ROS_DISTRO; Humble's Gazebo is Fortress
 
 
 def generate_launch_description():
@@ -45,11 +45,13 @@ def generate_launch_description():
 
 
 def _bring_up(value):
+    """Return the actions that bring up the arm in the requested way."""
     return {'mujoco': _mujoco, 'gazebo': _gazebo, 'mock': _mock, 'none': _real}[value('sim')](
         load_requested_arm(value), value)
 
 
 def _mujoco(arm, value):
+    """Return the actions for the simulated robot of this package."""
     simulated = make_node('simulated_robot', ('robot', 'tf_prefix', 'controller', 'use_sim_time'))
     if value('state_publisher') == 'false':
         return [simulated]
@@ -57,6 +59,7 @@ def _mujoco(arm, value):
 
 
 def _gazebo(arm, value):
+    """Return the actions for Gazebo with gz_ros2_control."""
     check_controller(arm, value('controller'), value('command_interface'))
     description = robot_description(
         arm, 'gazebo', value('command_interface'),
@@ -77,6 +80,7 @@ def _gazebo(arm, value):
 
 
 def _mock(arm, value):
+    """Return the actions for mock hardware of ros2_control."""
     check_controller(arm, value('controller'), value('command_interface'))
     description = robot_description(arm, 'mock', value('command_interface'))
     manager = Node(
@@ -89,6 +93,7 @@ def _mock(arm, value):
 
 
 def _real(arm, value):
+    """Return the actions for a real arm; its driver is started if robot_ip is given."""
     entities = []
     if value('robot_ip') and value('driver'):
         entities.append(_driver(arm, value))
@@ -104,6 +109,7 @@ def _real(arm, value):
 
 
 def _driver(arm, value):
+    """Return the action that includes the launch file of the vendor's driver."""
     package, name = value('driver').split('/', 1)
     known = arm.driver if arm.driver is not None and arm.driver.launch == value('driver') else None
     arguments = {} if known is None else dict(known.arguments)
@@ -119,10 +125,12 @@ def _driver(arm, value):
 
 
 def _controllers_file(arm, value):
+    """Return the controllers file with the arm's prefix and namespace."""
     return controllers_for_namespace(arm, value('namespace'), make_temporary_folder())
 
 
 def _state_publisher(arm, value, description, use_sim_time=None):
+    """Return robot_state_publisher; the launch argument is the default of `use_sim_time`."""
     if use_sim_time is None:
         use_sim_time = value('use_sim_time') == 'true'
     return Node(
@@ -132,6 +140,7 @@ def _state_publisher(arm, value, description, use_sim_time=None):
 
 
 def _spawner(value, controllers, parameters=None):
+    """Return the node that loads and activates controllers."""
     options = [] if parameters is None else ['--param-file', str(parameters)]
     return Node(
         package='controller_manager', executable='spawner', output='screen',

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Start the node that compares measured torques with those of a model."""
+"""Start the node that compares measured torques with the predictions of a model."""
 
 from robot_identification.ros.nodes.launching import node_description
 

@@ -14,7 +14,13 @@
 """
 From a URDF to a validated dynamic model of a serial arm.
 
-    from robot_identification import Arm, Recording, identify, load_model
+`load_arm` and `load_recording` read the inputs, `identify` fits a model, `validate` predicts
+recorded torques with a model, and `design_excitation` designs the motion to record:
+
+    from robot_identification import identify, load_arm
+
+    result = identify(load_arm('panda'), ['motion.csv'], held_out=['other_motion.csv'])
+    result.save('result')
 """
 
 from importlib import import_module
@@ -25,12 +31,12 @@ from robot_identification.registry import EXTENSIONS
 if TYPE_CHECKING:
     from robot_identification.arm import Arm, load_arm
     from robot_identification.dynamics import (
-        base_parameters,
         IdentifiedModel,
         inverse_dynamics,
         joint_torque_regressor,
         load_model,
     )
+    from robot_identification.dynamics.base_parameters import base_parameters
     from robot_identification.errors import RobotIdentificationError
     from robot_identification.excitation import design_excitation
     from robot_identification.identification import (
@@ -48,15 +54,16 @@ __all__ = [
     'Validation', 'base_parameters', 'design_excitation', 'identify', 'inverse_dynamics',
     'joint_torque_regressor', 'load_arm', 'load_model', 'load_recording', 'validate']
 
-EXTENSIONS += ['robot_identification.online', 'robot_identification.papers']
-_ROOMS = ('arm', 'dynamics', 'errors', 'recording', 'identification', 'excitation')
+EXTENSIONS += ['robot_identification.online', 'robot_identification.formats',
+               'robot_identification.papers']
+_MODULES = ('arm', 'dynamics', 'errors', 'recording', 'identification', 'excitation')
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name at its first use, so that importing the package is fast."""
     if name in __all__:
-        for room in _ROOMS:
-            module = import_module(f'{__name__}.{room}')
+        for module_name in _MODULES:
+            module = import_module(f'{__name__}.{module_name}')
             if hasattr(module, name):
                 value = getattr(module, name)
                 globals()[name] = value

@@ -11,10 +11,12 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Read-only arrays for frozen dataclasses."""
+"""Array types and read-only arrays."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -24,22 +26,25 @@ Array = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 
+_GROUP = 64
+"""Rows that `column_range` compares with the following 64 rows in one vectorised operation."""
 _LARGER = 1.25
-"""A view is kept while its base buffer is at most this many times its own size."""
+"""[-] Largest ratio of the size of a view's base to that of the view with which the view is not
+copied: a small view would keep a large array in memory."""
 
 
 def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:
     """
-    Return a C-contiguous, read-only array: a copy, unless the values are one already.
+    Return the values as a C-contiguous, read-only array; copy them only if necessary.
 
-    A view counts as read-only if its base is read-only and not much larger than the view.
+    A view is copied if its base is writeable or much larger than the view.
 
     Parameters
     ----------
     values
-        Anything that numpy makes an array of.
+        Values that NumPy can convert to an array.
     dtype
-        Element type of the copy.
+        Element type of the result.
 
     """
     if (isinstance(values, np.ndarray) and values.dtype == dtype and values.flags.c_contiguous
@@ -50,11 +55,41 @@ def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:
     return copy
 
 
+class ReadOnlyArrays:
+    """Base of frozen dataclasses that makes the arrays in their fields read-only."""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                object.__setattr__(self, name, read_only(value, value.dtype))
+
+
+def consecutive_slices(lengths: Iterable[int]) -> tuple[slice, ...]:
+    """Return consecutive slices of the given lengths; the first one starts at 0."""
+    return tuple(slice(start, stop) for start, stop in pairwise(accumulate(lengths, initial=0)))
+
+
+def column_range(x: Array) -> Array:
+    """
+    Return the smallest and the largest value of each column of x (N, n), (2, n).
+
+    A column with NaN gives NaN; without rows, (inf, -inf). Rows are compared in groups, because
+    NumPy's reduction over the first axis of a narrow array takes ten times as long.
+    """
+    grouped = len(x) // _GROUP * _GROUP
+    groups = x[:grouped].reshape(-1, _GROUP * x.shape[1])
+    result = np.empty((2, x.shape[1]))
+    for row, reduce, start in ((0, np.minimum.reduce, np.inf), (1, np.maximum.reduce, -np.inf)):
+        columns = reduce(groups, axis=0, initial=start).reshape(_GROUP, -1)
+        result[row] = reduce(np.vstack([columns, x[grouped:]]), axis=0)
+    return result
+
+
 def readonly_view(values: ArrayLike) -> Array:
     """
     Return a read-only, C-contiguous view of the values; a copy if they are not contiguous.
 
-    Kernels are compiled separately for writable arrays, so all callers pass read-only ones.
+    Numba compiles a kernel again for writable arrays; with read-only arguments it compiles once.
     """
     view = np.ascontiguousarray(values, dtype=np.float64).view(np.ndarray)
     view.flags.writeable = False
@@ -62,6 +97,7 @@ def readonly_view(values: ArrayLike) -> Array:
 
 
 def _frozen(values: np.ndarray) -> bool:
+    """Return whether an array and its base are read-only, and the base is not much larger."""
     owner: Any = values
     while isinstance(owner, np.ndarray) and owner.base is not None:
         if owner.flags.writeable:

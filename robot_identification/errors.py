@@ -11,18 +11,19 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Errors of the suite: one base class, and sentences that say what to do."""
+"""Exceptions of robot_identification, with one base class."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class RobotIdentificationError(Exception):
     """
-    Base of every error that the suite raises on purpose.
+    Base class of all errors about inputs, data and requests.
 
-    The text is one sentence for a user; `str(error)` is what the command line prints.
+    The text is one sentence for the user; the command line prints it.
     """
 
 
@@ -31,17 +32,17 @@ class ConfigurationError(RobotIdentificationError):
 
 
 class ArmError(ConfigurationError):
-    """A URDF, or what is asked of it, does not make an arm that can be identified."""
+    """A URDF, or the options for it, does not describe an arm that can be identified."""
 
 
 class UnknownNameError(ConfigurationError):
     """
-    A name that is not in its family; the text lists what there is.
+    A name does not exist; the text lists the existing names.
 
     Parameters
     ----------
     kind
-        What was looked for, for instance 'estimator'.
+        Kind of the name, for instance 'estimator'.
     name
         The requested name.
     known
@@ -51,15 +52,15 @@ class UnknownNameError(ConfigurationError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         self.kind, self.name, self.known = kind, name, tuple(sorted(known))
-        super().__init__(f"there is no {kind} '{name}'; there is: {', '.join(self.known)}")
+        super().__init__(f"there is no {kind} '{name}'; choose from: {', '.join(self.known)}")
 
 
 class RecordingError(RobotIdentificationError):
-    """A recording cannot be read, or says what cannot be."""
+    """A recording cannot be read or has impossible values."""
 
 
 class SignalError(RobotIdentificationError):
-    """A signal cannot be processed: too short, constant, too coarse."""
+    """A signal cannot be processed, for instance because it is too short or constant."""
 
 
 class ExcitationError(RobotIdentificationError):
@@ -68,12 +69,12 @@ class ExcitationError(RobotIdentificationError):
 
 class ExecutionError(ExcitationError):
     """
-    A motion must not begin, or was ended.
+    A motion was refused or aborted.
 
     Parameters
     ----------
     reason
-        Its name for machines, for instance 'tracking_error'.
+        Machine-readable reason, for instance 'tracking_error'.
     text
         The sentence for a user.
 
@@ -85,7 +86,7 @@ class ExecutionError(ExcitationError):
 
 
 class SimulationError(RobotIdentificationError):
-    """The simulated arm cannot be built or does not behave."""
+    """The simulated arm cannot be built, or its simulation fails."""
 
 
 class EstimationError(RobotIdentificationError):
@@ -93,7 +94,7 @@ class EstimationError(RobotIdentificationError):
 
 
 class ModelFileError(RobotIdentificationError):
-    """A model file is not readable or of another schema."""
+    """A model file cannot be read or has another schema."""
 
 
 class ExportError(RobotIdentificationError):
@@ -107,11 +108,11 @@ class MissingDependencyError(RobotIdentificationError):
     Parameters
     ----------
     package
-        Name to give to pip.
+        Name of the package for pip.
     purpose
-        What needs it.
+        The feature that needs the package, as the start of the sentence.
     extra
-        The extra of this package that installs it, where there is one.
+        Extra of robot_identification that installs the package; empty if there is none.
 
     """
 
@@ -120,3 +121,25 @@ class MissingDependencyError(RobotIdentificationError):
         command = f"'robot_identification[{extra}]'" if extra else package
         super().__init__(
             f"{purpose} needs the Python package '{package}': pip install {command}")
+
+
+@contextmanager
+def explain_missing(package: str, purpose: str, extra: str = '') -> Iterator[None]:
+    """
+    Raise `MissingDependencyError` if an import in the block fails.
+
+    Parameters
+    ----------
+    package, purpose, extra
+        As for `MissingDependencyError`.
+
+    Examples
+    --------
+    >>> with explain_missing('casadi', 'generated code', 'codegen'):
+    ...     import casadi
+
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise MissingDependencyError(package, purpose, extra) from error

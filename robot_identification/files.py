@@ -11,37 +11,41 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Files: read within bounds, written whole or not at all, and the folder that is shipped."""
+"""Reading of text files, checks of outputs, atomic writing, and the shipped folders."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+import math
 import os
 from pathlib import Path
 import re
+import shutil
 import stat
 import sys
-import tempfile
+from uuid import uuid4
 
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
 
-HEAD = 65_536    # bytes at the beginning of a file that tell its kind
-TEXT_SIZE = 64_000_000    # bytes of the largest text file that is read; ours have 0.1 % of that
+HEAD = 65_536    # [bytes] at the beginning of a file, in which its pattern is searched
+TEXT_SIZE = 64_000_000    # [bytes] largest text file that is read; usual ones have 0.1 % of it
+NOT_UTF8 = 'it is not text in UTF-8 (UTF-16, UTF-32, compressed?); save it as UTF-8'
 
 
 @dataclass(frozen=True)
 class FileKind:
     """
-    What a command writes, and how a file of that kind is recognised.
+    A kind of output file, with a pattern that recognises existing files of this kind.
 
     Parameters
     ----------
     name
-        For sentences, with its article: 'an excitation file'.
+        Name for messages, with its article: 'an excitation file'.
     pattern
-        Regular expression (multi-line, case ignored) that is found in its first 64 KiB.
+        Regular expression that is searched in the first `HEAD` bytes of a file, multi-line and
+        without regard to case.
 
     """
 
@@ -49,7 +53,7 @@ class FileKind:
     pattern: str
 
     def recognises(self, path: Path) -> bool:
-        """Return whether an existing file is of this kind; an empty one is of every kind."""
+        """Return whether an existing file is of this kind; an empty file is of every kind."""
         with path.open('rb') as file:
             head = file.read(HEAD).decode('latin-1')
         return not head or re.search(self.pattern, head, re.IGNORECASE | re.MULTILINE) is not None
@@ -65,47 +69,46 @@ ROBOT_YAML = FileKind('a robot YAML', r'^urdf:')
 
 
 def check_outputs(outputs: Iterable[tuple[Path | None, FileKind]],
-                  inputs: Iterable[Path | None], *, force: bool = False) -> None:
+                  inputs: Iterable[str | Path | None], *, force: bool = False) -> None:
     """
-    Refuse, before any work is done, to write over an input or over a file of another kind.
+    Raise an error if an output would replace an input or a file of another kind.
 
-    Every command that writes calls this with all that it writes and all that it reads. A file of
-    an earlier run of the same command is of the same kind, so a command can be repeated.
+    Every command calls this function first, with all files that it writes and reads. Files of an
+    earlier run of the command have the same kind and may be replaced.
 
     Parameters
     ----------
     outputs
-        Files to write and their kinds; without a path nothing is written.
+        Files to write and their kinds; a path is None if that file is not written.
     inputs
-        Files and folders that are read; a link to one of them counts as the file itself.
+        Files and folders that are read, None for unused ones; links are followed.
     force
-        Replace files of another kind; an input is never replaced.
+        Whether files of another kind may be replaced. Inputs are never replaced.
 
     Raises
     ------
     ConfigurationError
-        An output is an input or a file of a bag that is one, is named twice, is of another
-        kind, or cannot be written.
+        An output is an input or inside a bag that is an input, is given twice, exists with
+        another kind, or cannot be written.
+
+    Examples
+    --------
+    >>> check_outputs([(Path('motion.csv'), MOTION_CSV)], [Path('panda.yaml')])
 
     """
-    wanted = [(Path(path), kind) for path, kind in outputs if path is not None]
-    read: dict[object, Path] = {}    # by place, and by what samefile compares
-    for source in (Path(path) for path in inputs if path is not None):
-        for key in (_place(source), _identity(source)):
-            read.setdefault(key, source)
-    places: dict[Path, Path] = {}
-    for path, kind in wanted:
+    sources = [Path(source) for source in inputs if source is not None]
+    written: set[str] = set()
+    for path, kind in ((Path(path), kind) for path, kind in outputs if path is not None):
         check_writable(path)
-        place = _place(path)
-        if place in places:
+        resolved = os.path.realpath(path)
+        if resolved in written:
             raise ConfigurationError(f"'{path}' would be written twice; give the outputs "
                                      'different names')
-        places[place] = path
-        keys = (place, _identity(path), place.parent) if path.exists() else (place,)
-        for key in keys:    # the parent of a file of a bag is what is read
-            if key is not None and key in read:
-                raise ConfigurationError(f"'{path}' is read by this command (as '{read[key]}') "
-                                         'and would be lost; give the output another name')
+        written.add(resolved)
+        for source in sources:
+            if _would_replace(path, source):
+                raise ConfigurationError(f"'{path}' is read by this command (as '{source}') and "
+                                         'would be lost; give the output another name')
         if path.is_file() and not force and not kind.recognises(path):
             raise ConfigurationError(f"'{path}' exists and is not {kind.name}; give the output "
                                      'another name, or --force to replace it')
@@ -113,23 +116,23 @@ def check_outputs(outputs: Iterable[tuple[Path | None, FileKind]],
 
 def check_output_folder(folder: Path, names: Iterable[str], mark: str,
                         inputs: Iterable[Path | None], *, force: bool = False,
-                        way_out: str = ', or --force to replace them') -> None:
+                        hint: str = ', or --force to replace them') -> None:
     """
-    Refuse a folder of results whose files would replace an input, or what is not a result.
+    Raise an error if results in a folder would replace inputs or files of another origin.
 
     Parameters
     ----------
     folder
-        Where the files are to be written.
+        Folder of the files to write.
     names
-        The files.
+        Names of the files to write.
     mark
-        The one among them that only this command writes: where it lies already, the others are
-        those of an earlier run.
+        Name of a file that only this command writes. If it exists, the other files are taken for
+        results of an earlier run and may be replaced.
     inputs, force
         As for `check_outputs`.
-    way_out
-        What the sentence offers besides another folder; '' where nothing can be forced.
+    hint
+        Alternative at the end of the error message; '' if there is none.
 
     Raises
     ------
@@ -137,78 +140,40 @@ def check_output_folder(folder: Path, names: Iterable[str], mark: str,
         As `check_outputs`.
 
     """
-    _check_name(folder)
-    if folder.exists() and not folder.is_dir():
-        raise ConfigurationError(f"'{folder}' is a file; name a directory for the results")
-    anything = FileKind('a result', '')
     files = [path for path in inputs if path is not None and not path.is_dir()]
-    check_outputs(((folder / name, anything) for name in names), files, force=True)
+    check_outputs(((folder / name, FileKind('a result', '')) for name in names), files, force=True)
     strangers = [name for name in names if (folder / name).exists()]
     if strangers and mark not in strangers and not force:
         raise ConfigurationError(
             f"'{folder}' holds {', '.join(strangers)} and no {mark}, so no earlier run of this "
-            f'command wrote them; name another folder{way_out}')
+            f'command wrote them; name another folder{hint}')
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Return device and number of what is there, which links to a file share; None of nothing."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+def _would_replace(path: Path, source: Path) -> bool:
+    """Return whether writing to a path replaces an input, or a file in an input folder (a bag)."""
+    if not (path.exists() and source.exists()):
+        return os.path.realpath(path) == os.path.realpath(source)
+    return path.samefile(source) or Path(os.path.realpath(path)).parent.samefile(source)
 
 
-def _place(path: Path) -> Path:
-    """Return the path without links; one of a link to itself as it is."""
-    return Path(os.path.realpath(path))
-
-
-def read_bytes(path: str | Path, what: str, error: type[RobotIdentificationError],
-               limit: int = TEXT_SIZE) -> bytes:
+def regular_size(path: str | Path, what: str, error: type[RobotIdentificationError],
+                 largest: float = math.inf, hint: str = '') -> int:
     """
-    Return the content of a file after a check of its size.
-
-    Parameters
-    ----------
-    path
-        The file.
-    what
-        How to call it in a sentence: 'robot YAML'.
-    error
-        Class of the error to raise.
-    limit
-        Largest size that is read [bytes].
-
-    Raises
-    ------
-    RobotIdentificationError
-        An error of the class `error`: no such file, not a regular one, too large, unreadable.
-
-    """
-    size = regular_size(path, what, error)
-    if size > limit:
-        raise error(f"the {what} '{path}' has {size / 1e6:.0f} MB, more than the {limit / 1e6:.0f}"
-                    f' MB that such a file can have')
-    try:
-        return Path(path).read_bytes()
-    except OSError as reason:
-        raise error(f"the {what} '{path}' cannot be read: {reason.strerror}") from reason
-
-
-def regular_size(path: str | Path, what: str, error: type[RobotIdentificationError]) -> int:
-    """
-    Return the size of a file [bytes], having checked that it is one.
+    Return the size of a regular file [bytes].
 
     Parameters
     ----------
     path, what, error
-        As for `read_bytes`.
+        As for `read_text`.
+    largest
+        Largest accepted size [bytes].
+    hint
+        End of the message about a larger file.
 
     Raises
     ------
     RobotIdentificationError
-        An error of the class `error`: the file is missing or no regular file.
+        An error of the class `error`: the file is missing, not a regular file, or too large.
 
     """
     try:
@@ -217,52 +182,49 @@ def regular_size(path: str | Path, what: str, error: type[RobotIdentificationErr
         raise error(f"there is no {what} '{path}'") from reason
     except OSError as reason:
         raise error(f"the {what} '{path}' cannot be read: {reason.strerror}") from reason
-    except ValueError as reason:    # a NUL in the name
+    except ValueError as reason:    # the name contains a NUL character
         raise error(f'{str(path)!r} is not a path of a {what}: {reason}') from reason
-    if stat.S_ISDIR(status.st_mode):
-        raise error(f"the {what} '{path}' cannot be read: it is a folder")
     if not stat.S_ISREG(status.st_mode):
-        raise error(f"the {what} '{path}' cannot be read: it is not a regular file")
+        kind = 'a folder' if stat.S_ISDIR(status.st_mode) else 'not a regular file'
+        raise error(f"the {what} '{path}' cannot be read: it is {kind}")
+    if status.st_size > largest:
+        raise error(f"the {what} '{path}' has {status.st_size / 1e6:.0f} MB, more than the "
+                    f'{largest / 1e6:.0f} MB that are read{hint}')
     return status.st_size
 
 
-def read_text(path: str | Path, what: str, error: type[RobotIdentificationError],
-              limit: int = TEXT_SIZE) -> str:
+def read_text(path: str | Path, what: str, error: type[RobotIdentificationError]) -> str:
     """
-    Return the text of a UTF-8 file.
+    Return the text of a UTF-8 file of at most `TEXT_SIZE`.
 
     Parameters
     ----------
-    path, what, error, limit
-        As for `read_bytes`.
+    path
+        The file.
+    what
+        Kind of the file for messages, for instance 'robot YAML'.
+    error
+        Class of the error to raise.
 
     Raises
     ------
     RobotIdentificationError
-        As `read_bytes`, and of text in another encoding.
+        An error of the class `error`: the file is missing, not a regular file, too large,
+        unreadable, or in another encoding.
 
     """
-    raw = read_bytes(path, what, error, limit)
+    regular_size(path, what, error, TEXT_SIZE)
     try:
-        return raw.decode('utf-8-sig')
+        return Path(path).read_bytes().decode('utf-8-sig')    # unlike read_text, keeps line ends
+    except OSError as reason:
+        raise error(f"the {what} '{path}' cannot be read: {reason.strerror}") from reason
     except UnicodeDecodeError as reason:
-        raise error(f"the {what} '{path}' cannot be read: {encoding_of(raw)}") from reason
-
-
-def encoding_of(raw: bytes) -> str:
-    """Return, for an error message, why bytes are not UTF-8 and how to convert them."""
-    if raw[:4] in (b'\xff\xfe\0\0', b'\0\0\xfe\xff'):
-        return 'it is written in UTF-32; save it as UTF-8'
-    if raw[:2] in (b'\x1f\x8b', b'PK'):
-        return 'it is compressed; unpack it, or export it as text'
-    if raw[:2] in (b'\xff\xfe', b'\xfe\xff') or raw[:200].count(b'\0') > 20:
-        return 'it is written in UTF-16; save it as UTF-8'
-    return 'it is not text in UTF-8; save it as UTF-8'
+        raise error(f"the {what} '{path}' cannot be read: {NOT_UTF8}") from reason
 
 
 def check_writable(path: str | Path) -> None:
     """
-    Refuse a file that cannot be written, before long work is done for it.
+    Raise an error if a file cannot be written, before a long computation starts.
 
     Parameters
     ----------
@@ -272,38 +234,32 @@ def check_writable(path: str | Path) -> None:
     Raises
     ------
     ConfigurationError
-        It is a folder or a device, or its folder cannot be created or written.
+        The path is invalid, a folder or a device, or its folder cannot be created or written.
 
     """
     target = Path(path)
-    _check_name(target)
+    if '\0' in str(target):
+        raise ConfigurationError(f'{str(target)!r} is not a path')
+    try:
+        exists = target.exists()
+    except OSError as error:    # as for a name that is too long
+        raise ConfigurationError(f"'{target}' cannot be written: {error.strerror}") from error
     if target.is_dir():
         raise ConfigurationError(f"'{target}' is a folder; name a file")
-    if target.exists() and not target.is_file():
+    if exists and not target.is_file():
         raise ConfigurationError(f"'{target}' is not a regular file; name another one")
-    folder = target.parent
-    while not folder.exists() and folder != folder.parent:
-        folder = folder.parent
+    folder = next((parent for parent in target.parents if parent.exists()), target.parent)
     if not folder.is_dir():
-        raise ConfigurationError(f"'{target}' cannot be written: '{folder}' is not a folder")
+        raise ConfigurationError(f"'{target}' cannot be written: '{folder}' is a file; name a "
+                                 'folder')
     if not os.access(folder, os.W_OK):
         raise ConfigurationError(f"'{target}' cannot be written: no permission in '{folder}'")
-
-
-def _check_name(path: Path) -> None:
-    """Refuse what the system cannot even look for."""
-    try:
-        path.exists()
-    except OSError as error:
-        raise ConfigurationError(f"'{path}' cannot be written: {error.strerror}") from error
-    if '\0' in str(path):
-        raise ConfigurationError(f'{str(path)!r} is not a path')
 
 
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[Path]:
     """
-    Give a temporary path beside `path`, and move it into place when the block succeeds.
+    Yield a temporary path beside `path`, and rename it to `path` if the block succeeds.
 
     Parameters
     ----------
@@ -313,25 +269,25 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     Raises
     ------
     ConfigurationError
-        It is a folder, its folder cannot be created or written, or the disk is full.
+        The path is a folder, its folder cannot be created or written, or the disk is full.
+
+    Examples
+    --------
+    >>> with atomic_write('data.npz') as temporary:
+    ...     np.savez(temporary, q=q)
 
     """
     target = Path(path)
     check_writable(target)
+    temporary = target.with_name(f'.{uuid4().hex}{target.suffix}')
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f'.{target.name}.',
-                                        suffix=target.suffix)
-    except OSError as error:
-        raise ConfigurationError(f"'{target}' cannot be written: {error.strerror}") from error
-    os.close(handle)
-    temporary = Path(name)
-    try:
+        temporary.touch(exist_ok=False)
         yield temporary
-        mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
-        os.chmod(temporary, mode)
+        if target.exists():
+            shutil.copymode(target, temporary)
         os.replace(temporary, target)
-    except OSError as error:    # without its file where a write fails: the disk is full
+    except OSError as error:    # some OSErrors lack strerror
         raise ConfigurationError(
             f"'{target}' cannot be written: {error.strerror or error}") from error
     finally:
@@ -339,27 +295,21 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a UTF-8 text file, whole or not at all."""
+    """Write text to a UTF-8 file atomically: completely or not at all."""
     with atomic_write(path) as temporary:
         temporary.write_text(text, encoding='utf-8')
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
 def shared_folder(name: str) -> Path:
     """
-    Return a folder that the package ships: 'config', 'urdf' or 'launch'.
+    Return the path of a shipped folder: 'config', 'urdf' or 'launch'.
 
-    Looked for in a source checkout, then where pip and colcon install data files.
+    The source checkout is searched first, then the locations to which pip and colcon install.
 
     Raises
     ------
     ConfigurationError
-        The installation is incomplete.
+        The folder is in none of these places; the installation is incomplete.
 
     """
     package = Path(__file__).resolve().parent

@@ -11,11 +11,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The public interface of the main job: `identify`, `validate` and their results."""
+"""Identification of a model, `identify`, and its result, `IdentificationResult`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 import html
 import io
@@ -24,7 +24,6 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import MissingDependencyError
 from robot_identification.identification_data import (
     Identification,
@@ -35,32 +34,46 @@ from robot_identification.pipeline import run_identification
 from robot_identification.recording import Recording
 from robot_identification.reporting import save_results
 from robot_identification.reporting.plots import plot
-from robot_identification.validation import Thresholds
-from robot_identification.validation.validate_model import validate_model, Validation
+from robot_identification.validation.validate_model import validate, Validation
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IdentificationResult(Identification):
-    """An identification that shows and saves itself; its fields are those of `Identification`."""
+    """
+    Result of `identify`, with methods to show and save it.
+
+    The fields are those of `Identification`: arm, model, estimate, verdict and others.
+
+    Examples
+    --------
+    >>> result = identify(load_arm('panda'), ['motion.csv'])    # doctest: +SKIP
+    >>> print(result.summary())    # doctest: +SKIP
+    >>> torque = result.model.torque(q, v, a)    # (N, 7) [N m]    # doctest: +SKIP
+
+    """
 
     def summary(self) -> str:
-        """Return verdict, reasons and errors of each joint as text."""
+        """Return the verdict, its reasons and the torque error of each joint as text."""
         from rich.console import Console
-        from robot_identification.reporting import summary
+        from robot_identification.reporting.terminal_summary import summary
         console = Console(width=100, no_color=True, color_system=None, record=True,
                           file=io.StringIO())
         console.print(summary(self))
         return console.export_text()
 
     def _repr_html_(self) -> str:
+        """Return the summary as HTML, for notebooks."""
         return f'<pre>{html.escape(self.summary())}</pre>'
 
     def to_frame(self) -> Any:
         """
-        Return the free estimate of the base parameters as a pandas DataFrame.
+        Return the unconstrained estimate of the base parameters as a pandas DataFrame.
 
-        One row a parameter: the combination that it stands for, its value, standard deviation and
-        unit.
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each base parameter, with the columns 'combination' (of standard
+            parameters), 'value', 'deviation' (standard deviation) and 'unit'.
 
         Raises
         ------
@@ -78,12 +91,28 @@ class IdentificationResult(Identification):
             'deviation': np.sqrt(np.diag(self.estimate.covariance)), 'unit': base.units},
             index=pandas.Index(base.labels, name='parameter'))
 
-    def plot(self, what: str = 'torque', backend: str | None = None) -> Any:
-        """Plot 'torque', 'friction' or 'spectrum' of each joint, see `reporting.plots.plot`."""
-        return plot(self, what, backend)
+    def plot(self, what: str = 'torque') -> Any:
+        """
+        Return a Matplotlib figure with one plot for each joint, see `reporting.plots.plot`.
+
+        Parameters
+        ----------
+        what
+            'torque', 'friction' or 'spectrum'.
+
+        """
+        return plot(self, what)
 
     def save(self, folder: str | Path) -> None:
-        """Write model, URDF, results and report into a folder, see `reporting.save_results`."""
+        """
+        Write model, URDF, results and report to a folder, see `reporting.save_results`.
+
+        Parameters
+        ----------
+        folder
+            The output folder, which is created.
+
+        """
         save_results(self, folder)
 
 
@@ -98,66 +127,54 @@ def identify(
     **options: Any,
 ) -> IdentificationResult:
     """
-    Identify the dynamic model of an arm.
+    Identify the dynamic model of an arm from recordings, and validate it.
 
     Parameters
     ----------
     arm
         The arm, from `Arm.from_urdf` or `load_arm`.
     recordings
-        Recordings to fit, or their paths.
+        Recordings to which the model is fitted, or their paths.
     estimator
-        Name in `ESTIMATORS`, or 'auto': friction model, estimator and delays by cross-validation.
+        Name in `ESTIMATORS`. 'auto' selects friction model, estimator and delays by
+        cross-validation.
     friction
-        Name in `FRICTION_MODELS`, where '_asymmetric' may be appended; 'coulomb_viscous' when
-        None, or with 'auto' whichever predicts best.
+        Name in `FRICTION_MODELS`; the suffix '_asymmetric' gives each direction of motion its own
+        parameters. None stands for 'coulomb_viscous', or with 'auto' for the model that predicts
+        best.
     held_out
-        Recordings of other motions to validate on, or their paths.
+        Recordings of other motions, on which the model is validated, or their paths.
     progress
-        Called with what is being done and the part of it that is done, 0 to 1.
+        Function that is called with the name of the current step and the completed fraction, 0 to
+        1.
     options
-        Any other field of `IdentificationOptions`: settings, thresholds, processing, delay,
+        Other fields of `IdentificationOptions`: settings, thresholds, processing, delay,
         consistency, bootstrap, backend.
+
+    Returns
+    -------
+    IdentificationResult
+        The physically consistent model (`model`), the estimate of the base parameters with its
+        covariance (`estimate`), the verdict with relative torque errors (`verdict`) and
+        diagnostics.
 
     Raises
     ------
     RobotIdentificationError
-        A recording, a name or an option cannot be used; the text says what to do.
+        A recording, a name or an option cannot be used; the message says what to do.
+
+    Examples
+    --------
+    >>> arm = load_arm('panda')
+    >>> result = identify(arm, ['motion.csv'], held_out=['other.csv'])    # doctest: +SKIP
+    >>> result.verdict.passed    # doctest: +SKIP
+    True
+    >>> result.save('result')    # doctest: +SKIP
 
     """
     request = IdentificationOptions.of(estimator=estimator, friction=friction, **options)
-    found = run_identification(arm, recordings, held_out, request, progress)
-    return IdentificationResult(**vars(found))
-
-
-def validate(
-    model: IdentifiedModel,
-    recording: Recording | str | Path | Sequence[Recording | str | Path],
-    *,
-    thresholds: Thresholds | None = None,
-    processing: Mapping[str, Any] | None = None,
-) -> Validation:
-    """
-    Return the verdict on a model from its torque errors on recordings.
-
-    Parameters
-    ----------
-    model
-        The identified model.
-    recording
-        A recording of the model's arm, or its path; or several, over which the verdict is one.
-    thresholds
-        What the model must reach.
-    processing
-        Options of `signals.process`.
-
-    Raises
-    ------
-    RobotIdentificationError
-        The recording cannot be used; the text says what to do.
-
-    """
-    return validate_model(model, recording, thresholds=thresholds, processing=processing)
+    identification = run_identification(arm, recordings, held_out, request, progress)
+    return IdentificationResult(**vars(identification))
 
 
 __all__ = ['IdentificationResult', 'Validation', 'identify', 'validate']

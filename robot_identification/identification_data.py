@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Options and results of an identification, as plain data."""
+"""Options and result of an identification."""
 
 from __future__ import annotations
 
@@ -21,19 +21,20 @@ from typing import Any
 
 from robot_identification.arm import Arm
 from robot_identification.dynamics import IdentifiedModel
+from robot_identification.errors import ConfigurationError
 from robot_identification.estimation import ConsistentEstimate, Estimate
 from robot_identification.estimation.auto import Choice
 from robot_identification.estimation.delay import DelayEstimate
 from robot_identification.estimation.model_fit import ModelOptions
 from robot_identification.estimation.resampling import Bootstrap
 from robot_identification.estimation.tilt import Tilt
-from robot_identification.registry import check_option_names
 from robot_identification.signals import Samples
 from robot_identification.signals.effort_check import EffortCheck
 from robot_identification.validation import HeldOut, Thresholds, Verdict
+from robot_identification.yaml_file import check_keys
 
 Progress = Callable[[str, float], None]
-"""Called with the present step and the fraction of it that is done, 0 to 1."""
+"""Callback for the current step and its completed fraction, 0 to 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,28 +47,29 @@ class Identification:
     arm
         The arm.
     model
-        The physically consistent model; it alone predicts torques.
+        The physically consistent model, which predicts torques.
     estimate
-        The free estimate of the base parameters, a diagnostic.
+        The estimate of the base parameters without physical constraints, for diagnosis.
     consistent
-        The fit of the model's parameters under physical constraints, with its residual increase.
+        The estimate of the model's parameters under physical constraints, and the increase of the
+        residual due to the constraints.
     effort
-        Comparison of the effort signal with gravity.
+        Comparison of the effort signal with the gravity torques of the URDF.
     verdict
         The verdict on held-out motion.
     training
-        The processed recordings that were fitted, delays compensated; long ones in pieces, see
-        `Samples.piece`.
+        The processed recordings of the fit, with delays compensated; a long recording consists of
+        several items, see `Samples.piece`.
     fitted
-        Errors of the model on them.
+        Errors of the model on the fitted recordings.
     delay
-        Delay of positions against torques per joint; zeros if it was not estimated.
+        Delay of each joint's position relative to its torque; zeros if it was not estimated.
     choice
-        Selection of friction model, estimator and delays, with the estimator 'auto'.
+        Selection of friction model, estimator and delays by the estimator 'auto'; otherwise None.
     tilt
-        Tilt of the base against the robot file, if gravity was estimated.
+        Tilt of the base relative to the robot file; None if gravity was not estimated.
     bootstrap
-        Scatter of the estimate over resampled recordings, if requested.
+        Scatter of the estimate over resampled recordings; None if not requested.
 
     """
 
@@ -99,7 +101,7 @@ class IdentificationOptions(ModelOptions):
     Parameters
     ----------
     thresholds
-        Largest errors on held-out motion.
+        Largest errors on held-out motion with which the model passes.
     processing
         Fields of `signals.ProcessingOptions`, for instance {'cutoff': 8.0}; the others are chosen
         from the data.
@@ -112,13 +114,13 @@ class IdentificationOptions(ModelOptions):
     @classmethod
     def of(cls, **options: Any) -> IdentificationOptions:
         """
-        Return options by name; None stands for the default.
+        Return options from keyword arguments; None selects the default.
 
         Raises
         ------
         ConfigurationError
-            There is no such option.
+            An option does not exist.
 
         """
-        check_option_names(cls, options, 'identify')
+        check_keys(options, cls.__dataclass_fields__, 'identify', ConfigurationError)
         return cls(**{name: value for name, value in options.items() if value is not None})

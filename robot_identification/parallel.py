@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Threads for kernels that release the GIL."""
+"""Multithreading for functions that release the GIL, and control of BLAS threads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ import os
 import threading
 from typing import Any, TypeVar
 
-_SMALLEST = 512    # samples below which a second thread costs more than it saves
+_SMALLEST = 512    # rows per thread; with fewer, starting a thread takes longer than it saves
 
 _Item = TypeVar('_Item')
 _Result = TypeVar('_Result')
@@ -35,12 +35,12 @@ _thread = threading.local()
 
 def use_cores(count: int) -> None:
     """
-    Limit the number of cores that this process uses, for one of several workers on a machine.
+    Limit the number of cores that this process uses, for several workers on one machine.
 
     Parameters
     ----------
     count
-        At least 1.
+        Largest number of cores; values below 1 count as 1.
 
     """
     _most_cores[:] = [max(1, count)]
@@ -57,60 +57,60 @@ def core_count() -> int:
 
 def over_blocks(kernel: Callable[[slice], None], count: int) -> None:
     """
-    Call `kernel(rows)` for slices that together cover `range(count)`, one per core.
+    Call `kernel(rows)` for slices that together cover all rows, with one thread per core.
 
     Parameters
     ----------
     kernel
-        Works on its rows only, and releases the GIL.
+        Function of a slice that writes only to rows of this slice and releases the GIL.
     count
         Number of rows.
 
     """
-    parts = min(_free_cores(), max(1, count // _SMALLEST))
-    edges = [count * i // parts for i in range(parts + 1)]
-    for _ in parallel_map(kernel, [slice(first, last) for first, last in pairwise(edges)]):
-        pass
+    blocks = min(_free_cores(), max(1, count // _SMALLEST))
+    edges = [count * i // blocks for i in range(blocks + 1)]
+    list(parallel_map(kernel, [slice(first, last) for first, last in pairwise(edges)]))
 
 
 def parallel_map(function: Callable[[_Item], _Result],
                  items: Sequence[_Item]) -> Iterator[_Result]:
     """
-    Yield function(item) of each item in their order, with one thread per core.
+    Yield function(item) for each item, in the order of the items, with one thread per core.
 
-    What is called from such a thread starts no further ones.
+    Calls of this function within these threads start no further threads.
 
     Parameters
     ----------
     function
-        Releases the GIL most of the time.
+        Function that releases the GIL most of the time.
     items
-        What it is called with.
+        Arguments of the calls.
+
+    Examples
+    --------
+    >>> list(parallel_map(np.linalg.inv, [np.eye(2), 2 * np.eye(2)]))
 
     """
     threads = min(_free_cores(), len(items))
     if threads < 2:
         yield from map(function, items)
         return
-    with ThreadPoolExecutor(threads, initializer=_mark) as pool:
+    with ThreadPoolExecutor(threads, initializer=lambda: setattr(_thread, 'busy', True)) as pool:
         yield from pool.map(function, items)
 
 
 def _free_cores() -> int:
-    """Return the number of cores, one in a thread of `parallel_map`: the others have theirs."""
+    """Return the number of cores available to the calling thread; 1 within `parallel_map`."""
     return 1 if getattr(_thread, 'busy', False) else core_count()
-
-
-def _mark() -> None:
-    _thread.busy = True
 
 
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
     """
-    Keep BLAS from starting threads of its own beside ours; also decorates a function.
+    Limit BLAS to one thread, within a `with` block or in a decorated function.
 
-    Does nothing where `threadpoolctl` is not installed: slower, with the same result.
+    Without this, threads of BLAS compete with those of `parallel_map`. There is no effect if
+    `threadpoolctl` is not installed.
     """
     controller = _controller()
     with nullcontext() if controller is None else controller.limit(limits=1, user_api='blas'):
@@ -119,10 +119,10 @@ def single_threaded_blas() -> Iterator[None]:
 
 @cache
 def _controller() -> Any:
-    """Return what sets the threads of BLAS; looking for the libraries takes milliseconds."""
+    """Return the controller of BLAS threads, or None; building one takes milliseconds."""
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
         return None
-    import_module('scipy.linalg')       # brings a BLAS of its own, which has to be there by now
+    import_module('scipy.linalg')       # loads SciPy's own BLAS, so that the controller finds it
     return ThreadpoolController()

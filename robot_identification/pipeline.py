@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The main job, without files and pages: from recordings to a validated model."""
+"""The identification pipeline: from recordings to a validated model, without writing files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from robot_identification.validation.held_out_pieces import evaluate_fitted, val
 from robot_identification.validation.repeats import MotionTrace
 
 
-@single_threaded_blas()    # matrices are small: threads of BLAS only wait for one another
+@single_threaded_blas()    # BLAS threads cost more than they save on matrices of this size
 def run_identification(
     arm: Arm,
     recordings: Sequence[Recording | str | Path],
@@ -53,12 +53,24 @@ def run_identification(
     arm, recordings, held_out, progress
         As for `robot_identification.identify`.
     options
-        Estimator, friction, processing and what else can be chosen.
+        Options of the identification: estimator, friction, processing and others.
+
+    Returns
+    -------
+    Identification
+        Model, estimates, verdict and diagnostics.
 
     Raises
     ------
     RobotIdentificationError
-        A recording, a name or an option cannot be used; the text says what to do.
+        A recording, a name or an option cannot be used; the message says what to do.
+
+    Examples
+    --------
+    >>> result = run_identification(
+    ...     load_arm('panda'), ['motion.csv'], [], IdentificationOptions())    # doctest: +SKIP
+    >>> result.model.inertial.shape    # doctest: +SKIP
+    (7, 10)
 
     """
     report = progress or (lambda text, fraction: None)
@@ -83,11 +95,11 @@ def run_identification(
     findings = [*check_fit(model, fit, (pieces[index] for pieces, indices in zip(fitted, used)
                                         for index in indices), effort)]
     del fitted    # large, and not used again
-    training = [trace for part in fit.regression.samples
-                for trace in MotionTrace.of(part)] if others else []
+    training = [trace for piece in fit.regression.samples
+                for trace in MotionTrace.of(piece)] if others else []
     errors = []
-    for number, pieces in enumerate(others):
-        report('validating on held-out motion', number / len(others))
+    for i, pieces in enumerate(others):
+        report('validating on held-out motion', i / len(others))
         validated = validate_pieces(model, pieces, processing, training, fit=fit)
         errors.append(validated.held_out)
         findings += validated.findings
@@ -97,18 +109,19 @@ def run_identification(
     return Identification(
         arm=model.arm, model=model, estimate=fit.estimate, consistent=fit.consistent,
         effort=effort, verdict=verdict, training=fit.regression.samples,
-        fitted=evaluate_fitted(model, samples, used, summaries), delay=fit.delay,
-        choice=model_fit.choice, tilt=model_fit.tilt, bootstrap=model_fit.bootstrap)
+        fitted=evaluate_fitted(model, samples, used, [name for name, _ in summaries]),
+        delay=fit.delay, choice=model_fit.choice, tilt=model_fit.tilt,
+        bootstrap=model_fit.bootstrap)
 
 
 def _process(recordings: Sequence[Sequence[Recording]], arm: Arm, processing: ProcessingOptions,
              report: Progress) -> tuple[SpillingList, list[list[int]]]:
-    """Return the samples of all usable pieces, and the indices of these for each recording."""
+    """Return the samples of all usable pieces, and the indices of these pieces by recording."""
     samples, used = SpillingList(), list[list[int]]()
-    for number, pieces in enumerate(recordings):
-        report('processing recordings', number / len(recordings))
+    for i, pieces in enumerate(recordings):
+        report('processing recordings', i / len(recordings))
         used.append([])
-        for index, part in process_pieces(pieces, arm, processing):
-            samples.append(part)
+        for index, piece in process_pieces(pieces, arm, processing):
+            samples.append(piece)
             used[-1].append(index)
     return samples, used

@@ -11,12 +11,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Families whose members are found by name, and modules that add members."""
+"""Registries of estimators, friction models etc. by name, and extensions that add members."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from importlib import import_module
 from importlib.metadata import entry_points
 from inspect import signature
@@ -27,9 +26,9 @@ from robot_identification.errors import ConfigurationError, UnknownNameError
 Member = TypeVar('Member')
 
 EXTENSIONS: list[str] = []
-"""Modules that register more members when they are imported, see `load_extensions`."""
+"""Modules that register further members on import, see `load_extensions`."""
 ENTRY_POINTS = 'robot_identification.extensions'
-"""Group of entry points with which another distribution names such a module."""
+"""Entry-point group in which other distributions list such modules."""
 
 
 def load_extensions() -> None:
@@ -40,33 +39,16 @@ def load_extensions() -> None:
         entry_point.load()
 
 
-def check_option_names(options_class: type, options: Mapping[str, Any], owner: str) -> None:
-    """
-    Check that options are fields of their dataclass.
-
-    Raises
-    ------
-    ConfigurationError
-        One is not; the text names the owner and its options.
-
-    """
-    known = [option.name for option in fields(options_class)]
-    for name in options:
-        if name not in known:
-            raise ConfigurationError(f"{owner} has no option '{name}'; it has: "
-                                     f"{', '.join(known)}")
-
-
 class Registry(dict[str, Member]):
     """
-    The members of a family by name.
+    The members of a family, such as estimators or export targets, by name.
 
     Parameters
     ----------
     kind
-        What a member is, for the text of errors, for instance 'estimator'.
+        Kind of the members for error messages, for instance 'estimator'.
     members
-        The first members by name.
+        The initial members by name.
 
     """
 
@@ -76,12 +58,12 @@ class Registry(dict[str, Member]):
 
     def register(self, name: str, member: Member) -> Member:
         """
-        Add a member and return it.
+        Add a member under a name, and return the member.
 
         Raises
         ------
         ConfigurationError
-            Another member has this name.
+            Another member already has this name.
 
         """
         if self.get(name, member) is not member:
@@ -91,21 +73,21 @@ class Registry(dict[str, Member]):
 
     def build(self, name: str, settings: Mapping[str, Any]) -> Any:
         """
-        Return what the member of that name makes of settings.
+        Return the result of calling a member with settings as keyword arguments.
 
         Parameters
         ----------
         name
-            Key.
+            Name of the member.
         settings
-            Arguments by name.
+            Keyword arguments of the member.
 
         Raises
         ------
         UnknownNameError
-            There is none; the text lists those that exist.
+            There is no such member; the text lists the existing names.
         ConfigurationError
-            It has no such setting, or a value is of the wrong kind.
+            The member has no such setting, or a value has the wrong type.
 
         """
         member: Any = self.find(name)
@@ -123,16 +105,18 @@ class Registry(dict[str, Member]):
             return member(**settings)
         except (TypeError, OverflowError) as error:
             values = ', '.join(f'{key}={value!r}' for key, value in settings.items())
-            raise ConfigurationError(f'{start}it does not take {values or error}') from error
+            raise ConfigurationError(f'{start}it does not accept {values or error}') from error
 
     def find(self, name: str) -> Member:
         """
-        Return the member of that name; an unknown name loads the extensions first.
+        Return the member of that name.
+
+        If no member has the name, the extensions are loaded and the name is looked up again.
 
         Raises
         ------
         UnknownNameError
-            There is none; the text lists those that exist.
+            There is no such member; the text lists the existing names.
 
         """
         if name not in self:

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Lists whose tail is on disk, for recordings and samples that do not all fit into memory."""
+"""Lists on disk, for recordings and samples that do not all fit into memory."""
 
 from __future__ import annotations
 
@@ -22,20 +22,18 @@ import pickle
 import tempfile
 from typing import Any, IO
 
-import numpy as np
-
-_MAX_BYTES_IN_MEMORY = 80_000_000
-"""[bytes] of arrays kept in memory: samples of 340 000 rows of seven joints. Long recordings read
-the rest from disk about thirty times, which costs 5 us a row."""
+_MAX_BYTES_IN_MEMORY = 70_000_000
+"""Largest size of a list in memory [bytes]: samples of 300 000 rows of seven joints."""
 
 
 class SpillingList(Sequence[Any]):
     """
-    A list of items with arrays whose tail is on disk, in a temporary file without a name.
+    A list of items with arrays that moves to disk when its arrays become large.
 
-    Items are appended in memory up to `_MAX_BYTES_IN_MEMORY`; later ones are pickled and read
-    again at each access, with read-only arrays, so that a loop holds one at a time. Items stay in
-    memory where the disk is full. The file disappears with the list.
+    Up to `_MAX_BYTES_IN_MEMORY` in all arrays, the items stay in memory. Beyond that, all
+    items move to an unnamed temporary file, which the operating system deletes with the list. Each
+    access then reads an item from the file, with read-only arrays, so that a loop over the list
+    holds one item at a time. If the disk is full, items stay in memory.
 
     Parameters
     ----------
@@ -50,7 +48,7 @@ class SpillingList(Sequence[Any]):
 
     def __init__(self, items: Iterable[Any] = ()) -> None:
         self._items: list[Any] = []
-        self._bytes_in_memory = 0
+        self._bytes = 0
         self._file: IO[bytes] | None = None
         for item in items:
             self.append(item)
@@ -60,28 +58,27 @@ class SpillingList(Sequence[Any]):
 
     def append(self, item: Any) -> None:
         """Append an item."""
-        size = sum(array.nbytes for array in _arrays(item))
-        if self._bytes_in_memory + size > _MAX_BYTES_IN_MEMORY:
-            item = self._spill(item)
-        else:
-            self._bytes_in_memory += size
         self._items.append(item)
+        self._bytes += sum(array.nbytes for array in _pickled(item)[1:])
+        if self._bytes > _MAX_BYTES_IN_MEMORY:
+            self._items = [self._spill(kept) for kept in self._items]
 
     def _spill(self, item: Any) -> Any:
-        """Write an item and return its place in the file; the item itself if the disk is full."""
+        """Write an item to the file and return its position; if the disk is full, return it."""
+        if isinstance(item, _SpilledItem):
+            return item
+        places = []
         try:
             if self._file is None:
                 self._file = tempfile.TemporaryFile()    # noqa: SIM115
-            start = self._file.seek(0, os.SEEK_END)
-            try:
-                pickle.dump(item, self._file, pickle.HIGHEST_PROTOCOL)
-                self._file.flush()
-            except OSError:
-                self._file.truncate(start)
-                raise
+            self._file.seek(0, os.SEEK_END)
+            for data in _pickled(item):
+                places.append((self._file.tell(), data.nbytes))
+                self._file.write(data)
+            self._file.flush()
         except OSError:
             return item
-        return _SpilledItem(self._file, start, self._file.tell() - start)
+        return _SpilledItem(self._file, tuple(places))
 
     def __len__(self) -> int:
         return len(self._items)
@@ -96,14 +93,14 @@ class SpillingList(Sequence[Any]):
 @dataclass(frozen=True)
 class View(Sequence[Any]):
     """
-    Some items of a list, each read at its access.
+    Some items of a list; an item is read when it is accessed.
 
     Parameters
     ----------
     items
         The list.
     rows
-        Indices of the items.
+        Indices of the items in the list.
 
     """
 
@@ -120,21 +117,19 @@ class View(Sequence[Any]):
 
 @dataclass(frozen=True)
 class _SpilledItem:
-    """File, start and size [bytes] of an item on disk."""
+    """An item on disk: file, start and size [bytes] of its pickle and of each of its arrays."""
 
     file: IO[bytes]
-    start: int
-    size: int
+    places: tuple[tuple[int, int], ...]
 
     def read(self) -> Any:
-        """Return the item."""
-        item = pickle.loads(os.pread(self.file.fileno(), self.size, self.start))
-        for array in _arrays(item):
-            array.flags.writeable = False
-        return item
+        """Return the item; its arrays are read-only."""
+        head, *arrays = (os.pread(self.file.fileno(), size, start) for start, size in self.places)
+        return pickle.loads(head, buffers=arrays)
 
 
-def _arrays(item: Any) -> list[np.ndarray]:
-    """Return the arrays of a dataclass, a tuple or a list."""
-    values = item if isinstance(item, (tuple, list)) else getattr(item, '__dict__', {}).values()
-    return [value for value in values if isinstance(value, np.ndarray)]
+def _pickled(item: Any) -> list[memoryview]:
+    """Return the pickled item without its arrays, and the memory of each of its arrays."""
+    arrays: list[pickle.PickleBuffer] = []
+    head = pickle.dumps(item, pickle.HIGHEST_PROTOCOL, buffer_callback=arrays.append)
+    return [memoryview(head), *(array.raw() for array in arrays)]

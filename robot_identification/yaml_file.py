@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""YAML files of users: a hardened loader, and one reader of typed content."""
+"""Safe loading of users' YAML files, and conversion of their content to typed values."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, MISSING
 from difflib import get_close_matches
 from functools import cache
-from itertools import repeat
 import math
 from numbers import Integral, Real
 from pathlib import Path
 import re
-from types import NoneType, UnionType
+from types import UnionType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints, Literal, Union
 
 import numpy as np
@@ -33,23 +32,22 @@ from robot_identification.files import read_text
 import yaml
 
 Error = type[RobotIdentificationError]
-DEPTH = 40    # levels of nesting; our own files have 6
-NODES = 2_000_000    # values, those behind aliases counted every time; a model has thousands
-SHOWN = 60    # characters of a wrong value in a sentence
+DEPTH = 40    # largest number of nested levels; usual files have 6
+NODES = 2_000_000    # largest number of values after expansion of aliases; models have thousands
+SHOWN = 60    # [characters] of a wrong value that an error message shows
 _LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 
 
 class _Loader(_LOADER):    # type: ignore[valid-type,misc]
-    """YAML 1.1 without dates: they are text, and 2001-99-99 is no reason to fail."""
+    """Loader of YAML 1.1 that reads dates as text; an invalid date as 2001-99-99 is no error."""
 
     yaml_implicit_resolvers = {
         first: [(tag, pattern) for tag, pattern in resolvers
                 if tag != 'tag:yaml.org,2002:timestamp']
         for first, resolvers in _LOADER.yaml_implicit_resolvers.items()}
-    # numbers that people write and YAML 1.1 takes for text: 1e3, 1.5e3
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Return a mapping; a repeated key is an error."""
+        """Return a mapping, or raise an error if a key is repeated."""
         seen = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and key.value != '<<':
@@ -57,8 +55,7 @@ class _Loader(_LOADER):    # type: ignore[valid-type,misc]
                     raise yaml.constructor.ConstructorError(
                         None, None, f"the key '{key.value}' is given twice", key.start_mark)
                 seen.add(key.value)
-        content: dict[Any, Any] = super().construct_mapping(node, deep=deep)
-        return content
+        return super().construct_mapping(node, deep=deep)
 
 
 _Loader.add_implicit_resolver(
@@ -75,86 +72,90 @@ def read_yaml(path: str | Path, what: str, error: Error) -> Any:
     path
         The file.
     what
-        How to call it in a sentence: 'robot YAML'.
+        Kind of the file in messages, for instance 'robot YAML'.
     error
         Class of the error to raise.
 
     Raises
     ------
     RobotIdentificationError
-        An error of the class `error`: as `files.read_text` and `parse_yaml`.
+        An error of the class `error`, as by `files.read_text` and `parse_yaml`.
 
     """
     return parse_yaml(read_text(path, what, error), f"the {what} '{path}'", error)
 
 
-def parse_yaml(text: str, place: str, error: Error) -> Any:
+def parse_yaml(text: str, label: str, error: Error) -> Any:
     """
     Return the content of YAML text.
 
-    Depth and size are checked before anything is built: the parser of libyaml recurses, and
-    aliases grow without bound. Tags are refused, for no file here needs one.
+    Depth and size are checked before, because the parser of libyaml is recursive and aliases can
+    expand to any size. Tags (`!name`) are rejected.
 
     Parameters
     ----------
     text
         The YAML.
-    place
-        How to call it in a sentence: "the robot YAML 'x'".
+    label
+        Name of the text in messages, for instance "the robot YAML 'x'".
     error
         Class of the error to raise.
 
     Raises
     ------
     RobotIdentificationError
-        An error of the class `error`.
+        An error of the class `error`: the text is not YAML, too deep or too large, or has tags
+        or repeated keys.
+
+    Examples
+    --------
+    >>> parse_yaml('masses: [1, 2.5e-3]', 'the masses', ConfigurationError)
+    {'masses': [1, 0.0025]}
 
     """
     try:
-        _look(text)
+        _check_structure(text)
         return yaml.load(text, Loader=_Loader)
     except (yaml.YAMLError, ValueError, OverflowError, IndexError, KeyError) as reason:
         mark = getattr(reason, 'problem_mark', None)
         line = f', line {mark.line + 1}' if mark is not None else ''
         problem = getattr(reason, 'problem', None) or str(reason) or type(reason).__name__
-        raise error(f'{place}{line} cannot be read: {truncated_repr(problem, 300)}') from reason
+        raise error(f'{label}{line} cannot be read: {truncated_repr(problem, 300)}') from reason
 
 
-def _look(text: str) -> None:
-    """Refuse what nests too deep, grows through aliases, or has tags."""
+def _check_structure(text: str) -> None:
+    """Raise an error if YAML is nested too deep, too large with aliases expanded, or has tags."""
     counts = [0]
-    anchors: dict[str | None, int] = {}
+    sizes: dict[str | None, int] = {}    # number of values of each anchor
     open_anchors: list[str | None] = [None]
     for event in yaml.parse(text, Loader=_LOADER):
         tag = getattr(event, 'tag', None)
         if tag is not None and not (isinstance(event, yaml.ScalarEvent) and tag == '!'):
-            raise yaml.YAMLError(f"it has the tag '{truncated_repr(tag)}'; tags are not read")
+            raise yaml.YAMLError(f"it has the tag '{truncated_repr(tag)}'; tags are not supported")
         if isinstance(event, yaml.AliasEvent):
-            if event.anchor not in anchors:
+            if event.anchor not in sizes:
                 raise yaml.YAMLError(f"the alias '*{truncated_repr(event.anchor)}' is not defined "
                                      'before, or contains itself')
-            counts[-1] += anchors[event.anchor]
-        elif isinstance(event, yaml.ScalarEvent):
-            counts[-1] += 1
-            if event.anchor:
-                anchors[event.anchor] = 1
+            counts[-1] += sizes[event.anchor]
         elif isinstance(event, yaml.CollectionStartEvent):
             counts.append(1)
             open_anchors.append(event.anchor)
-            anchors.pop(event.anchor, None)
+            sizes.pop(event.anchor, None)
+        elif isinstance(event, yaml.ScalarEvent):
+            counts[-1] += 1
+            sizes[event.anchor] = 1
         elif isinstance(event, yaml.CollectionEndEvent):
-            count, anchor = counts.pop(), open_anchors.pop()
+            count = counts.pop()
             counts[-1] += count
-            if anchor:
-                anchors[anchor] = count
+            sizes[open_anchors.pop()] = count
         if len(counts) > DEPTH:
             raise yaml.YAMLError(f'it is nested more than {DEPTH} levels deep')
         if counts[-1] > NODES:
-            raise yaml.YAMLError(f'it has more than {NODES} values, those behind aliases counted')
+            raise yaml.YAMLError(f'it has more than {NODES} values when aliases are expanded')
 
 
 def truncated_repr(value: Any, length: int = SHOWN) -> str:
-    """Return a wrong value as messages show it: at most `length` characters."""
+    """Return the first `length` characters of the text of a value, for an error message."""
     try:
         text = value if isinstance(value, str) else repr(value)
     except ValueError:    # Python refuses to print integers of more than 4300 digits
@@ -165,16 +166,16 @@ def truncated_repr(value: Any, length: int = SHOWN) -> str:
 @dataclass(frozen=True)
 class Quantity:
     """
-    Unit and range of a number: the metadata of `Annotated[float, Quantity('Hz', above=0)]`.
+    Unit and range of a number, used as in `Annotated[float, Quantity('Hz', above=0)]`.
 
     Parameters
     ----------
     unit
-        For messages; empty without one.
+        Unit for messages; empty if there is none.
     above, minimum, below, maximum
-        Exclusive and inclusive bounds.
+        Bounds: `above` and `below` are exclusive, `minimum` and `maximum` inclusive.
     infinite, unknown
-        Whether infinity and NaN (not known) are allowed.
+        Whether infinite values and NaN (for unknown values) are allowed.
 
     """
 
@@ -196,14 +197,14 @@ class Quantity:
                 and (self.below == math.inf or value < self.below))
 
     def describe(self, noun: str = 'number', value: Any = 0) -> str:
-        """Return what a number must be, in a message that refuses `value`."""
+        """Return a description of allowed numbers, for the error message about `value`."""
         refused = isinstance(value, Real) and not math.isfinite(value) and not self.infinite
         adjectives = 'positive ' * (self.above == 0) + 'finite ' * refused
-        bounds = ' and'.join(f' {name} {bound:g}' for name, bound, given in (
+        bounds = ' and'.join(f' {name} {bound:g}' for name, bound, bounded in (
             ('above', self.above, self.above not in (-math.inf, 0)),
             ('of at least', self.minimum, self.minimum > -math.inf),
             ('below', self.below, self.below < math.inf),
-            ('at most', self.maximum, self.maximum < math.inf)) if given)
+            ('at most', self.maximum, self.maximum < math.inf)) if bounded)
         unit = f' [{self.unit}]' if self.unit else ''
         return f'a {adjectives}{noun}{bounds}{unit}'
 
@@ -217,35 +218,36 @@ def read_typed(kind: Any, value: Any, label: str, error: Error, example: str = '
     Return the content of a YAML file as a typed value, usually a frozen dataclass.
 
     A dataclass is read from a mapping: each field is a key, a field with a default may be absent,
-    and `__post_init__` checks what types cannot state. A mapping in place of a field whose default
-    is a dataclass changes that default. Types may be `float`, `int`, `str`,
-    `bool`, `Any`, `Literal[...]`, `X | None`, other unions, `tuple[X, ...]`, `tuple[X, Y]`,
+    and `__post_init__` checks conditions that types cannot express. For a field whose default is a
+    dataclass, a mapping overrides single values of that default. Types may be `float`, `int`,
+    `str`, `bool`, `Any`, `Literal[...]`, `X | None`, other unions, `tuple[X, ...]`, `tuple[X, Y]`,
     `Mapping[str, X]` and dataclasses. A `float` is finite unless a `Quantity` allows more.
 
-    For files that the program itself writes, a dict of types stands for a mapping with at least
-    these keys, of which those with the type `X | None` may be absent; `{str: X}` stands for a
-    mapping from names.
+    Instead of a dataclass, `kind` may be a dict from key to type. It describes a mapping with at
+    least these keys, of which those with the type `X | None` may be absent. `{str: X}` describes a
+    mapping from any names to X.
 
     Parameters
     ----------
     kind
         The type.
     value
-        What `read_yaml` returned, or a part of it. Tuples, arrays and instances of the
-        dataclasses are accepted too.
+        Result of `read_yaml`, or an item of it. Tuples, arrays and instances of the dataclasses
+        are accepted as well.
     label
         Name of the value in messages: "the robot YAML 'arm.yaml'". Keys are appended to it.
     error
         Class of the error to raise.
     example
-        Example of a value, for the message about one of another type. Fields of a dataclass have
-        it in their metadata.
+        Example for the message about a value of another type. Fields of a dataclass have it in
+        their metadata, as 'example'.
 
     Raises
     ------
     RobotIdentificationError
         An error of the class `error`: a value of another type, a number out of range, a missing
-        or an unknown key. Errors of `__post_init__` keep their class; the label is put in front.
+        or an unknown key. An error that `__post_init__` raises keeps its class, and its message
+        starts with the label.
 
     Examples
     --------
@@ -258,19 +260,19 @@ def read_typed(kind: Any, value: Any, label: str, error: Error, example: str = '
 
     """
     if kind is float and type(value) is float and math.isfinite(value):
-        return value    # most values of a file
+        return value    # the common case, without the slower checks below
     members = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-    if value is None and NoneType in members:
+    if value is None and type(None) in members:
         return None
     fitting = next((member for member in members if _fits(member, value)), None)
     if fitting is None:
-        raise error(f'{label} must be {_describe(kind)}{", as " * bool(example)}{example}, not '
-                    f'{_quoted(value)}')
+        raise error(f'{label} must be {_describe(kind)}{", such as " * bool(example)}{example}, '
+                    f'not {_quoted(value)}')
     origin, args = get_origin(fitting), get_args(fitting)
     if origin is Annotated or fitting in (float, int):
         return _read_number(fitting, value, label, error)
     if origin is tuple:
-        kinds = repeat(args[0]) if args[-1] is Ellipsis else iter(args)
+        kinds = args[:1] * len(value) if args[-1] is Ellipsis else args
         return tuple(read_typed(item_kind, item, f'{label}[{i}]', error)
                      for i, (item, item_kind) in enumerate(zip(value, kinds)))
     if origin is Mapping or isinstance(fitting, dict):
@@ -282,9 +284,9 @@ def read_typed(kind: Any, value: Any, label: str, error: Error, example: str = '
 
 def check_fields(instance: Any, error: Error) -> None:
     """
-    Check and convert the fields of a frozen dataclass by their types, from its `__post_init__`.
+    Check and convert the fields of a frozen dataclass according to their types.
 
-    So values given in Python meet the checks that `read_typed` makes of a file.
+    Called in `__post_init__`, it applies the checks of `read_typed` to values from Python code.
 
     Raises
     ------
@@ -294,18 +296,17 @@ def check_fields(instance: Any, error: Error) -> None:
     """
     owner: Any = type(instance)
     for name, kind in _field_types(owner).items():
-        value = read_typed(kind, getattr(instance, name), name, error)
-        object.__setattr__(instance, name, value)
+        object.__setattr__(instance, name, read_typed(kind, getattr(instance, name), name, error))
 
 
 def check_keys(content: Mapping[Any, Any], known: Iterable[str], label: str, error: Error) -> None:
     """
-    Refuse a mapping with a key that is not known.
+    Raise an error if a mapping has an unknown key.
 
     Raises
     ------
     RobotIdentificationError
-        An error of the class `error`, which lists the known keys and suggests the closest.
+        An error of the class `error`, which lists the known keys and suggests the most similar.
 
     """
     names = list(known)
@@ -313,7 +314,7 @@ def check_keys(content: Mapping[Any, Any], known: Iterable[str], label: str, err
         if key not in names:
             close = get_close_matches(truncated_repr(key), names, 1)
             hint = f" (did you mean '{close[0]}'?)" if close else ''
-            raise error(f"{label} has the unknown key '{truncated_repr(key)}'; known are: "
+            raise error(f"{label} has the unknown key '{truncated_repr(key)}'; known keys: "
                         f'{", ".join(names)}{hint}')
 
 
@@ -329,11 +330,13 @@ def to_plain(value: Any) -> Any:
 
 
 def _quoted(value: Any) -> str:
+    """Return the text of a value for an error message; strings are in quotes."""
     return f"'{truncated_repr(value)}'" if isinstance(value, str) else truncated_repr(value)
 
 
 def _read_mapping(kind: Any, content: Mapping[Any, Any], label: str, error: Error,
                   ) -> dict[str, Any]:
+    """Return a mapping with typed values; `kind` is Mapping[str, X] or a dict of types."""
     for key in content:
         if not isinstance(key, str):
             raise error(f'the key {_quoted(key)} of {label} must be text')
@@ -341,15 +344,16 @@ def _read_mapping(kind: Any, content: Mapping[Any, Any], label: str, error: Erro
         kind = {str: get_args(kind)[1]}
     kinds = dict.fromkeys(content, kind[str]) if str in kind else kind
     _check_complete(content, (key for key, item_kind in kinds.items()
-                              if NoneType not in get_args(item_kind)), label, error)
+                              if type(None) not in get_args(item_kind)), label, error)
     return {key: read_typed(item_kind, content.get(key), f'{label}, {truncated_repr(key)}', error)
             for key, item_kind in kinds.items()}
 
 
 def _read_dataclass(kind: Any, content: Mapping[str, Any], label: str, error: Error) -> Any:
+    """Return an instance of the dataclass `kind` with the values of a mapping."""
     types = _field_types(kind)
     check_keys(content, types, label, error)
-    content = {**content, **{    # what a nested mapping leaves out comes from the field's default
+    content = {**content, **{    # a nested mapping is completed from the field's default
         item.name: {**to_plain(item.default), **content[item.name]} for item in fields(kind)
         if is_dataclass(item.default) and isinstance(content.get(item.name), Mapping)}}
     _check_complete(content, (item.name for item in fields(kind) if item.default is MISSING
@@ -366,29 +370,31 @@ def _read_dataclass(kind: Any, content: Mapping[str, Any], label: str, error: Er
 
 def _check_complete(content: Mapping[str, Any], required: Iterable[str], label: str,
                     error: Error) -> None:
+    """Raise an error if a mapping lacks a required key."""
     missing = [f"'{key}'" for key in required if key not in content]
     if missing:
         raise error(f'{label} lacks the key{"s" * (len(missing) > 1)} {", ".join(missing)}')
 
 
 def _read_number(kind: Any, value: Any, label: str, error: Error) -> float:
+    """Return a number as `float` or `int`, or raise an error if it is out of range."""
     base, quantity = get_args(kind) if get_origin(kind) is Annotated else (kind, Quantity())
     if isinstance(value, Integral) and int(value).bit_length() > 63:
         raise error(f'{label} must be a number of at most 63 bits')
     if not quantity.accepts(value):
         raise error(f'{label} must be {quantity.describe(_NOUNS[base], value)}, not {value}')
-    number: float = base(value)
-    return number
+    return base(value)
 
 
 @cache
 def _field_types(kind: Any) -> dict[str, Any]:
+    """Return the types of the fields of a dataclass by name, with their annotations."""
     hints = get_type_hints(kind, include_extras=True)
     return {item.name: hints[item.name] for item in fields(kind)}
 
 
 def _fits(kind: Any, value: Any) -> bool:
-    """Return whether a value has the type of a union's member, its items left aside."""
+    """Return whether a value has a type, which is not a union; its items are not checked."""
     origin, args = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return _fits(args[0], value)
@@ -408,10 +414,10 @@ def _fits(kind: Any, value: Any) -> bool:
 
 
 def _describe(kind: Any) -> str:
-    """Return what a value of a type is called in a message."""
+    """Return the description of a type for error messages."""
     origin, args = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
-        return ' or '.join(_describe(member) for member in args if member is not NoneType)
+        return ' or '.join(_describe(member) for member in args if member is not type(None))
     if origin is Annotated or kind in (float, int):
         base, quantity = args if args else (kind, Quantity())
         return quantity.describe(_NOUNS[base])
@@ -421,8 +427,8 @@ def _describe(kind: Any) -> str:
     if origin is tuple:
         count = '' if args[-1] is Ellipsis else f'{len(args)} '
         item = _describe(args[0])
-        numbers = get_origin(args[0]) is Annotated or args[0] in (float, int)
-        return f'a list of {count}' + (item[2:].replace('number', 'numbers') if numbers
+        numeric = get_origin(args[0]) is Annotated or args[0] in (float, int)
+        return f'a list of {count}' + (item[2:].replace('number', 'numbers') if numeric
                                        else 'values')
     if is_dataclass(kind):
         kind = {item.name: item for item in fields(kind)}

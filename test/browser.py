@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A headless Chromium for the tests of pages, spoken to over its pipe of the DevTools protocol."""
+"""A headless Chromium for the tests of pages, controlled by the DevTools protocol over a pipe."""
 
 from __future__ import annotations
 
@@ -35,13 +35,12 @@ def executable() -> str | None:
 
 class Browser:
     """
-    One tab.
+    One tab of the browser.
 
     Parameters
     ----------
     profile
-        An empty folder for the browser's own files.
-
+        Empty folder for the browser's own files.
     """
 
     def __init__(self, profile: Path):
@@ -71,7 +70,7 @@ class Browser:
         os.close(self._in)
 
     def call(self, method: str, **parameters: object) -> dict:
-        """Return the answer to a command of the protocol."""
+        """Send a command of the protocol and return the response."""
         self._number += 1
         message = {'id': self._number, 'method': method, 'params': parameters}
         if self._session:
@@ -98,7 +97,7 @@ class Browser:
         return message
 
     def _note(self, message: dict) -> None:
-        """Keep what a developer would read in the console."""
+        """Store messages of the console."""
         method, said = message.get('method'), message.get('params', {})
         if method == 'Runtime.exceptionThrown':
             details = said['exceptionDetails']
@@ -109,7 +108,7 @@ class Browser:
             self.errors.append(str(said['args']))
 
     def evaluate(self, expression: str) -> object:
-        """Return the value of an expression of JavaScript."""
+        """Return the value of a JavaScript expression."""
         answer = self.call('Runtime.evaluate', expression=expression, awaitPromise=True,
                            returnByValue=True)
         if 'exceptionDetails' in answer:
@@ -117,7 +116,7 @@ class Browser:
         return answer['result'].get('value')
 
     def visit(self, page: Path, width: int) -> None:
-        """Open a page in a window of a width [px], and scroll through all of it."""
+        """Open a page in a window of a given width [px], and scroll through the whole page."""
         self.errors = []
         self.call('Emulation.setDeviceMetricsOverride', width=width, height=900,
                   deviceScaleFactor=1, mobile=width < 600)
@@ -136,18 +135,18 @@ class Browser:
         })()""")
 
     def appear(self, *, dark: bool = False, printed: bool = False) -> None:
-        """Show the page light or dark, on a screen or as on paper."""
+        """Emulate a light or dark theme, on a screen or on paper."""
         self.call('Emulation.setEmulatedMedia', media='print' if printed else 'screen', features=[
             {'name': 'prefers-color-scheme', 'value': 'dark' if dark else 'light'},
             {'name': 'prefers-reduced-motion', 'value': 'reduce'}])
 
     def screenshot(self, path: Path, *, whole: bool = True) -> None:
-        """Write a picture, of the whole page or of what the window shows."""
+        """Save a screenshot of the whole page or of the visible part."""
         picture = self.call('Page.captureScreenshot', captureBeyondViewport=whole)['data']
         path.write_bytes(base64.b64decode(picture))
 
     def to_pdf(self, path: Path) -> None:
-        """Write the page as it is printed, PDF on A4."""
+        """Save the page as it is printed: a PDF on A4."""
         self.call('Emulation.setEmulatedMedia', media='', features=[])
         printed = self.call('Page.printToPDF', paperWidth=8.27, paperHeight=11.69,
                             printBackground=True)['data']

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Recordings along closed formulas: the torques of a model plus white noise."""
+"""Recordings from closed formulas: torques of a model plus white noise."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ COULOMB, VISCOUS, NOISE = 0.4, 0.2, 0.05
 
 def closed_recording(arm, seed, dead=(), period=10.0):
     """
-    Return two periods of a motion of four harmonics at 200 Hz.
+    Return two periods of a motion with four harmonics, at 200 Hz.
 
-    The arm is as its URDF says, with Coulomb and viscous friction; the efforts of dead joints are
-    NaN.
+    The arm has the parameters of its URDF, with Coulomb and viscous friction. The efforts of dead
+    joints are NaN.
     """
     rng = np.random.default_rng(seed)
     t = np.arange(0, 2 * period, 0.005)

@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The program as a process of its own, forked from one that has imported the libraries.
+The command line as a process that is forked from one with imported libraries.
 
-What is imported takes most of the time of a short command; nothing else differs from a fresh
-interpreter. Commands whose imports, start or streams are the subject start an interpreter.
+Imports take most of the time of a short command. Otherwise a forked process behaves like a new
+interpreter. Tests of imports, start-up or streams use a new interpreter.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FORKS.set_forkserver_preload([
 
 
 def call(*words, cwd=None, timeout=240):
-    """Run a command as a user does; return its exit code and what it printed."""
+    """Run a command as a user does; return its exit code and its output."""
     with TemporaryDirectory() as folder:
         process = FORKS.Process(target=_main, args=(list(map(str, words)), cwd, folder))
         process.start()
@@ -50,7 +50,7 @@ def call(*words, cwd=None, timeout=240):
 
 
 def take_streams(out, error):
-    """Give this process, which was forked, no input and these files to write to the end of."""
+    """Redirect the streams of this forked process: no input, and output appended to files."""
     for number, name in enumerate((os.devnull, out, error)):
         os.dup2(os.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND), number)
     sys.stdin, sys.stdout, sys.stderr = (

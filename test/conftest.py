@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What many tests share: recordings of real arms, and simulated runs that are made once."""
+"""Shared fixtures: recordings of real arms, and simulated runs that are computed once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ import pytest
 from robot_identification import load_arm
 from robot_identification.simulation import Plant, PlantOptions, simulate
 
-# neither a deadline nor a judgement of how fast examples are drawn: a machine may be busy
+# no deadline and no check of the speed of examples, because the computer may be busy
 settings.register_profile('any_machine', deadline=None,
                           suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile('any_machine')
@@ -47,7 +47,7 @@ def datasets():
 
 @pytest.fixture(scope='session')
 def real_robot(datasets, tmp_path_factory):
-    """Return a function that gives the robot YAML of a real recording, with its URDF beside it."""
+    """Return a function: real recording -> robot YAML with its URDF beside it."""
     folder = tmp_path_factory.mktemp('robots')
     for source in (ROOT / 'benchmarks' / 'robots').iterdir():
         (folder / source.name).write_bytes(source.read_bytes())
@@ -57,7 +57,7 @@ def real_robot(datasets, tmp_path_factory):
 
 
 class Runs:
-    """An arm and two simulated runs: an excitation of 20 s (two periods) and another motion."""
+    """An arm with two simulated runs: an excitation of 20 s (two periods) and another motion."""
 
     def __init__(self, name, options):
         self.arm = load_arm(name)
@@ -71,5 +71,5 @@ class Runs:
 
 @pytest.fixture(scope='session')
 def simulated():
-    """Return a function that gives the `Runs` of an arm on a mismatched plant."""
+    """Return a function that returns the `Runs` of an arm, simulated with a mismatched plant."""
     return cache(lambda name: Runs(name, PlantOptions()))

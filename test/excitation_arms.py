@@ -35,7 +35,7 @@ SLIDE = '<limit lower="-0.2" upper="0.3" velocity="0.5" effort="50"/>'
 
 
 def chain(limits: tuple[str, str, str] = (LIMIT, LIMIT, LIMIT), kind: str = 'revolute') -> Arm:
-    """Return three revolute joints, one about a tilted axis; `kind` is that of the last one."""
+    """Return an arm with three revolute joints, one about a tilted axis; `kind`: the last one."""
     return Arm.from_urdf(
         '<robot name="chain">' + ''.join(_link(x) for x in ('base', 'one', 'two', 'three'))
         + _joint('shoulder', 'revolute', 'base', 'one', '0 0 1', '0 0 0.3', '0.1 0.2 0', limits[0])
@@ -46,7 +46,7 @@ def chain(limits: tuple[str, str, str] = (LIMIT, LIMIT, LIMIT), kind: str = 'rev
 
 
 def tree() -> Arm:
-    """Return a tree: a turning column, on it a slide that carries a wrist, and a second branch."""
+    """Return a tree: a rotating column with a sliding wrist on it, and a second branch."""
     return Arm.from_urdf(
         '<robot name="tree">' + ''.join(_link(x) for x in ('base', 'a', 'b', 'c', 'd'))
         + _joint('column', 'revolute', 'base', 'a', '0 1 0', '0 0 0.3', '0.3 0.1 0', LIMIT)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Models to export, and what the programs that read the exports compute from them."""
+"""Models to export, and the torque errors of the programs that read the exports."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ ARMS = {'panda': lambda: load_arm('panda'), 'ur10e': lambda: load_arm('ur10e'),
 
 
 def exported_model(arm, friction='coulomb_viscous', seed=0):
-    """Return a model of an arm with friction of that kind, its offset not nothing."""
+    """Return a model of an arm with a friction model, whose offset is not zero."""
     rng = np.random.default_rng(seed)
     family, m = get_friction(friction), len(arm.transmission)
     bounds = np.array(family.shape_bounds, dtype=float).reshape(-1, 2)
@@ -60,26 +60,26 @@ def exported_model(arm, friction='coulomb_viscous', seed=0):
 
 
 def states(n, count=200, seed=1):
-    """Return random q, v, a, (3, count, n)."""
+    """Return random q, v and a, (3, count, n)."""
     return np.random.default_rng(seed).normal(size=(3, count, n)) * 2.0
 
 
 def relative(found, expected):
-    """Return the largest error of a state over that state's largest value."""
+    """Return the largest error of a state relative to the largest value of that state."""
     found, expected = (np.reshape(x, (len(x), -1)) for x in (found, expected))
     return float((np.abs(found - expected).max(axis=1)
                   / np.maximum(np.abs(expected).max(axis=1), 1e-300)).max())
 
 
 def rigid(model, q, v, a):
-    """Return torques of the rigid bodies and of the rotors, (N, n) each."""
+    """Return the torques of the rigid bodies and of the rotors, (N, n) each."""
     transmission = model.arm.transmission
     return (inverse_dynamics(model.arm, q, v, a, model.inertial),
             (a @ transmission.T * model.rotor_inertia) @ transmission)
 
 
 def export_to(model, target, folder, **options):
-    """Write an export into a folder and return the path of its main file and the export."""
+    """Write an export into a folder; return the path of its main file, and the export."""
     exported = export_model(model, target, ExportOptions(**options))
     for name, content in exported.files.items():
         (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -119,7 +119,7 @@ def drake_error(model, folder, target):
     plant = MultibodyPlant(0.0)
     instance, = Parser(plant).AddModels(str(path))
     first = next((plant.get_body(index) for index in plant.GetBodyIndices(instance)), None)
-    if target == 'drake' and 'name="world"' not in path.read_text():    # it would float
+    if target == 'drake' and 'name="world"' not in path.read_text():    # otherwise the base floats
         plant.WeldFrames(plant.world_frame(), first.body_frame())
     plant.mutable_gravity_field().set_gravity_vector(model.arm.gravity)
     plant.Finalize()
@@ -145,14 +145,14 @@ def drake_error(model, folder, target):
 
 
 def numpy_error(model, folder):
-    """Return the error of the NumPy module, friction included."""
+    """Return the torque error of the NumPy module, friction included."""
     path, _ = export_to(model, 'python', folder)
     q, v, a = states(model.arm.n)
     return relative(module(path)['inverse_dynamics'](q, v, a), model.torque(q, v, a))
 
 
 def c_error(model, folder):
-    """Return the error of the compiled C code, friction included."""
+    """Return the torque error of the compiled C code, friction included."""
     path, _ = export_to(model, 'c', folder)
     q, v, a = states(model.arm.n)
     found = Compiled(path).call('inverse_dynamics', q, v, a, size=model.arm.n)
@@ -160,7 +160,7 @@ def c_error(model, folder):
 
 
 def rebuilt(parents, placements, axes, slides, inertias, gravity, transmission, rotors):
-    """Return torques of rigid bodies and rotors by a Pinocchio model made of fields of a file."""
+    """Return torques of a Pinocchio model, with rotors, built from the fields of a file."""
     model = pin.Model()
     for parent, placement, axis, slide, inertia in zip(parents, placements, axes, slides,
                                                        inertias):
@@ -175,7 +175,7 @@ def rebuilt(parents, placements, axes, slides, inertias, gravity, transmission, 
 
 
 def json_error(model, folder):
-    """Return the error of a model made of masses, centres, inertias and drives of the JSON."""
+    """Return the torque error of a model built from masses, inertias and drives in the JSON."""
     path, _ = export_to(model, 'json', folder)
     content = json.loads(path.read_text())
     joints, drives = content['joints'], content['drives']
@@ -189,7 +189,7 @@ def json_error(model, folder):
 
 
 def mat_error(model, folder):
-    """Return the error of a model made of the inertial parameters and drives of the .mat file."""
+    """Return the torque error of a model built from the parameters and drives in the .mat file."""
     path, _ = export_to(model, 'mat', folder)
     robot = scipy.io.loadmat(path, simplify_cells=True)['robot']
     found = rebuilt(robot['parent'] - 1, np.moveaxis(robot['placement'], 2, 0), robot['axis'],
@@ -201,20 +201,20 @@ def mat_error(model, folder):
 
 
 def isaac_error(model, folder):
-    """Return the error of the URDF beside Isaac's fields, and of the armature in them."""
+    """Return the torque error of the URDF for Isaac Sim, with the armature in Isaac's fields."""
     path, exported = export_to(model, 'isaac', folder)
     urdf = next(folder / name for name in exported.files if name.endswith('.urdf'))
     again = Arm.from_urdf(urdf, locked=model.arm.locked, gravity=model.arm.gravity)
     armature = yaml.safe_load(path.read_text())['armature']
     q, v, a = states(model.arm.n)
     found = inverse_dynamics(again, q, v, a) + a * [armature[j] for j in model.arm.joint_names]
-    transmission = model.arm.transmission    # an armature couples no joints
+    transmission = model.arm.transmission    # an armature cannot couple joints
     own = np.sum(model.rotor_inertia[:, None] * transmission ** 2, axis=0)
     return relative(found, rigid(model, q, v, a)[0] + a * own)
 
 
 def fmu_error(model, folder):
-    """Return the error of the unit of inverse dynamics, friction included."""
+    """Return the torque error of the FMU of inverse dynamics, friction included."""
     import fmpy
     from fmpy.fmi2 import FMU2Slave
     path, _ = export_to(model, 'fmu', folder)
@@ -237,7 +237,7 @@ def fmu_error(model, folder):
 
 
 def module(path):
-    """Return the names of a Python module."""
+    """Return the names defined by a Python module."""
     names = {}
     exec(path.read_text(), names)
     return names
@@ -281,7 +281,7 @@ READERS = {
 
 
 def main():
-    """Print the table of the exports: who read them and how far the torques are apart."""
+    """Print a table of the exports, the programs that read them, and their torque errors."""
     table = io.StringIO()
     table.write(f'| target | read by | compared | {" | ".join(ARMS)} |\n')
     table.write('| --- ' * (3 + len(ARMS)) + '|\n')

@@ -11,13 +11,13 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What the kernel says of a process and its signals."""
+"""Signal handlers of a process, from the /proc file system."""
 
 from pathlib import Path
 import signal
 
 
 def listens(number):
-    """Return whether a process has a handler of SIGTERM: Python has read its program's begin."""
+    """Return whether a process handles SIGTERM, that is whether Python has started its program."""
     mask = Path(f'/proc/{number}/status').read_text().split('SigCgt:')[1].split()[0]
     return bool(int(mask, 16) >> (signal.SIGTERM - 1) & 1)

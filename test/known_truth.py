@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Samples whose parameters are known: sums of sines of an arm that is as its URDF says."""
+"""Samples with known parameters: sums of sines of an arm with the parameters of its URDF."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def samples_of(arm, count=3000, rate=200.0, seed=0, cutoff=np.inf, segments=None
 
 
 def friction_samples(arm, name, seed=0, noise=0.02, rate=200.0, seconds=8.0):
-    """Return samples of a matched arm with this friction, and the truth."""
+    """Return samples of a matched arm with a friction model, and the true parameters."""
     rng = np.random.default_rng(seed)
     structure = ModelStructure.of(arm, name)
     low, high = np.log(np.moveaxis(structure.shape_bounds, -1, 0))
@@ -53,7 +53,7 @@ def friction_samples(arm, name, seed=0, noise=0.02, rate=200.0, seconds=8.0):
     for place, parameter in enumerate(structure.friction.parameters):
         own = standard[22:].reshape(2, -1)[:, place]
         if parameter.startswith('f1') and name.startswith('bompos'):
-            own += 6.0    # friction has to dissipate
+            own += 6.0    # friction must dissipate energy
         if parameter.startswith('load'):
             own *= 0.1
     load = (structure.columns(q, v, a, np.zeros_like(q))[..., :10 * arm.n]
@@ -76,7 +76,7 @@ def standard_truth(structure, truth):
 
 
 def two_link_recording(seed, friction=1.0, mass=0.0, count=1500, still=False):
-    """Return a motion of the two-link arm at 100 Hz with scaled friction and a mass at its end."""
+    """Return a motion of the two-link arm at 100 Hz: scaled friction, and a mass at the tip."""
     arm, rng = load_arm('two_link'), np.random.default_rng(seed)
     t = np.arange(count) / 100.0
     omega, phase = rng.uniform(1.0, 5.0, (2, 3, arm.n)), rng.uniform(0.0, 6.0, (2, 3, arm.n))

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Motions of the tests: committed files and closed formulas, the same on every machine."""
+"""Motions of the tests: committed files and closed formulas, the same on every computer."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ FOLDER = Path(__file__).parent / 'data' / 'excitations'
 
 def excitation_of(name: str, arm: Arm | None = None) -> Excitation:
     """
-    Return the committed excitation `<arm>_<...>` for an arm, the shipped one when None.
+    Return the committed excitation `<arm>_<...>` for an arm; for the shipped arm if None.
 
-    The motion is what tests need of it, so it is taken over to the URDF at hand: that of another
-    release of example-robot-data differs in its text.
+    The excitation is adapted to the URDF at hand, because releases of example-robot-data differ in
+    the text of the URDF.
     """
     found = load_excitation(FOLDER / f'{name}.yaml')
     arm = load_arm(found.arm_name) if arm is None else arm
@@ -48,10 +48,10 @@ def circle_example() -> SimpleNamespace:
 
 class SumOfSines:
     """
-    A trajectory of some harmonics a joint that uses 0.9 of one of the arm's limits.
+    A trajectory of several harmonics per joint that uses 90 % of one of the arm's limits.
 
-    Amplitudes and phases are drawn, and scaled by the peaks on a fine grid; a turn is the longest
-    range.
+    Amplitudes and phases are random, and scaled by their peaks on a fine grid. The range of a
+    continuous joint counts as one turn at most.
     """
 
     def __init__(self, arm: Arm, period: float = 4.0, harmonics: int = 2, seed: int = 0) -> None:
@@ -70,7 +70,7 @@ class SumOfSines:
         self.middle = (lower + upper) / 2
 
     def evaluate(self, t, derivatives=2):
-        """Return q, v, a at t."""
+        """Return q, v and a at times t."""
         angle = self.rates * np.asarray(t)[:, None, None] + self.phase
         q, v, a = (np.sum(self.size * self.rates ** order * np.sin(angle + order * np.pi / 2),
                           axis=1) for order in range(3))

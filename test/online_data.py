@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Known truth for searches and filters: rigid-body torques of MuJoCo plus a friction model."""
+"""Data with known truth for searches and filters: MuJoCo torques plus a friction model."""
 
 import dataclasses
 from functools import cache
@@ -41,7 +41,7 @@ def motion():
 
 @cache
 def truth(friction):
-    """Return the arm, the base parameters with the true shape, and their true values."""
+    """Return the arm, its base parameters with the true shape, and their true values."""
     arm, plant, *_ = motion()
     structure = ModelStructure.of(arm, friction)
     if structure.friction.nonlinear:
@@ -73,7 +73,7 @@ def regression(friction, seed=0, noise=1.0):
 
 
 def sparse_regression(friction, seed=0):
-    """Return the regression of every fourth sample, for what evaluates it ten thousand times."""
+    """Return the regression of every fourth sample, for methods with ten thousand evaluations."""
     whole = samples(friction, seed)
     fewer = {name: getattr(whole, name)[::4] for name in ('t', 'q', 'v', 'a', 'tau')}
     return build_regression(motion()[0], [dataclasses.replace(
@@ -81,7 +81,7 @@ def sparse_regression(friction, seed=0):
 
 
 def friction_error(estimate, friction):
-    """Return the error of every joint's friction over the motion, as a part of the largest."""
+    """Return each joint's largest friction error, relative to its largest friction."""
     structure, base = estimate.base.structure, estimate.base
     place = [base.labels.index(f'{joint}.{parameter}') for joint in structure.arm.joint_names
              for parameter in structure.friction.parameters]

@@ -31,7 +31,7 @@ def link(name: str, mass: float) -> str:
 
 
 def chain(names: list[str], prismatic: tuple[int, ...] = ()) -> Arm:
-    """Return a serial arm with these joints (XML texts) and axes that take turns."""
+    """Return a serial arm with joints given as XML; their axes alternate."""
     axes = ('0 0 1', '0 1 0', '1 0 0')
     parts = [link('link_0', 1.0)]
     for j, name in enumerate(names):
@@ -45,7 +45,7 @@ def chain(names: list[str], prismatic: tuple[int, ...] = ()) -> Arm:
 
 
 def record(arm: Arm, seed: int, name: str, seconds: float = 8.0) -> Recording:
-    """Return a motion of an arm that is heavier than its URDF says, with friction and noise."""
+    """Return a motion of an arm that is heavier than its URDF, with friction and noise."""
     rng = np.random.default_rng(seed)
     t = np.arange(0, seconds, 0.005)
     base = 2 * np.pi * rng.uniform(0.2, 0.25)
@@ -69,7 +69,7 @@ def identified(arm: Arm, held_out: tuple[int, ...] = (2,), name: str = 'other <e
 
 
 def rank_deficient(result: IdentificationResult) -> IdentificationResult:
-    """Return the result as if nothing determined its second base parameter."""
+    """Return the result with its second base parameter marked as undetermined."""
     covariance = np.array(result.estimate.covariance)
     covariance[1, :] = covariance[:, 1] = 0
     covariance[1, 1] = np.inf

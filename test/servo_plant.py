@@ -31,7 +31,7 @@ CENTRES = ('0 0 0.03', '0 0 0.07', '0.07 0 0', '0.04 0 0', '0.05 0 0.012')
 
 
 def hobby_urdf(count=5):
-    """Return a URDF of the first joints of an arm of the size of an SO-101."""
+    """Return a URDF with the first joints of an arm of the size of an SO-101."""
     parts = ['<robot name="hobby"><link name="base"/>']
     parent = 'base'
     for name, axis, place, mass, centre in zip(
@@ -49,7 +49,7 @@ def hobby_urdf(count=5):
 
 @dataclass(frozen=True)
 class Truth:
-    """Servos of the plant; `stribeck` is friction at rest over that of motion."""
+    """Servo parameters of the plant; `stribeck` is static divided by kinetic friction."""
 
     kp: np.ndarray
     damping: np.ndarray
@@ -69,7 +69,7 @@ class Truth:
 
 
 def teleoperated(seed, duration, rate=50.0, n=5, slowly=1.0):
-    """Return stamps and commands of a hand that goes from place to place and pauses at times."""
+    """Return times and commands of a hand that moves from point to point and sometimes pauses."""
     rng = np.random.default_rng(seed)
     t = np.arange(0.0, duration, 1 / rate)
     command = np.empty((len(t), n))
@@ -86,7 +86,7 @@ def teleoperated(seed, duration, rate=50.0, n=5, slowly=1.0):
 
 
 def recorded(truth, seed, duration=40.0, rate=50.0, name='', gravity=(0, 0, -9.81), slowly=1.0):
-    """Return what the plant does with the commands of a hand: positions in encoder counts."""
+    """Return the response of the plant to the commands of a hand: positions in encoder counts."""
     spec = mujoco.MjSpec.from_string(hobby_urdf(len(truth.kp)))
     spec.option.timestep, spec.option.gravity = STEP, gravity
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
@@ -94,7 +94,7 @@ def recorded(truth, seed, duration=40.0, rate=50.0, name='', gravity=(0, 0, -9.8
     model.jnt_limited[:] = 0
     model.geom_contype[:] = 0
     model.dof_damping[:] = truth.damping.reshape(model.dof_damping.shape)
-    # damping is taken at the end of a step, which counts as an inertia of damping h / 2
+    # implicit damping: taken at the end of a step h, it adds an inertia of damping h / 2
     model.dof_armature[:] = truth.armature - truth.damping * STEP / 2
     model.dof_solref[:], model.dof_solimp[:] = (2 * STEP, 1.0), (0.9999, 0.9999, 0.001, 0.5, 2.0)
     data = mujoco.MjData(model)

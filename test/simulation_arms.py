@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Arms and motions of the simulation's tests."""
+"""Arms and motions for the tests of the simulation."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ JOINT = """<joint name="{0}" type="{3}"><parent link="{1}"/><child link="{2}"/>
 FORE = LINK.format('fore')
 LIMIT = 'lower="-2" upper="2" effort="50" velocity="3"'
 
-# a continuous joint, a sliding one and a branch whose joints come before the trunk's in the URDF
+# with a continuous joint, a prismatic one, and a branch that precedes the trunk in the URDF
 MIXED = (
     '<robot name="mixed"><link name="base"/>'
     + LINK.format('slider') + LINK.format('turner') + LINK.format('arm')
@@ -62,7 +62,7 @@ def two_link(fore=FORE, limit=LIMIT):
 
 
 class slow_motion:  # noqa: N801
-    """A trajectory of two sines a joint, within the arm's limits."""
+    """A trajectory of two sines per joint, within the limits of the arm."""
 
     def __init__(self, arm, period=4.0, seed=0):
         rng = np.random.default_rng(seed)
@@ -77,7 +77,7 @@ class slow_motion:  # noqa: N801
         self.size, self.phase = size, rng.uniform(0, 2 * np.pi, (2, arm.n))
 
     def evaluate(self, t, derivatives=2):
-        """Return q, v, a at t."""
+        """Return q, v and a at times t."""
         motion = []
         for order in range(3):
             total = 0.0
@@ -90,7 +90,7 @@ class slow_motion:  # noqa: N801
 
 
 class Lively:
-    """Five harmonics of 4 s."""
+    """A trajectory of five harmonics with a period of 4 s."""
 
     def __init__(self, arm):
         self.period, self.joint_names = 4.0, arm.joint_names
@@ -105,7 +105,7 @@ class Lively:
 
 
 def matched_plant(arm):
-    """Return an arm whose friction is Coulomb's and viscous, exactly measured, without delay."""
+    """Return a plant with Coulomb and viscous friction, exact measurements and no delay."""
     return Plant(arm, PlantOptions(
         stribeck_ratio=1.0, delay=0.0, encoder_bits=None, torque_signal='applied',
         velocity_signal='none', friction_compensation=1.0, rate=500.0, control_rate=1000.0))

@@ -11,13 +11,13 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Bags of SQLite, as rosbag2 writes them: the package reads them, and writes MCAP alone."""
+"""SQLite bags as rosbag2 writes them; the package itself reads them but only writes MCAP."""
 
 import sqlite3
 
 from mcap.reader import make_reader
 from robot_identification.recording import write_bag
-from robot_identification.recording.bag.write import BagWriter, Topic
+from robot_identification.recording.bag.write import BagWriter, RELIABLE, Topic
 
 SCHEMA = """
     PRAGMA journal_mode=WAL;
@@ -40,7 +40,7 @@ SCHEMA = """
 
 
 class SqliteBagWriter:
-    """Writes a SQLite bag with a write-ahead log; each flush is a transaction."""
+    """Writer of a SQLite bag with a write-ahead log; each flush is a transaction."""
 
     def __init__(self, path, topics):
         path.mkdir(parents=True)
@@ -50,7 +50,7 @@ class SqliteBagWriter:
         self.rows = []
         for number, topic in enumerate(topics, start=1):
             self.database.execute("INSERT INTO topics VALUES (?, ?, ?, 'cdr', ?, '')",
-                                  (number, topic.name, topic.kind, topic.qos))
+                                  (number, topic.name, topic.kind, RELIABLE))
         for kind, definition in {topic.kind: topic.definition for topic in topics}.items():
             self.database.execute(
                 'INSERT INTO message_definitions (topic_type, encoding, '
@@ -74,7 +74,7 @@ class SqliteBagWriter:
 
 
 def write_sqlite_bag(recording, path, topic='/joint_states'):
-    """Write a recording as `write_bag` does, in SQLite and without metadata."""
+    """Write a recording like `write_bag`, but in SQLite and without metadata."""
     beside = path.with_name(f'{path.name}_mcap')
     write_bag(recording, beside, topic=topic)
     writer = SqliteBagWriter(path, [Topic(topic)])

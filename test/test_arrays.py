@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Read-only arrays: what is copied, and what is not."""
+"""Read-only arrays: which arrays are copied and which are not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from robot_identification.arrays import read_only
 def test_what_can_be_written_to_is_copied():
     values = np.arange(10.0)
     view = values[:]
-    view.flags.writeable = False    # though `values` can still be written to
+    view.flags.writeable = False    # although `values` is still writable
     for given in (values, view):
         frozen = read_only(given)
         values[0] += 1.0

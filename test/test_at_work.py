@@ -11,13 +11,13 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a model is worth: feed-forward and contact."""
+"""Uses of a model: feed-forward control and contact detection."""
 
 from __future__ import annotations
 
 import dataclasses
 
-from model_benefit import contact_found, Task, urdf_model, worth
+from model_benefit import contact_found, evaluate_model_benefit, Task, urdf_model
 import numpy as np
 import pytest
 from robot_identification import Arm, IdentifiedModel, load_arm
@@ -31,7 +31,7 @@ def plant():
 
 
 def known(plant):
-    """Return what a perfect identification with Coulomb and viscous friction would find."""
+    """Return the model of a perfect identification with Coulomb and viscous friction."""
     truth = plant.truth
     friction = np.column_stack([truth.friction.coulomb, truth.friction.viscous,
                                 np.zeros(len(truth.rotor_inertia))])
@@ -40,7 +40,7 @@ def known(plant):
 
 
 def test_the_identified_model_tracks_and_feels_better(plant):
-    found = worth(known(plant), plant, np.random.default_rng(0))
+    found = evaluate_model_benefit(known(plant), plant, np.random.default_rng(0))
     none, urdf, ours = (np.sqrt(np.mean(found.tracking[name] ** 2))
                         for name in ('without', 'urdf', 'identified'))
     assert ours < 0.3 * none and ours < 0.5 * urdf
@@ -50,7 +50,7 @@ def test_the_identified_model_tracks_and_feels_better(plant):
 
 
 def test_false_alarms_are_counted_by_seconds(plant):
-    """A push is an alarm of each second that it lasts, and sets the force at one an hour."""
+    """A push counts once per second that it lasts, and sets the force for one alarm an hour."""
     model, rng = known(plant), np.random.default_rng(3)
     task = Task.drawn(plant.arm, rng, period=4.0, harmonics=3, speed=0.5)
     learnt, fresh = (simulate(plant, task.repeated(2), rng=rng).recording for _ in range(2))

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Cross-validated choice, delays, and friction that depends on load, through the whole fit."""
+"""Selection by cross-validation, delays and load-dependent friction in full identifications."""
 
 import dataclasses
 import json
@@ -26,11 +26,10 @@ from robot_identification.dynamics import get_friction
 from robot_identification.errors import EstimationError, SignalError
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator, select_model
 from robot_identification.estimation.auto import FOLDS
-from robot_identification.estimation.fit import transmitted_torques
 from robot_identification.estimation.resampling import split_folds
-from robot_identification.estimation.selection import TermSelection
-from robot_identification.regression import build_regression
-from robot_identification.reporting import load_results, save_results, summary
+from robot_identification.estimation.selection import select_terms
+from robot_identification.reporting import load_results, save_results
+from robot_identification.reporting.terminal_summary import summary
 from robot_identification.signals import delayed
 from scipy.interpolate import CubicSpline
 from simulation_arms import two_link
@@ -39,7 +38,7 @@ WLS = {'wls': get_estimator('wls')}
 
 
 def late(data, delay):
-    """Return samples whose positions lag the torques by these delays."""
+    """Return samples whose positions are delayed against the torques."""
     tau = np.column_stack([CubicSpline(data.t, data.tau[:, j])(data.t + d)
                            for j, d in enumerate(delay)])
     return dataclasses.replace(data, tau=tau)
@@ -75,7 +74,7 @@ def test_the_true_friction_is_chosen_and_a_simpler_one_is_not_passed_over(truth)
 
 @pytest.mark.parametrize('seed', [6, 7, 8])
 def test_load_dependent_friction_is_found_where_friction_is_most_of_a_torque(seed):
-    """Its column with measured torques as loads would be the torque itself."""
+    """With measured torques as loads, the column of the friction would equal the torque itself."""
     truth = 'coulomb + viscous + atan + load + slip + offset'
     data, _, standard, *_ = friction_samples(two_link(), truth, seed=seed, noise=0.1, rate=100.0,
                                              seconds=16.0)
@@ -92,21 +91,15 @@ def test_what_could_not_be_fitted_is_said_without_a_way_out_that_is_not_needed()
     assert found.options.estimator.name == 'wls'
     (note,) = [trial.note for trial in found.trials if trial.estimator == 'idim_iv']
     assert note.startswith('fit failed: the estimator idim_iv simulates')
-    assert 'take wls' not in note
+    assert 'use wls' not in note
 
 
 def selected(arm, data):
-    """Return what cross-validation makes of the friction of samples, without any other choice."""
+    """Return the friction model that cross-validation selects for samples, all else fixed."""
     pairs, _ = split_folds(data, FOLDS)
-    options = FitOptions(get_estimator('wls'))
-    for _ in range(2):    # the load is that of the model before
-        fit = fit_samples(arm, [data], options)
-        base = build_regression(arm, [data]).base
-        found = TermSelection(base, [data], [[out for _, out in pairs]],
-                              transmitted_torques([data], fit.consistent)).select_terms(
-                                  ['coulomb', 'viscous', 'offset'], lambda text: None)
-        options = FitOptions(get_estimator('wls'), found.friction, shape=found.shape)
-    return get_friction(found.friction).active_terms(arm.actuator_names), options
+    terms, _ = select_terms(FitOptions(get_estimator('wls')), [data], [[out for _, out in pairs]],
+                            lambda options: fit_samples(arm, [data], options), lambda text: None)
+    return get_friction(terms.friction).active_terms(arm.actuator_names), terms
 
 
 @pytest.mark.parametrize('truth', ['coulomb_viscous', 'coulomb + viscous + slip + offset'])
@@ -114,12 +107,12 @@ def test_terms_that_the_plant_lacks_are_not_chosen(truth):
     arm, wrong = two_link(), 0
     for seed in range(3):
         data, *_ = friction_samples(arm, truth, seed=seed, noise=0.1, seconds=16.0)
-        active, options = selected(arm, data)
-        names = [term.key for term in get_friction(options.friction).terms]
+        active, terms = selected(arm, data)
+        names = [term.key for term in get_friction(terms.friction).terms]
         own = np.array([name in {t.key for t in get_friction(truth).terms} for name in names])
         wrong += int(np.sum(np.any(active[:, ~own], axis=1)))
         assert np.all(active[:, own])
-    assert wrong == 0    # of 6 joints
+    assert wrong == 0    # of the 6 joints
 
 
 def test_load_dependent_friction_is_recovered_and_predicts():
@@ -145,7 +138,7 @@ def test_delays_are_recovered_within_their_deviation(friction):
     plain = fit_samples(arm, [late(data, truth)], FitOptions(get_estimator('wls'), friction))
     assert np.all(fit.estimate.residual_rms < plain.estimate.residual_rms)
     assert not np.any(plain.delay.values)
-    with pytest.raises(SignalError, match='at most 50 ms'):
+    with pytest.raises(SignalError, match='exceeds the 50 ms'):
         delayed(data, np.array([0.1, 0.0]))
 
 

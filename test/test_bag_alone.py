@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A bag that describes its robot is identified alone, whoever recorded it."""
+"""A bag with a robot_description is identified without a robot YAML, whoever recorded it."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from closed_recordings import closed_recording
 import numpy as np
 import pytest
 from robot_identification.arm import Effort, load_arm
-from robot_identification.arm.urdf import with_prefix
-from robot_identification.cli import app
+from robot_identification.cli.commands import app
 from robot_identification.errors import ConfigurationError, RecordingError
 from robot_identification.recording import load_recording
 from robot_identification.recording.bag.bag import Bag
 from robot_identification.recording.bag.bag_description import (
-    last_texts,
     load_arm_from_bag,
+    read_last_texts,
     robot_text,
     text_message,
     text_topic,
 )
 from robot_identification.recording.bag.joint_states import JointStateLayout
 from robot_identification.recording.bag.write import BagWriter, Topic
+from robot_identification.ros.name_prefix import with_prefix
 from sqlite_bags import BAG_WRITERS
 from typer.testing import CliRunner
 
@@ -48,7 +48,7 @@ HAND = """<link name="hand"><inertial><mass value="0.1"/><inertia ixx="1e-4" iyy
 
 
 def messages(recording, names, rate=1):
-    """Return stamps and joint states of a recording, every so many of them."""
+    """Return stamps and joint states of a recording, one of `every`."""
     layout = JointStateLayout.build(names, ('position', 'effort'))
     stamps = np.rint(recording.t[::rate] * 1e9).astype(np.int64) + 10 ** 9
     extra = len(names) - recording.q.shape[1]
@@ -58,7 +58,7 @@ def messages(recording, names, rate=1):
 
 
 def rosbag(path, topics):
-    """Write what `ros2 bag record` writes: topics with their type and messages."""
+    """Write a bag as `ros2 bag record` does: topics with their types and messages."""
     from rosbags.typesys import get_typestore, Stores
     store = get_typestore(Stores.ROS2_HUMBLE)
     with rosbag2.Writer(path, version=9, storage_plugin=rosbag2.StoragePlugin.MCAP) as writer:
@@ -95,7 +95,7 @@ def test_one_file_of_the_recorder_is_enough(tmp_path, arm, recording, storage):
     for stamp, data in messages(recording, left.ros_joint_names):
         writer.write(0, stamp, data)
     writer.close()
-    assert last_texts(Bag(writer.file))['/left/recorder/robot'] == robot_text(left)
+    assert read_last_texts(Bag(writer.file))['/left/recorder/robot'] == robot_text(left)
     back, remarks = load_arm_from_bag(writer.file)
     assert (back.ros_joint_names, back.effort, remarks) == (left.ros_joint_names, arm.effort, ())
     np.testing.assert_array_equal(back.inertial_parameters, arm.inertial_parameters)
@@ -111,7 +111,7 @@ def test_a_bag_of_ros2_bag_record_is_as_good(tmp_path, arm, recording):
     rosbag(tmp_path / 'bag', {
         '/robot_description': described(urdf),
         '/joint_states': states(messages(recording, (*arm.joint_names, 'finger')))})
-    with pytest.raises(ConfigurationError, match='--effort, as torque,joint,'):
+    with pytest.raises(ConfigurationError, match='--effort torque,joint,'):
         load_arm_from_bag(tmp_path / 'bag')
     back, (remark,) = load_arm_from_bag(tmp_path / 'bag', TORQUE)
     assert 'finger' in remark and back.locked == {'finger': pytest.approx(0.01)}
@@ -152,7 +152,7 @@ def test_a_slow_copy_of_the_joint_states_is_not_taken(tmp_path, arm, recording):
 
 def test_bags_without_a_robot_say_what_to_record(tmp_path, arm, recording):
     rosbag(tmp_path / 'bag', {'/joint_states': states(messages(recording, arm.joint_names))})
-    with pytest.raises(RecordingError, match='record /robot_description too'):
+    with pytest.raises(RecordingError, match='no robot_description: record it too'):
         load_arm_from_bag(tmp_path / 'bag')
     rosbag(tmp_path / 'twice', {
         '/a/robot_description': described(arm.urdf), '/b/robot_description': described(arm.urdf),
@@ -167,8 +167,8 @@ def test_damaged_texts_are_said(tmp_path, data):
     writer = BagWriter(tmp_path / 'bag', [text_topic('/robot_description')])
     writer.write(0, 1, data)
     writer.close()
-    with pytest.raises(RecordingError, match='is no text in CDR'):
-        last_texts(Bag(tmp_path / 'bag'))
+    with pytest.raises(RecordingError, match='is not text in CDR'):
+        read_last_texts(Bag(tmp_path / 'bag'))
 
 
 def test_the_command_asks_for_a_recording_and_for_no_effort_of_a_yaml(tmp_path):

@@ -42,7 +42,7 @@ SPRINGS = (CoilSpring(name='coil', free_length=0.5, **STRUT),
 
 
 def energy(spring, q):
-    """Return the energy that a spring of strength one stores [J], by its own length."""
+    """Return the energy of a spring of unit strength [J] as a function of its length."""
     if isinstance(spring, TorsionSpring):
         return (q - spring.rest) ** 2 / 2
     length = spring.length(q)
@@ -101,7 +101,7 @@ def test_stiffness_is_recovered_within_its_interval():
         misses.append((estimate.values[place] - 800.0)
                       / np.sqrt(estimate.covariance[place, place]))
         assert abs(fit.consistent.balancers[0] - 800.0) < 80.0
-    assert np.sum(np.abs(misses) > 1.96) <= 4    # 1 expected; more than 4 has p = 0.003
+    assert np.sum(np.abs(misses) > 1.96) <= 4    # expected: 1; more than 4 has probability 0.003
     assert 0.3 < np.mean(np.square(misses)) < 2.2
 
 
@@ -143,10 +143,10 @@ def test_model_file_keeps_the_springs(tmp_path):
 
 
 @pytest.mark.parametrize('changes, said', [
-    ({'kind': 'rubber'}, 'must be one of torsion_spring, coil_spring, gas_spring'),
+    ({'kind': 'rubber'}, "kind must be one of 'torsion_spring', 'coil_spring', 'gas_spring'"),
     ({'joint': 'nose'}, "there is no joint 'nose'"),
-    ({'stiffness': -3.0}, 'stiffness must not be negative'),
-    ({'stiffness': 'guess'}, "stiffness must be 'estimate' or a number, not 'guess'"),
+    ({'stiffness': -3.0}, 'stiffness must be a number of at least 0, not -3.0'),
+    ({'stiffness': 'guess'}, "stiffness must be 'estimate' or a number of .* not 'guess'"),
     ({'fixed_radius': 0.0}, 'fixed_radius must be a positive number'),
     ({'length': 1.0}, "unknown key 'length'"),
     ({'angle': float('nan')}, 'angle must be'),

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Batch estimators: known truth with every friction model, outliers, noisy positions, refusals."""
+"""Batch estimators: known truth with every friction model, outliers, noisy positions, errors."""
 
 import dataclasses
 
@@ -47,11 +47,11 @@ LINEAR_FILTERS = ('kalman', 'exponential_forgetting')
 FRICTIONS = tuple(name + end for end in ('', '_asymmetric') for name in FRICTION_MODELS
                   if 'literal' not in name)
 SPEEDS = np.concatenate([-np.linspace(0.03, 1.5, 30), np.linspace(0.03, 1.5, 30)])
-NOISE = 1e-3    # [rad], standard deviation of the positions
+NOISE = 1e-3    # [rad] standard deviation of the positions
 
 
 def curves_agree(structure, shape, truth, true_shape, values):
-    """Whether the friction curves over the excited speeds are those of the truth, at 5 N m."""
+    """Return whether the friction curves over the excited speeds agree with the true ones."""
     friction = structure.friction
     for e in range(len(shape)):
         found, true = (friction.torque(SPEEDS, parameters[e], numbers[e], np.full(60, 5.0))
@@ -108,12 +108,12 @@ def test_what_has_no_meaning_is_refused_with_a_sentence(name):
         with pytest.raises(EstimationError, match='needs the reference'):
             fit_samples(arm, [data], FitOptions(get_estimator(name)))
         for friction in ('stribeck', 'bompos_asymmetric'):
-            with pytest.raises(EstimationError, match='simulates the reversals'):
+            with pytest.raises(EstimationError, match='cannot simulate reversals'):
                 fit_samples(arm, [data], FitOptions(get_estimator(name), friction))
 
 
 class Proportional:
-    """Proportional and derivative feedback, with what the URDF says of gravity."""
+    """Proportional and derivative feedback with the URDF's gravity torques."""
 
     def __init__(self, arm):
         self.arm, self.data = arm, arm.model.createData()
@@ -153,7 +153,7 @@ def test_closed_loop_estimators_recover_every_friction(name, friction):
 
 @pytest.mark.parametrize('name', FITTED)
 def test_errors_are_as_large_as_the_covariance_says_with_unequal_noise(name):
-    """25 seeds, two-sided; it must fail for half and for twice the covariance."""
+    """Two-sided test over 25 seeds; half and twice the covariance must fail."""
     arm, sigma = two_link(), np.array([0.05, 0.2])
     data, _, standard, tau, _ = friction_samples(arm, 'coulomb_viscous', seed=1)
     total, count = 0.0, 0
@@ -166,7 +166,7 @@ def test_errors_are_as_large_as_the_covariance_says_with_unequal_noise(name):
         total += error @ np.linalg.solve(estimate.covariance, error)
         count += len(error)
     low, high = stats.chi2.ppf([0.0005, 0.9995], count)
-    # the URDF of this arm is true, which ridge believes: it is better than it claims
+    # the URDF is exact here, so ridge is more accurate than its covariance says
     assert (0.6 * count if name == 'ridge' else low) < total < high
     assert not low < total / 2 < high and not low < total * 2 < high
 
@@ -186,7 +186,7 @@ def test_huber_shrugs_off_collisions():
 
 
 def test_huber_finds_isolated_spikes_before_the_decimation_smears_them():
-    """One sample in two hundred is 200 deviations off; a row is made of some eighty samples."""
+    """One sample in 200 is an outlier of 200 standard deviations; each row averages 80 samples."""
     arm = two_link()
     data, _, standard, *_ = friction_samples(arm, 'coulomb_viscous', noise=0.05)
     clean = dataclasses.replace(data, decimation_cutoff=10.0)
@@ -215,20 +215,20 @@ def test_ridge_keeps_the_urdf_where_the_motion_says_nothing():
     assert get_estimator('wls').fit(regression).status == 'rank_deficient'
     estimate = get_estimator('ridge').fit(regression)
     assert estimate.status == 'ok' and np.all(np.isfinite(estimate.standard_deviations))
-    with pytest.raises(EstimationError, match=r'excites every base parameter.*take ridge'):
+    with pytest.raises(EstimationError, match=r'excites every base parameter.*use ridge'):
         get_estimator('tls').fit(regression)
 
 
 @pytest.fixture(scope='module')
 def controlled():
-    """Return an arm that a joint controller moves; Coulomb and viscous friction, no delay."""
+    """Return an arm with a joint controller, Coulomb and viscous friction, and no delay."""
     arm = two_link()
     plant, motion = matched_plant(arm), Lively(arm)
     return arm, plant, motion, simulate(plant, motion, rng=np.random.default_rng(0), periods=2)
 
 
 def test_instruments_take_care_of_noisy_positions(controlled):
-    """1 mrad of white noise on the positions; 'unfiltered' is a cut-off at 100 Hz."""
+    """White noise of 1 mrad on the positions; 'unfiltered' has a cutoff of 100 Hz."""
     arm, plant, motion, run = controlled
     noise = NOISE * np.random.default_rng(1).normal(size=run.recording.q.shape)
     noisy = Recording(run.recording.t, run.recording.q + noise, run.recording.tau,
@@ -253,7 +253,7 @@ def test_instruments_take_care_of_noisy_positions(controlled):
 
 
 def test_weak_instruments_are_no_success(controlled):
-    """Without decimation at 100 Hz an acceleration is noise alone."""
+    """Without decimation, at 100 Hz, accelerations only contain noise."""
     arm, plant, motion, run = controlled
     noise = NOISE * np.random.default_rng(1).normal(size=run.recording.q.shape)
     noisy = Recording(run.recording.t, run.recording.q + noise, run.recording.tau,

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Bootstrap over recordings: what is drawn, how it scatters, and what has none."""
+"""Bootstrap over recordings: draws, scatter, and parameters without an estimate."""
 
 from __future__ import annotations
 
@@ -54,19 +54,19 @@ def test_drawing_is_fitting_recordings_as_often_as_they_are_drawn(samples, estim
 
 
 def test_a_recording_that_is_not_drawn_shows_nothing(samples):
-    """A direction that one recording alone shows is gone without it, not small."""
+    """Without the only recording that excites it, a parameter is undetermined, not small."""
     still = [process(recorded(9 + k, still=True), ARM, still_joints=True, **PROCESSING)
              for k in range(4)]
     options = FitOptions(get_estimator('wls'), 'viscous')
     fit = fit_samples(ARM, [*samples[:1], *still], options)
     drawn = Bootstrap.of(fit, options, 200)
-    expected = 0.8 ** 5    # that the one recording is in none of five draws
+    expected = 0.8 ** 5    # probability that none of five draws contains the recording
     lost = drawn.undetermined > 0
     assert np.any(lost) and not np.all(lost)
     assert np.allclose(drawn.undetermined[lost], expected, atol=0.1)
     assert np.all(np.isinf(drawn.deviations) == lost)
     assert np.all(np.isinf(drawn.interval()) == lost[:, None])
-    assert np.all(np.isfinite(drawn.standard))    # of the prior, at the worst
+    assert np.all(np.isfinite(drawn.standard))    # at worst that of the prior
 
 
 def test_what_differs_between_recordings_is_in_the_intervals(tmp_path):
@@ -76,7 +76,7 @@ def test_what_differs_between_recordings_is_in_the_intervals(tmp_path):
     drawn = result.bootstrap
     names = list(result.estimate.names)
     place = names.index(f'{ARM.joint_names[-1]}.coulomb')
-    expected = 0.8 * sizes.std() / np.sqrt(12)    # were all motions worth as much
+    expected = 0.8 * sizes.std() / np.sqrt(12)    # if all motions had the same information
     assert 0.5 * expected < drawn.deviations[place] < 2 * expected
     lower, upper = drawn.interval().T
     assert np.all((lower < result.estimate.values) & (result.estimate.values < upper))
@@ -96,7 +96,7 @@ def test_what_differs_between_recordings_is_in_the_intervals(tmp_path):
 @pytest.mark.parametrize('options, kind, sentence', [
     ({'bootstrap': 7}, ConfigurationError, '100 resamples or more, not 7'),
     ({'estimator': 'huber'}, ConfigurationError, "'huber' uses every sample"),
-    ({'estimator': 'ridge'}, ConfigurationError, 'the prior of .ridge. does not scatter'),
+    ({'estimator': 'ridge'}, ConfigurationError, 'the prior of .ridge. is the same in every resample'),
     ({'estimator': 'auto'}, ConfigurationError, "'auto' chooses"),
     ({'friction': 'stribeck'}, ConfigurationError, 'nonlinear parameters'),
     ({'delay': True}, ConfigurationError, 'delays are estimated'),

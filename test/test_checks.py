@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Checks: good recordings are left alone, and each corruption is noticed by the right check."""
+"""Checks: no alarm for good recordings, and the right alarm for each corruption."""
 
 from dataclasses import replace
 import importlib
@@ -30,7 +30,7 @@ from robot_identification.errors import (
 from robot_identification.estimation.uncertainty import UNCERTAINTY
 from robot_identification.signals import process
 from robot_identification.signals.effort_check import EffortCheck
-from robot_identification.validation.checks import CheckInput, CHECKS, get_check
+from robot_identification.validation.checks import CheckInput, CHECKS
 from robot_identification.validation.held_out import full_recording_error
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'benchmarks'))
@@ -48,7 +48,7 @@ def link(number, mass):
 
 
 def chain():
-    """Return an arm of four joints, the first one vertical."""
+    """Return an arm of four joints; the first axis is vertical."""
     parts = [link(0, 5.0)]
     for j, (length, axis) in enumerate(zip(LENGTHS, AXES)):
         parts += [link(j + 1, 4.0 - 0.8 * j),
@@ -59,7 +59,7 @@ def chain():
 
 
 def record(arm, seed, name, rate=250.0, seconds=14.0):
-    """Return a motion with friction and noise; links are 10 % heavier than the URDF says."""
+    """Return a motion with friction and noise; links are 10 % heavier than in the URDF."""
     rng = np.random.default_rng(seed)
     t = np.arange(0, seconds, 1 / rate)
     k = 2 * np.pi / seconds * np.arange(1, 7)[:, None]
@@ -121,7 +121,7 @@ def test_each_corruption_is_noticed_by_the_right_check(arm, pair, corruption):
 
 @pytest.mark.parametrize('seed', [1, 3, 5])
 def test_exchanged_neighbours_are_named(arm, seed):
-    """All pairs, whole or efforts alone; `identify` refuses some before that, by their gravity."""
+    """All pairs, with all signals or efforts only; `identify` rejects some by their gravity."""
     good = record(arm, seed, 'a')
     result = identify(arm, [good])
     for first in range(arm.n - 1):
@@ -131,7 +131,7 @@ def test_exchanged_neighbours_are_named(arm, seed):
             spoilt = Recording(good.t, good.q[:, moved], good.tau[:, order], v=good.v[:, moved],
                                name='a', joint_names=arm.joint_names)
             estimate = result.estimate
-            finding = get_check('exchanged joints').run(CheckInput(
+            finding = CHECKS.find('exchanged joints').run(CheckInput(
                 'a', result.model, spoilt, process(spoilt, arm), estimate.base, estimate.values))
             assert finding.alarm, finding.text
             assert f'the {what} of j{first + 1} and j{first + 2} exchanged' in finding.text
@@ -140,7 +140,7 @@ def test_exchanged_neighbours_are_named(arm, seed):
 @pytest.mark.parametrize('offset', [-0.3, 0.2])
 @pytest.mark.parametrize('joint', [1, 2])
 def test_the_offset_of_an_encoder_is_estimated(arm, joint, offset):
-    """Of j2 and j3, which are parallel; j1 is vertical and j4 the last: nothing tells theirs."""
+    """Only of the parallel j2 and j3; offsets of j1 (vertical) and j4 (last) have no effect."""
     good = record(arm, 1, 'a')
     q = good.q + offset * (np.arange(arm.n) == joint)
     verdict = identify(arm, [Recording(good.t, q, good.tau, v=good.v, name='a',
@@ -156,7 +156,7 @@ def test_the_offset_of_an_encoder_is_estimated(arm, joint, offset):
 
 @pytest.mark.parametrize(('signal', 'joint'), [('gravity', None), ('predicted', 2)])
 def test_the_deviation_of_an_effect_is_that_of_a_jackknife(arm, pair, signal, joint):
-    """Against fits of all columns without each block, by least squares of the stacked rows."""
+    """Compared with least-squares fits of the stacked rows without each block."""
     result = identify(arm, [pair[0]])
     regression = CheckInput('a', result.model, pair[0], result.training[0], result.estimate.base,
                             result.estimate.values).regression
@@ -193,12 +193,12 @@ def test_a_torque_that_leads_at_rest_alone_is_friction(arm, pair, where, alarm):
     case.__dict__['regression'] = replace(regression, residual=residual)
     effect = case.regression.add_column(-regression.slope, joint)
     assert effect.exceeds(-0.02) and effect.value < -0.02 and effect.explained > 0.25
-    found = get_check('delay').run(case)
+    found = CHECKS.find('delay').run(case)
     assert found.alarm == alarm and 'j2 leads' in found.text
 
 
 def test_errors_of_the_model_count_in_the_mass_of_a_payload(arm, pair):
-    """What the model does not know of itself is no load; a file that tells nothing still loads."""
+    """Model errors are not taken for a load; a model file without them still loads."""
     model = identify(arm, [pair[0]]).model
     found = {}
     for scale in (0, 1, 100):
@@ -227,12 +227,12 @@ def test_alarms_are_sentences_with_a_way_out(arm, pair):
 
 @pytest.mark.parametrize(('scale', 'deviation', 'alarm'), [
     (2.0, 0.1, True), (0.5, 0.1, True), (-1.0, 0.1, True), (1.2, 0.01, False),
-    (-0.91, 0.55, False), (-50.0, 20.0, False)])    # of arms that friction dominates
+    (-0.91, 0.55, False), (-50.0, 20.0, False)])    # arms whose torques are mostly friction
 def test_gravity_that_is_hardly_known_gives_no_alarm(arm, pair, scale, deviation, alarm):
     model = identify(arm, pair[:1]).model
     effort = EffortCheck(scale, np.full(arm.n, scale), '', deviation)
     case = CheckInput('held out', model, pair[1], process(pair[1], arm), effort=effort)
-    assert get_check('gravity scale').run(case).alarm == alarm
+    assert CHECKS.find('gravity scale').run(case).alarm == alarm
 
 
 def test_a_model_that_was_edited_is_refused_and_one_without_digest_loads(arm, pair, tmp_path):
@@ -267,7 +267,16 @@ def test_checks_are_a_family_with_questions_and_origins():
     assert all(check.name == name and check.question.endswith('?') and check.threshold_source
                for name, check in CHECKS.items())
     with pytest.raises(UnknownNameError, match='gravity scale'):
-        get_check('nothing')
+        CHECKS.find('nothing')
+
+
+def test_a_periodic_recording_is_validated_by_its_mean(arm, pair):
+    once, count = pair[1], 3
+    t = np.arange(count * len(once.t)) / once.rate
+    periods = Recording(t, *(np.tile(x, (count, 1)) for x in (once.q, once.tau)), name='other',
+                        joint_names=once.joint_names)
+    validation = validate(identify(arm, [pair[0]]).model, periods, processing={'average': True})
+    assert validation.verdict.passed and len(validation.t) > 0.99 * len(t)
 
 
 def test_the_whole_motion_counts_rests_and_gaps():
@@ -278,7 +287,7 @@ def test_the_whole_motion_counts_rests_and_gaps():
     assert full_recording_error([(t, measured, t[kept], predicted[kept])]) == pytest.approx(
         0.2 * np.sqrt(2.5 / 5), rel=0.02)
     assert np.isnan(full_recording_error([(t[:50], measured[:50], t, predicted)]))
-    later = t + 1e9 * (t > 3)    # as many steps of the clock as no memory holds
+    later = t + 1e9 * (t > 3)    # more clock steps than fit into memory
     assert np.isnan(full_recording_error([(later, measured, later, predicted)]))
 
 
@@ -291,7 +300,7 @@ def test_a_recording_counts_once(arm, pair):
 def test_positions_that_never_move_are_no_velocities_to_compare(arm, pair, recwarn):
     still = replace(pair[1], q=np.zeros_like(pair[1].q), v=np.zeros_like(pair[1].q))
     model = identify(arm, [pair[0]]).model
-    get_check('time scale').run(CheckInput('other', model, still))
+    CHECKS.find('time scale').run(CheckInput('other', model, still))
     assert not recwarn.list
 
 
@@ -303,7 +312,7 @@ def test_a_lost_effort_is_named_and_a_coarse_one_is_not(arm, pair, step, seconds
         tau = np.rint(tau / step) * step
     tau[1000:1000 + round(seconds * pair[1].rate), 1] = tau[1000, 1]
     model = identify(arm, [pair[0]]).model
-    found = get_check('stuck effort').run(CheckInput('other', model, replace(pair[1], tau=tau)))
+    found = CHECKS.find('stuck effort').run(CheckInput('other', model, replace(pair[1], tau=tau)))
     assert found.alarm is alarm
     if alarm:
         assert found.joint == 'j2'
@@ -311,12 +320,12 @@ def test_a_lost_effort_is_named_and_a_coarse_one_is_not(arm, pair, step, seconds
 
 @pytest.mark.parametrize('height, alarm', [(0.01, False), (1.0, True)])
 def test_friction_stops_a_slow_joint_and_only_a_fast_one_cannot_stop(arm, pair, height, alarm):
-    """A joint is let go after rest: slowly, as friction does, or faster than it accelerates."""
+    """A joint moves off from rest: slowly, as with friction, or faster than it can accelerate."""
     still = replace(arm, limits=replace(arm.limits, acceleration=np.full(arm.n, 5.0)))
     model = identify(still, [pair[0]], held_out=[pair[1]]).model
     q = pair[1].q.copy()
     t = pair[1].t
     q[:, 3] = height * np.clip(t - 2.0, 0.0, 1.0)
     recording = replace(pair[1], q=q, v=None)
-    found = get_check('encoder').run(CheckInput('other', model, recording))
+    found = CHECKS.find('encoder').run(CheckInput('other', model, recording))
     assert found.alarm is alarm

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The command line: what a user types, what comes out, and what wrong input is answered with."""
+"""The command line: inputs, outputs, and messages for wrong inputs."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ import yaml
 
 
 def run(*words, cwd, code=0):
-    """Run a command as a user does; return what it printed."""
+    """Run a command as a user does, and return its output."""
     done = call(*words, cwd=cwd)
     assert done.returncode == code, done.stderr + done.stdout
     return done.stdout if code < 2 else done.stderr
 
 
 def here(*words, cwd, code=0):
-    """Run a command as `run` does, in this process: a start costs more than most refusals."""
+    """Run a command like `run`, but in this process, which saves the start-up time."""
     with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
         patch.chdir(cwd)
         if isinstance(words[-1], dict):    # options of the design
@@ -55,12 +55,12 @@ def here(*words, cwd, code=0):
 
 @pytest.fixture(scope='module')
 def own_arm(tmp_path_factory):
-    """Return an own arm, taken through the whole walk of the README: init to recordings."""
+    """Return an arm set up as in the README, from init to recordings."""
     folder = tmp_path_factory.mktemp('own')
     (folder / 'arm.urdf').write_text(chain().urdf)
     run('init', 'arm.urdf', cwd=folder)
     text = (folder / 'arm.yaml').read_text()
-    assert text.count('FILL IN') == 8    # one in the heading
+    assert text.count('FILL IN') == 8    # one of them in the heading
     for value in ('8.0', '8.0', '8.0', 'torque', 'joint', '1', 'false'):
         text = text.replace('null    # FILL IN', f'{value}    # filled in', 1)
     (folder / 'arm.yaml').write_text(text)
@@ -112,12 +112,12 @@ def test_the_motion_is_exported(own_arm):
 
 @pytest.mark.parametrize(('words', 'sentence'), [
     (['identify', 'pandda', 'recording.csv', '-o', 'x'],
-     "there is no robot .*'pandda'; there is:"),
+     "there is no robot .*'pandda'; choose from:"),
     (['identify', 'arm.urdf', 'recording.csv', '-o', 'x'], 'robot-identification init'),
     (['identify', 'arm.yaml', 'nowhere.csv', '-o', 'x'], "no recording 'nowhere.csv'"),
-    (['identify', 'arm.yaml', 'arm.urdf', '-o', 'x'], 'of no known kind'),
+    (['identify', 'arm.yaml', 'arm.urdf', '-o', 'x'], 'has an unsupported format'),
     (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--estimator', 'wsl'],
-     r"no estimator 'wsl'; there is: .*ols, .*wls"),
+     r"no estimator 'wsl'; choose from: .*ols, .*wls"),
     (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--friction', 'glue'],
      "no friction model 'glue'"),
     (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--window', 0, 99999],
@@ -125,7 +125,7 @@ def test_the_motion_is_exported(own_arm):
     (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--window', 0, 300],
      'record for longer'),
     (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--window', '0', '99s'],
-     'lasts .* s; the window 0 s to 99 s is not in it'),
+     'lasts .* s; the window 0 s to 99 s exceeds this'),
     (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--window', '1.0', '1.001'],
      'samples between 1 s and 1.001 s'),
     (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--window', 'one', 'two'],
@@ -142,10 +142,10 @@ def test_the_motion_is_exported(own_arm):
     (['excite', 'arm.yaml', '-o', 'x.yaml', {'kind': 'polygon'}], "'polygon'"),
     (['excite', 'arm.yaml', '-o', 'x.yaml', '--harmonics', 0], 'harmonics'),
     (['excite', 'arm.yaml', '-o', 'x.yaml', '--csv', '.'], "'.' is a folder"),
-    (['excite', 'arm.yaml', '-o', 'x.yaml', '--harmonics', 9, {'first_resonance': 3}], 'take 5'),
+    (['excite', 'arm.yaml', '-o', 'x.yaml', '--harmonics', 9, {'first_resonance': 3}], 'use 5'),
     (['excite', 'arm.yaml', '-o', 'x.yaml', '--no-collisions', '--time-budget', 0], 'positive'),
     (['excite', 'arm.yaml', '-o', 'x.yaml', '--no-collisions', {'start': [9, 0, 0]}],
-     "start of joint 'shoulder' is not inside"),
+     "start of joint 'shoulder' must lie in its position range"),
     (['excite', 'arm.yaml', '-o', 'x.yaml', '--no-collisions', '--payload', '500,0,0,1'],
      'torque limit of joint .* is missed by .* N m'),
     (['simulate', 'panda', 'excitation.yaml', '-o', 'x.csv'], 'the excitation moves'),
@@ -161,7 +161,7 @@ def test_wrong_input_is_one_sentence_and_code_two(own_arm, words, sentence):
     before = sorted(own_arm.iterdir())
     text = here(*words, cwd=own_arm, code=2)
     assert re.search(sentence, text)
-    assert sorted(own_arm.iterdir()) == before    # nothing half-written
+    assert sorted(own_arm.iterdir()) == before    # no incomplete file
 
 
 def test_a_recording_with_damage_is_named(own_arm):
@@ -193,8 +193,8 @@ def test_lists(tmp_path, command, word):
     (['--payload', 'heavy'], '--payload takes 4 numbers'),
     ([{'requirements': {'workspace': [
         {'frame': 'nose', 'lower': [-1, -1, -1], 'upper': [1, 1, 1]}]}}], "no frame 'nose'"),
-    (['--floor', 0.0], 'need a clearance'),
-    ([{'first_resonance': 0.5}], 'take a period of'),
+    (['--floor', 0.0], 'require a clearance'),
+    ([{'first_resonance': 0.5}], 'use a period of'),
     ([{'noise': [1, 2]}], 'one positive number or 3'),
     ([{'criterion': 'cond + x logdet'}], 'positive weight'),
 ])

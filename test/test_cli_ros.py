@@ -26,7 +26,6 @@ import yaml
 
 
 def test_simulate_writes_a_bag(tmp_path):
-    pytest.importorskip('mcap', reason='the package mcap is not installed')
     arm = load_arm('ur5')
     save_excitation(excitation_of('ur5_2s', arm), tmp_path / 'motion.yaml')
     bag, table = str(tmp_path / 'bag'), str(tmp_path / 'table.csv')

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The command line as a whole: it lists its commands without importing what they need."""
+"""The command line as a whole lists its commands without importing what they need."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ import subprocess
 import sys
 
 import pytest
-from robot_identification.cli import app, console
-from robot_identification.cli.commands import COMMANDS, load_command
+from robot_identification.cli import console
+from robot_identification.cli.commands import app, COMMANDS, load_command
 from typer.main import get_command
 from typer.testing import CliRunner
 
-SLOW = ('numba', 'pinocchio', 'mujoco', 'plotly', 'scipy', 'clarabel', 'numpy')
+SLOW = ('numba', 'pinocchio', 'mujoco', 'scipy', 'clarabel', 'numpy')
 
 
 @pytest.mark.parametrize('words', ['--version', '--help'])
@@ -55,6 +55,6 @@ def test_every_command_is_there_and_says_in_the_list_what_its_help_says():
 
 @pytest.mark.parametrize('words', [['robots', '--quiet'], ['--quiet', 'robots']])
 def test_a_command_may_be_made_quiet_on_either_side(words, monkeypatch):
-    monkeypatch.setattr(console, 'verbosity', '')    # of the other tests
+    monkeypatch.setattr(console, 'verbosity', '')    # left by the other tests
     answer = CliRunner().invoke(app, [*words, '--json'])
     assert answer.exit_code == 0 and console.verbosity == 'quiet'

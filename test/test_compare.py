@@ -11,22 +11,24 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Two identifications side by side: what changed is found, what did not is not."""
+"""Comparison of two identifications: changes are found, and nothing else is reported."""
 
 from __future__ import annotations
 
 import copy
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 from reporting_results import chain
 from robot_identification import identify, inverse_dynamics, Recording
-from robot_identification.cli import app
+from robot_identification.cli.commands import app
 from robot_identification.errors import ConfigurationError
+from robot_identification.fleet.comparison import compare, comparison_to_dict, holm
+from robot_identification.fleet.comparison_page import comparison_page, summarise_changes
 from robot_identification.reporting import results_to_dict
-from robot_identification.reporting.comparison import compare, comparison_to_dict, holm
-from robot_identification.reporting.comparison_page import comparison_page, summarise_changes
 from robot_identification.reporting.plot_data import plot_data
 from robot_identification.reporting.stored_results import StoredResults
 from typer.testing import CliRunner
@@ -36,7 +38,7 @@ NAMES = ('May', 'June')
 
 
 def stored(seed, coulomb=(0.4, 0.4, 0.4), gripper=0.0, friction='coulomb_viscous'):
-    """Return an identification from a closed motion, with a wrist that may carry more."""
+    """Return an identification from a closed-form motion; the wrist may carry a payload."""
     rng = np.random.default_rng(seed)
     t = np.arange(0, 8, 0.005)[:, None]
     w = 2 * np.pi * 0.25 * np.arange(1, 5)[:, None, None]
@@ -68,8 +70,8 @@ def test_worn_friction_and_a_heavier_wrist_are_found_at_their_joints(may):
     assert any('coulomb' in name for name in joints['two'])
     assert 'three' in joints and 'one' not in joints
     change = next(c for c in found.changed if c.label.startswith('two.coulomb'))
-    assert change.difference == pytest.approx(0.2, abs=4 * change.deviation)
-    worn = next(each for each in found.friction if each.element == 'two')
+    assert change.difference == pytest.approx(0.2, abs=4 * change.difference_std)
+    worn = next(each for each in found.friction if each.actuator == 'two')
     np.testing.assert_allclose(worn.torques[1] - worn.torques[0], 0.2, atol=0.05)
     assert 'two: ' in summarise_changes(found)
     page = comparison_page(found)
@@ -83,7 +85,7 @@ def test_holms_procedure_by_hand():
 
 
 def test_one_in_twenty_pairs_of_an_unchanged_arm_is_called_changed():
-    """Holm's bound over all parameters together, on draws of 30 normal ones."""
+    """Holm's correction over all parameters, tested on draws of 30 normal variables."""
     from scipy.stats import norm
     draws = np.random.default_rng(0).normal(size=(2000, 30))
     wrong = sum(holm(2 * norm.sf(np.abs(row))).min() < 0.05 for row in draws)
@@ -118,3 +120,10 @@ def test_the_command_reads_folders_and_writes_a_page(tmp_path):
     assert 'may be chance' in done.stdout
     done = CliRunner().invoke(app, ['compare', str(tmp_path / 'a'), str(tmp_path)])
     assert "no 'results.json'" in str(done.exception)
+    without_dask = subprocess.run([sys.executable, '-c', """
+import sys
+sys.modules |= dict.fromkeys(('dask', 'distributed', 'fsspec', 'pandas', 'pyarrow'))
+from robot_identification.cli import main
+main()
+""", 'compare', str(tmp_path / 'a'), str(tmp_path / 'b')], capture_output=True, text=True)
+    assert 'may be chance' in without_dask.stdout, without_dask.stderr

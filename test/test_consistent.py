@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Physically consistent parameters: feasible, near the URDF where the data say nothing."""
+"""Physically consistent parameters: feasible, and near the URDF if the data leave them open."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def fitted(arm, **options):
 
 
 def cost(regression, estimate, prior, deviation, values):
-    """Return what fit_consistent minimises."""
+    """Return the cost that fit_consistent minimises."""
     weights = 1 / (estimate.noise * np.sqrt(estimate.autocorrelation_factor)) ** 2
     spread = np.ones(len(values))
     spread[regression.base.structure.inertial_slice] = deviation
@@ -63,7 +63,7 @@ def test_no_feasible_neighbour_is_better():
     best = cost(regression, estimate, prior, consistent.deviation, consistent.values)
     rng = np.random.default_rng(0)
     structure = regression.base.structure
-    for _ in range(200):    # towards any other arm that could exist, by a little or by much
+    for _ in range(200):    # towards any other feasible arm, by a small or a large step
         stretch = np.eye(4) + 0.3 * rng.normal(size=(3, 4, 4))
         stretch[:, 3, :3] = 0
         bodies = pseudo_inertia(prior.mean[structure.inertial_slice].reshape(3, 10))
@@ -76,14 +76,14 @@ def test_no_feasible_neighbour_is_better():
 
 
 def test_where_the_data_say_nothing_the_urdf_does():
-    """The first link of an arm with a vertical first axis shows only its Izz."""
+    """Of the first link of an arm with a vertical first axis, the data only determine Izz."""
     arm = example('panda')
     _, _, consistent = fitted(arm, noise=1.0)
     assert consistent.inertial[0, 0] == pytest.approx(arm.inertial_parameters[0, 0], rel=1e-2)
 
 
 def test_an_urdf_without_inertias_is_no_obstacle():
-    """The TX40's last link has mass and no inertia; others lack both."""
+    """The TX40's last link has a mass but no inertia; other links lack both."""
     text = chain().urdf.replace('ixx="0.02" iyy="0.025" izz="0.01" '
                                 'ixy="0.001" ixz="0.002" iyz="-0.001"',
                                 'ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"')
@@ -93,7 +93,7 @@ def test_an_urdf_without_inertias_is_no_obstacle():
 
 
 def test_distances_do_not_depend_on_the_frame():
-    """The same change of a body costs the same wherever the joint frame is."""
+    """A change of a body has the same distance in every frame."""
     rng = np.random.default_rng(0)
     body = pseudo_inertia(chain().inertial_parameters[1])
     other = body * 1.3 + np.diag([0.01, 0.0, 0.02, 0.1])
@@ -109,7 +109,7 @@ def test_distances_do_not_depend_on_the_frame():
 
 
 def test_a_rotor_behind_a_high_gear_may_outweigh_its_link():
-    """As in wrists and hobby servos: the prior must not argue with the data about it."""
+    """As in wrists and hobby servos; the prior must not contradict the data."""
     arm = chain()
     samples = samples_of(arm, count=600, noise=1.0)
     rotor = np.array([0.1, 0.1, 0.3])
@@ -124,7 +124,7 @@ def test_a_rotor_behind_a_high_gear_may_outweigh_its_link():
 
 @pytest.mark.parametrize('robot', ['two_link', 'z1', 'panda', 'xarm7'])
 def test_torques_without_noise_are_no_obstacle(robot):
-    """Exact data weigh so much that the solver's own arithmetic used to end."""
+    """Exact data have such large weights that the solver's arithmetic used to fail."""
     arm = load_arm(robot)
     regression, _, consistent = fitted(arm, noise=0.0)
     level = np.sqrt(regression.normal.energy() / regression.normal.rows)

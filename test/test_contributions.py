@@ -41,7 +41,7 @@ PLACES = {    # file of the contribution: its folder, its member, the file that 
                           'FRICTION_TERMS.register("quadratic_drag", QuadraticDrag())'),
     'level_weights.py': ('estimation', 'LevelWeights', 'estimation/__init__.py',
                          'ESTIMATORS.register("level_weights", LevelWeights)'),
-    'short_recording.py': ('validation/checks', 'CHECK', 'validation/checks/run_checks.py',
+    'short_recording.py': ('validation/checks', 'CHECK', 'validation/checks/__init__.py',
                            'CHECKS["short recording"] = CHECK'),
     'mass_table.py': ('export', 'export_mass_table', 'export/export.py',
                       'TARGETS["mass_table"] = export_mass_table')}

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The request for a design: one set of defaults, and sentences for what makes no sense."""
+"""Options of a design: one set of defaults, and messages for contradictions."""
 
 import dataclasses
 from types import SimpleNamespace
@@ -22,12 +22,11 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.arm import Arm
-from robot_identification.cli import app
+from robot_identification.cli.commands import app
 from robot_identification.cli.excite import read_options
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import design, DesignOptions, Payload, Requirements, Workspace
-from robot_identification.excitation.certificate.geometry.shapes import box, Shape
-from robot_identification.excitation.certificate.geometry.solid import solid_inertial
+from robot_identification.excitation.certificate.geometry.shapes import box, Shape, solid_inertial
 from robot_identification.excitation.certificate.nominal_torque import (
     nominal_inertial,
     NominalTorque,
@@ -80,7 +79,7 @@ def test_a_goal_of_a_node_has_the_same_defaults():
     ('requirements: {clearance: -1}', r'clearance must be a number of at least 0 .*\[m\], not -1'),
     ('requirements: {payload: {mass: 1}}', "lacks the key 'centre'"),
     ('requirements: {guess_density: 0}', 'guess_density must be a positive number'),
-    ('period: 2001-99-99', 'period must be a number'),
+    ('period: 2001-99-99', 'period must be a positive number'),
     ('starts: 1.5', 'starts must be a whole number'),
     ('seed: -1', 'seed must be a whole number'),
     ('kind: polygon', "'polygon'"),
@@ -112,7 +111,7 @@ def test_any_value_is_taken_or_refused_with_a_sentence(values, requirements):
 
 
 def with_geometry(old='', new=''):
-    """Return the chain with a box on its links, and one text replaced in link `two`."""
+    """Return the chain with a box on each link, and one text replaced in link `two`."""
     text = chain().urdf
     for name in ('one', 'two', 'three'):
         text = text.replace(f'<link name="{name}">', f'<link name="{name}">{BOX}')

@@ -68,8 +68,9 @@ def test_friction_is_odd_but_for_its_offset(name):
     v = np.linspace(-3, 3, 61)
     parameters = np.ones(len(model.parameters))
     parameters[list(model.parameters).index('offset')] = 0.0
-    load = 2 * v + np.sin(v)    # odd as well, for the literal form of load-dependent friction
-    torque = model.torque(v, parameters, model.nominal_shape, load)
+    load = 2 * v + np.sin(v)    # odd in v, too, for the literal form of load-dependent friction
+    shape = np.sqrt(np.prod(np.reshape(model.shape_bounds, (-1, 2)), axis=1))
+    torque = model.torque(v, parameters, shape, load)
     assert np.allclose(torque, -torque[::-1])
     assert len(model.parameters) == len(model.units) == len(model.nonnegative)
     assert len(model.nonlinear) == len(model.shape_units) == len(model.shape_bounds)
@@ -82,7 +83,7 @@ def test_smooth_coulomb_has_reached_nine_tenths_where_it_says():
 
 
 def test_unknown_friction_lists_what_there_is():
-    with pytest.raises(UnknownNameError, match=r'there is: .*coulomb_viscous'):
+    with pytest.raises(UnknownNameError, match=r'choose from: .*coulomb_viscous'):
         get_friction('sticky')
 
 
@@ -143,7 +144,7 @@ def test_wrong_shapes():
     with pytest.raises(ModelFileError, match=r'rotor_inertia must have the shape \(3,\)'):
         IdentifiedModel(arm, arm.inertial_parameters, np.zeros(4), 'coulomb_viscous',
                         np.zeros((3, 3)))
-    with pytest.raises(ConfigurationError, match='q must have the shape'):
+    with pytest.raises(ConfigurationError, match='q must have shape'):
         model_of(arm).torque(np.zeros(3), np.zeros(3), np.zeros(3))
 
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A UR from its vendor's xacro to a verdict, by the commands of docs/universal_robots.md."""
+"""A UR from its vendor's xacro to a verdict, with the commands of docs/universal_robots.md."""
 
 from pathlib import Path
 import shlex
@@ -20,7 +20,7 @@ import struct
 import numpy as np
 import pytest
 from robot_identification import load_arm, load_model
-from robot_identification.cli import app
+from robot_identification.cli.commands import app
 from typer.testing import CliRunner
 
 PAGE = Path(__file__).parents[1] / 'docs' / 'universal_robots.md'
@@ -35,14 +35,14 @@ LINKS = (    # joint, origin, axis about y, link: mass, centre of mass, length o
 
 
 def commands():
-    """Return the commands of the page's first block."""
+    """Return the commands in the first code block of the page."""
     block = PAGE.read_text().split('```bash\n', 1)[1].split('```', 1)[0]
     lines = block.replace('\\\n', ' ').splitlines()
     return [shlex.split(line, comments=True) for line in lines if line.strip()]
 
 
 def box_mesh(path, edge, length):
-    """Write a box as a binary STL, as vendors ship the collision geometry."""
+    """Write a box as a binary STL, like vendors' collision meshes."""
     corners = np.array([[x, y, z] for x in (-edge, edge) for y in (-edge, edge)
                         for z in (-length / 2, length / 2)])
     faces = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1),
@@ -63,7 +63,7 @@ def one_link(joint, mass, centre, length):
 
 
 def description(folder):
-    """Rebuild a vendor's description: files that are found, numbers in YAML, an argument."""
+    """Imitate a vendor's description package: included files, numbers in YAML, an argument."""
     for name in ('urdf', 'config/ur5e', 'meshes/ur5e'):
         (folder / name).mkdir(parents=True)
     (folder / 'package.xml').write_text('<package><name>ur_description</name></package>')
@@ -107,7 +107,7 @@ def test_at_most_eight_commands_and_no_editor(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     description(tmp_path / clone[-1])
     for words in ours:
-        if words[1] == 'excite':    # a design that ends early, by its value and not by a clock
+        if words[1] == 'excite':    # the design ends at a value of the criterion
             words += ['--good-enough', '60', '--duration', '5']
         done = CliRunner().invoke(app, words[1:])
         assert done.exit_code == 0, f'{words}: {done.exception}\n{done.output}'

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""ELPIDSO against Algorithm 1 of its paper, written here a second time, line by line."""
+"""ELPIDSO compared with a second, literal implementation of Algorithm 1 of its paper."""
 
 from math import ceil, exp
 
@@ -36,7 +36,7 @@ def fitness(point):
 
 
 def algorithm_1(max_t, rng):
-    """Follow the printed lines; yield every point whose fitness is asked for."""
+    """Execute the printed lines; yield every point whose fitness is evaluated."""
     def rand(count):
         return rng.random(count)
 

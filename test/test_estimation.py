@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Estimators: known truth within the covariance that they claim, and honest statuses."""
+"""Estimators: known truth within the claimed covariance, and correct statuses."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SEEDS = 50
 
 @pytest.fixture(scope='module')
 def matched():
-    """Return a matched plant on its reference, two periods: structure exact, noise is all."""
+    """Return a matched plant on its reference, two periods: the model is exact up to the noise."""
     arm = example('ur5')
     plant = Plant(arm, PlantOptions.matched(rate=200.0))
     run = simulate(plant, slow_motion(arm, period=5.0), rng=np.random.default_rng(0), periods=2)
@@ -56,7 +56,7 @@ def noisy(matched):
 
 @pytest.mark.parametrize('name', ('mle', 'ols', 'wls', 'huber'))
 def test_errors_are_as_large_as_the_covariance_says(matched, noisy, name):
-    """Chi-square over 50 seeds, two-sided; it must fail for half and for twice the covariance."""
+    """Two-sided chi-square test over 50 seeds; half and twice the covariance must fail."""
     _, plant, _ = matched
     total, count = 0.0, 0
     for regression in noisy:
@@ -99,7 +99,7 @@ def test_ols_is_least_squares():
 
 
 def test_what_is_not_excited_is_named():
-    """With one joint hardly used, its parameters are not determined, and the text says so."""
+    """The parameters of a joint that hardly moves are undetermined, and the message names them."""
     arm = example('ur5')
     samples = samples_of(arm)
     still = [np.array(x) for x in (samples.q, samples.v, samples.a)]
@@ -126,30 +126,30 @@ def test_mle_needs_measured_noise():
 
 
 def test_unknown_estimator_lists_what_there_is():
-    with pytest.raises(UnknownNameError, match=r'there is: .*mle, ols.*wls'):
+    with pytest.raises(UnknownNameError, match=r'choose from: .*mle, ols.*wls'):
         get_estimator('magic')
 
 
 def test_colour_is_one_for_white_noise_and_grows_with_correlation():
     rng = np.random.default_rng(0)
     white = rng.normal(size=(4000, 3))
-    assert np.array_equal(autocorrelation_factor(white), np.ones(3))
+    assert np.array_equal(autocorrelation_factor([white], len(white)), np.ones(3))
     slow = white.copy()
     for k in range(1, len(slow)):
         slow[k] += 0.8 * slow[k - 1]    # density at zero over variance: (1 + 0.8) / (1 - 0.8)
-    assert np.allclose(autocorrelation_factor(slow), 9.0, rtol=0.25)
+    assert np.allclose(autocorrelation_factor([slow], len(slow)), 9.0, rtol=0.25)
 
 
 def test_colour_is_the_mean_square_of_sums_over_rows():
     residuals = np.cumsum(np.random.default_rng(0).normal(size=(40_000, 2)), axis=0)
-    length = 201    # of so many rows
+    length = 201    # number of rows
     sums = np.array([np.convolve(column, np.ones(length), 'valid') for column in residuals.T])
     expected = np.mean(sums ** 2, axis=1) / np.mean(residuals ** 2, axis=0) / length
-    assert np.allclose(autocorrelation_factor(residuals), expected, rtol=1e-9)
+    assert np.allclose(autocorrelation_factor([residuals], len(residuals)), expected, rtol=1e-9)
 
 
 def test_an_exact_fit_is_no_accident():
-    """Torques without noise: the truth to many digits, and no division by zero."""
+    """Torques without noise: many correct digits and no division by zero."""
     arm = example('ur5')
     regression = build_regression(arm, [samples_of(arm, noise=0.0)])
     estimate = get_estimator('wls').fit(regression)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The scripts of examples/ run, and print what their first lines promise."""
+"""The scripts of examples/ run and print what their docstrings promise."""
 
 import json
 import re

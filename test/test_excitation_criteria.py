@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Criteria: values against a plain SVD of Pinocchio's regressor, gradients, smoothing."""
+"""Criteria: values compared with an SVD of Pinocchio's regressor, gradients, smoothing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ from robot_identification.excitation.design.build_problem import build_problem
 from robot_identification.excitation.design.criteria import get_criterion
 from robot_identification.excitation.design.objective import DesignObjective
 from robot_identification.excitation.design.regressor import (
-    compute_information,
     DesignRegressor,
     DRIVE_COLUMNS,
     EarlierMotion,
@@ -191,13 +190,13 @@ def test_earlier_information_adds_up_by_time_and_not_by_samples():
     arm, rng = chain(), np.random.default_rng(11)
     columns = DesignRegressor(arm)
     q, v, a = rng.normal(size=(3, 30, arm.n))
-    once = compute_information(columns, [EarlierMotion(q, v, a, 10.0)], 10.0)
+    once = columns.information([EarlierMotion(q, v, a, 10.0)], 10.0)
     rows = columns.regressor(q, v, a).reshape(-1, columns.size) @ columns.row_space
     np.testing.assert_allclose(once, rows.T @ rows)
     dense = EarlierMotion(*(np.repeat(x, 4, axis=0) for x in (q, v, a)), rate=40.0)
-    np.testing.assert_allclose(compute_information(columns, [dense], 10.0), once)
+    np.testing.assert_allclose(columns.information([dense], 10.0), once)
     with pytest.raises(ConfigurationError, match='3 joints'):
-        compute_information(columns, [EarlierMotion(q[:, :2], v, a, 10.0)], 10.0)
+        columns.information([EarlierMotion(q[:, :2], v, a, 10.0)], 10.0)
 
 
 def test_unknown_columns_scalings_and_mixtures_are_refused():

@@ -37,11 +37,11 @@ from robot_identification.excitation import (
     Workspace,
 )
 from robot_identification.excitation.certificate.certificate import certify
-from robot_identification.excitation.certificate.clearance_proof import prove_clearance
+from robot_identification.excitation.certificate.clearance import prove_clearance
 from robot_identification.excitation.certificate.geometry.shapes import coarsen, Shape
 from robot_identification.excitation.certificate.nominal_torque import nominal_inertial
-from robot_identification.excitation.certificate.torque_proof import prove_torque
-from robot_identification.excitation.certificate.workspace import prove_workspace
+from robot_identification.excitation.certificate.torque import prove_torque
+from robot_identification.excitation.certificate.workspace import WorkspaceLimits
 from robot_identification.excitation.design.build_problem import build_problem
 from robot_identification.excitation.motion import get_series
 
@@ -97,8 +97,8 @@ def test_distances_are_those_of_coal_with_exact_derivatives(panda):
     rng = np.random.default_rng(2)
     q = rng.uniform(panda.limits.lower, panda.limits.upper, size=(20, 7))
     distances, gradients = scene.distances(q, 10.0)
-    from robot_identification.excitation.certificate.clearance_proof import _Prover
-    prover = _Prover(Trajectory(get_series('ffs', 8.0, 2), np.zeros((5, 7))), scene)
+    from robot_identification.excitation.certificate.clearance import ClearanceProof
+    prover = ClearanceProof(Trajectory(get_series('ffs', 8.0, 2), np.zeros((5, 7))), scene)
     world, origin = prover._frames(q)
     measured = np.array([[prover._measure(p, world[k], origin[k])
                           for p in range(len(scene.pairs))] for k in range(len(q))])
@@ -116,7 +116,7 @@ def test_distances_are_those_of_coal_with_exact_derivatives(panda):
 
 
 def test_round_shapes_and_convex_ones_agree_in_both_distances():
-    from robot_identification.excitation.certificate.clearance_proof import _Prover
+    from robot_identification.excitation.certificate.clearance import ClearanceProof
     from robot_identification.excitation.certificate.geometry.scene import Scene
     arm = chain()
     ends = np.array([[0.0, 0.1, -0.2], [0.3, 0.0, 0.2]])
@@ -127,7 +127,7 @@ def test_round_shapes_and_convex_ones_agree_in_both_distances():
     scene = Scene(Kinematics.of(arm), shapes, pairs, {}, ())
     q = np.random.default_rng(3).uniform(-1, 1, size=(10, 3))
     distances, _ = scene.distances(q, 10.0)
-    prover = _Prover(Trajectory(get_series('ffs', 8.0, 2), np.zeros((5, 3))), scene)
+    prover = ClearanceProof(Trajectory(get_series('ffs', 8.0, 2), np.zeros((5, 3))), scene)
     world, origin = prover._frames(q)
     measured = [[prover._measure(p, world[k], origin[k]) for p in range(3)] for k in range(10)]
     apart = np.array(measured) > 0
@@ -157,9 +157,9 @@ def test_workspace_bound_is_true(arm):
     trajectory = a_motion(arm, 4)
     frame = 'three' if arm.n == 3 else 'c'
     box = Workspace(frame, (-5.0, -5.0, -np.inf), (5.0, 5.0, 5.0))
-    room = prove_workspace(arm, trajectory, box)
-    from robot_identification.excitation.certificate.workspace import WorkspaceLimits
-    point, _, _ = WorkspaceLimits(arm, trajectory.series, box).position(
+    limits = WorkspaceLimits(arm, trajectory.series, box)
+    room = limits.prove(trajectory)[0].bound
+    point, _, _ = limits.position(
         trajectory.derivative(np.linspace(0, 8, 20_001), 0))
     true = np.minimum(5.0 - point, np.where([True, True, False], point + 5.0, np.inf)).min()
     assert true - 0.02 < room <= true
@@ -232,7 +232,7 @@ def test_impossible_requests_say_what_cannot_be_met_and_by_how_much(panda, requi
 
 
 def arm_with_a_gap(gap):
-    """Return an arm whose foot and upper arm, no neighbours, are a constant gap apart [m]."""
+    """Return an arm with a constant gap [m] between foot and upper arm (not neighbours)."""
     def ball(name, radius):
         return (f'<link name="{name}"><inertial><mass value="1"/><inertia ixx="0.01" iyy="0.01" '
                 'izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry><sphere '
@@ -269,7 +269,7 @@ def test_links_without_the_clearance_are_a_note_and_other_obstacles_name_a_way_o
      'torque_margin must be a number of at least 0 and below 1'),
     (lambda: Requirements(power=0.0), 'power must be a positive number'),
     (lambda: Requirements(clearance=-0.1), 'clearance must be a number of at least 0'),
-    (lambda: Requirements(floor=0.0), 'need a clearance'),
+    (lambda: Requirements(floor=0.0), 'require a clearance'),
     (lambda: Payload(0.0, (0, 0, 0)), 'mass must be a positive number'),
     (lambda: Workspace('tool', (0, 0, 0), (1, 0, 1)), 'lower corner'),
     (lambda: build_scene(chain(), SAFE), 'no collision geometry'),
@@ -283,7 +283,7 @@ def test_requirements_that_make_no_sense(make, words):
 
 def test_missing_meshes_are_named_with_the_choice(panda):
     moved = panda.reduced_urdf.replace('package://example-robot-data/', 'package://nowhere/')
-    with pytest.raises(ExcitationError, match=r"meshes of the arm 'panda' are missing.*"
+    with pytest.raises(ExcitationError, match=r"meshes are missing, such as.*"
                                               r'--package-dir.*--no-collisions'):
         build_scene(dataclasses.replace(panda, reduced_urdf=moved), SAFE)
 

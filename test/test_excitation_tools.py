@@ -44,7 +44,7 @@ import robot_identification.papers  # noqa: F401  (registers its designs)
 from robot_identification.validation.held_out import nearly_resting
 import yaml
 
-FREE = Requirements()    # limits of motion only
+FREE = Requirements()    # only limits of the motion
 QUICK = {'harmonics': 3, 'period': 6.0, 'acceleration': 8.0, 'samples_per_period': 50,
          'kind': 'ffs', 'requirements': FREE}
 
@@ -123,7 +123,7 @@ def test_validation_motions_are_proven_and_rest_at_both_ends(name):
 
 def test_the_circle_is_one_of_100_mm_at_half_a_metre_per_second(ur10, circle_motion):
     requirements = Requirements(torque_margin=0.1, clearance=0.005)
-    found = circle_motion.find_circle(ur10, requirements, seed=2)    # within its speed
+    found = circle_motion.find_circle(ur10, requirements, seed=2)    # within its speed limit
     assert found.certificate.holds and 'clearance' in found.certificate
     data, frame = ur10.model.createData(), ur10.model.nframes - 1
     t = np.linspace(0, found.period / 2, 500)
@@ -146,7 +146,7 @@ def test_every_joint_moves_on_the_circle_of_a_redundant_arm(seed, circle_motion)
     found = circle_motion.find_circle(arm, Requirements(), seed)
     t = np.linspace(0, found.period, 1000)
     speeds = np.abs(found.trajectory.derivative(t, 1)).max(axis=0) / arm.limits.velocity
-    assert speeds.min() > 0.2 * speeds.max()    # without a swing joint 7 rests, others hardly move
+    assert speeds.min() > 0.2 * speeds.max()    # without a swing, joint 7 rests
     assert not nearly_resting(found.trajectory.derivative(t, 1), arm.limits.velocity).any()
 
 
@@ -162,7 +162,7 @@ def test_a_path_beyond_the_limits_is_refused_and_a_fast_one_is_slowed_down():
 
 
 def test_a_path_with_rests_is_proven_within_a_margin_of_its_torques(ur10):
-    found = validation_motion(ur10, 'point_to_point', time_budget=1e-6,    # at the first place
+    found = validation_motion(ur10, 'point_to_point', time_budget=1e-6,    # at the first position
                               requirements=Requirements(torque_margin=0.2))
     q, v, a = found.trajectory.evaluate(np.linspace(0, found.period, 2000), 2)
     true = np.abs(inverse_dynamics(ur10, q, v, a) / ur10.limits.torque).max()
@@ -203,16 +203,18 @@ def test_harmonics_stay_below_the_upper_frequency_and_the_resonance(options, har
 
 
 def test_periods_that_are_too_short_say_how_long_they_must_be():
-    with pytest.raises(ExcitationError, match='take a period of 4 s or more'):
+    with pytest.raises(ExcitationError, match='use a period of 4 s or more'):
         suggest_harmonics(3.0)
-    with pytest.raises(ExcitationError, match='resonance must be positive'):
-        suggest_harmonics(10.0, 0.5, -1.0)
+    with pytest.raises(ExcitationError, match='first_resonance must be a positive number'):
+        DesignOptions(first_resonance=-1.0)
+    with pytest.raises(ExcitationError, match='period must be a positive number'):
+        DesignOptions(period=0.0)
 
 
 def test_harmonics_near_the_resonance_are_refused():
     check_harmonics(5, 10.0, 3.0)
     check_harmonics(50, 10.0, None)
-    with pytest.raises(ExcitationError, match=r'reach 0\.6 Hz, above a sixth .* take 5 h'):
+    with pytest.raises(ExcitationError, match=r'reach 0\.6 Hz, above a sixth .* use 5 h'):
         check_harmonics(6, 10.0, 3.0)
 
 

@@ -66,7 +66,7 @@ def test_motions_stay_within_their_largest(kind):
 def test_a_long_spline_through_a_path_is_proven_closely():
     from robot_identification.excitation.design.follow_path import spline_through
     t = np.linspace(0, 20, 400)
-    path = 3.0 - np.cos(2 * np.pi * t / 20)[:, None] * [1.2, 0.8]    # columns add up to more
+    path = 3.0 - np.cos(2 * np.pi * t / 20)[:, None] * [1.2, 0.8]    # a sum of bounds is loose
     trajectory = spline_through(t, path)
     dense = np.linspace(0, 20, 4001)
     for order in range(1, 4):
@@ -93,15 +93,15 @@ def test_mfs_starts_and_ends_at_rest_at_its_start():
     ffs = Trajectory(get_series('ffs', 8.0, 3), trajectory.coefficients)
     t = np.linspace(0, 8, 50)[:-1]
     rest = trajectory.derivative(t, 6) - ffs.derivative(t, 6)
-    np.testing.assert_allclose(rest, 0.0, atol=1e-9)    # the rest is a quintic
+    np.testing.assert_allclose(rest, 0.0, atol=1e-9)    # the remainder is a quintic polynomial
 
 
 def test_refuses_what_is_no_trajectory():
     with pytest.raises(UnknownNameError, match='ffs, ffs_rest, mfs, spline'):
         get_series('polygon', 10.0, 5)
-    with pytest.raises(ExcitationError, match='period must be positive'):
+    with pytest.raises(ExcitationError, match='period must be a positive number'):
         get_series('ffs', 0.0, 5)
-    with pytest.raises(ExcitationError, match='whole number from 1'):
+    with pytest.raises(ExcitationError, match='harmonics must be a whole number'):
         get_series('ffs', 10.0, 0)
     with pytest.raises(ExcitationError, match='needs 11 coefficients'):
         Trajectory(get_series('ffs', 10.0, 5), np.zeros((10, 7)))

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Execution of a motion: plan, segments, watch and run, on the simulated arm without ROS."""
+"""Execution of a motion without ROS: plan, segments, monitor and executor, on a simulated arm."""
 
 import dataclasses
 import subprocess
@@ -104,7 +104,7 @@ def test_plan_refuses(arm, excitation):
 
 
 def test_the_way_to_the_start_keeps_the_clearance_of_the_excitation(arm, excitation):
-    """A post before the arm: it may rest on either side, and not pass through."""
+    """An arm may start on either side of a post, but the approach must not pass through it."""
     left, right = (np.array([turn, 0.6, 0, -1.2, 0, 1.8, 0.8]) for turn in (1.5, -1.5))
     post = Requirements(clearance=0.01, boxes=((0.4, -0.1, 0.1, 0.6, 0.1, 1.2),))
     with pytest.raises(ExecutionError, match=r"'panda_\w+' and 'box 1' would collide; the "
@@ -147,7 +147,7 @@ def test_the_whole_motion_may_be_entered_half_a_rest_early_or_late(plan):
 
 def test_progress_finds_the_reference(plan):
     at, seen = plan.start_of('excitation') + 0.5, PlanTracker(plan)
-    for k in range(20):         # full speed, then at 0.4, 20 ms apart
+    for k in range(20):         # full speed, then scaled to 0.4, in steps of 20 ms
         at += 0.02 if k < 10 else 0.008
         t = plan.start_of('excitation') + 0.52 + 0.02 * k
         seen.update(t, plan.evaluate(np.array([at]))[0][0])
@@ -159,7 +159,7 @@ def test_progress_finds_the_reference(plan):
 
 
 class Recorder:
-    """A link that remembers."""
+    """A controller interface that stores what it is sent."""
 
     def __init__(self):
         self.sent, self.guards = [], []
@@ -204,7 +204,7 @@ def test_the_dead_mans_brake_is_made_anew_and_taken_back(arm, plan):
             assert not np.any(segment.v[-1])
             t = np.linspace(segment.t[0], segment.departure + LATE, 200)
             there = CubicHermiteSpline(segment.t, segment.q, segment.v)(t)
-            assert np.abs(there - plan.evaluate(t)[0]).max() < 2e-3    # to be entered at any time
+            assert np.abs(there - plan.evaluate(t)[0]).max() < 2e-3    # at any time of entry
     run.stop(Fault('stopped', 'by the test'))
     run.step(middle, states_at(plan, middle), 0.0, 0.02)
     assert link.guards[-1][0] == () and len(link.sent) == 2
@@ -242,7 +242,7 @@ def test_clocks_are_measured_and_watched():
     fault = clock.watch(ahead, (ahead + 400_000_000,) * 2, 0.005)
     assert fault.reason == 'clock' and "robot's clock jumped by 0.4" in fault.text
     assert clock.robot(ahead) == ahead + 400_000_000
-    late = RobotClock(simulated=True)      # a clock that is a topic may come late, and catch up
+    late = RobotClock(simulated=True)      # a clock from a topic may be late and catch up
     late.measure(10**9, 10**9 + 300_000_000)
     late.measure(10**9, 10**9 - 5_000_000)
     late.check()
@@ -271,11 +271,11 @@ def test_results_of_goals_are_read():
     assert goal_fault('canceled', 0, '', 'c', newest=True).reason == 'controller_cancelled'
 
 
-Q = np.array([0.0, 0.8, 0.0, -1.2, 0.0, 1.5, 0.0])     # gravity loads shoulder and elbow here
+Q = np.array([0.0, 0.8, 0.0, -1.2, 0.0, 1.5, 0.0])     # gravity loads shoulder and elbow
 
 
 def at_rest(arm):
-    """Return what an arm at Q publishes, (1, n) [N m]."""
+    """Return the efforts that an arm at Q publishes, (1, n) [N m]."""
     zero = np.zeros((1, arm.n))
     return inverse_dynamics(arm, Q[None, :arm.n], zero, zero)
 
@@ -338,12 +338,12 @@ def test_efforts_of_unknown_gain_are_watched_by_a_published_limit(arm, plan):
 def test_silence_is_told_from_lateness():
     watchdog = JointStateWatchdog(0.2)
     watchdog.step(True, 0.0, 0.005)
-    watchdog.step(False, 0.6, 0.6)       # this process was held up: nothing is known yet
+    watchdog.step(False, 0.6, 0.6)       # this process stalled: the age is not known yet
     assert not watchdog.fresh and not watchdog.expired
     for _ in range(20):
-        watchdog.step(True, 0.65, 0.005)     # old ones, out of the queue
+        watchdog.step(True, 0.65, 0.005)     # old joint states from the queue
     assert not watchdog.expired
-    watchdog.step(True, 0.01, 0.005)     # it had only been late
+    watchdog.step(True, 0.01, 0.005)     # the joint states were only late
     assert watchdog.fresh and watchdog.silence == 0
     for k in range(39):
         watchdog.step(False, 0.005 * k, 0.005)
@@ -351,7 +351,7 @@ def test_silence_is_told_from_lateness():
     watchdog.step(False, 0.206, 0.006)
     assert watchdog.expired
     late = JointStateWatchdog(0.2)
-    late.step(True, 1.01, 1.0)          # so long that it does not matter whose fault it is
+    late.step(True, 1.01, 1.0)          # so old that the cause does not matter
     assert late.expired
 
 
@@ -417,7 +417,7 @@ def test_a_motion_of_an_hour_is_refused(arm):
 
 
 def test_the_clock_of_the_dead_man_brings_no_libraries_of_numbers():
-    """A process that waits beside every motion is to cost little."""
+    """The brake watchdog runs beside every motion, so it must not import numerical libraries."""
     script = ('import sys, robot_identification.ros.execution.robot_clock\n'
               "print(*sorted({'numpy', 'scipy', 'pinocchio'} & set(sys.modules)))")
     done = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Fleets: what is done, what is done again, what is said of the broken, and the digits."""
+"""Fleets: processing, resuming, messages about defective recordings, and repeatable digits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from known_truth import two_link_recording as recorded
 import numpy as np
 import pytest
 from robot_identification import identify, load_arm, load_model, parallel, spilling_list
-from robot_identification.cli import app
+from robot_identification.cli.commands import app
 from robot_identification.errors import (
     ConfigurationError,
     RobotIdentificationError,
@@ -155,7 +155,7 @@ def test_friction_and_payload_that_change_are_drift():
     runs = [recorded(0), recorded(1), recorded(2, friction=1.3), recorded(3, mass=0.5)]
     result = identify(load_arm(ARM), runs, processing={'cutoff': 20.0, 'decimation_cutoff': 10.0})
     found = {(d.recording, d.quantity): d for d in estimate_drift(result)}
-    friction = f'friction of {result.arm.joint_names[-1]}'    # gravity does not hide it
+    friction = f'friction of {result.arm.joint_names[-1]}'    # gravity does not mask it
     assert abs(found[1, friction].change) < 0.05 and abs(found[1, friction].significance) < 3
     assert found[2, friction].change == pytest.approx(0.3, abs=0.1)
     assert found[2, friction].significance > 3
@@ -210,7 +210,7 @@ def test_folders_table_and_page(folder, tmp_path):
     ('{', 'cannot be read'), ('[]', 'not of the schema'), ('{"schema": "x"}', 'not of the schema'),
     ('{"schema": "robot_identification/fleet_robot/1"}', 'lacks the keys'),
     ('{"schema": "robot_identification/fleet_robot/1", "robot": "a", "arm": "b", "state": "c", '
-     '"sentence": ""}', "'c' is no state"),
+     '"sentence": ""}', "unknown state of a robot: 'c'"),
     ('{"schema": "robot_identification/fleet_robot/1", "robot": "a", "arm": "b", '
      '"state": "passed", "sentence": ""}', 'has no results.json')])
 def test_results_that_are_damaged_are_left_out(tmp_path, content, sentence):
@@ -225,7 +225,7 @@ def test_files_whose_writing_ended_early_are_known_as_those_of_a_fleet(tmp_path)
     result = RobotResult('a', ARM, 'passed', '', files=dict.fromkeys(RESULT_FILES, b''))
     with pytest.raises(ConfigurationError, match=r'model\.yaml'):
         result.save(tmp_path)
-    assert not (tmp_path / 'fleet.json').exists()    # so that the robot is done again
+    assert not (tmp_path / 'fleet.json').exists()    # so that the robot is processed again
     (tmp_path / 'model.yaml').rmdir()
     check_output_folder(tmp_path, RESULT_FILES, RESULTS, ())
 
@@ -242,16 +242,16 @@ def test_an_early_end_leaves_table_and_page_of_what_is_done(tmp_path):
     assert rows['r0']['state'] == 'broken' and rows['r<1>']['state'] == 'missing'
     assert 'it was interrupted' in rows['r<1>']['sentence'] and not said
     page = (tmp_path / 'index.html').read_text()
-    assert '<td>r&lt;1&gt;</td><td class="sentence">not done' in page
+    assert '<td>r&lt;1&gt;</td><td class="sentence">not identified' in page
     with write_table_and_page(results, tmp_path, [], said.append):
         pass
-    assert 'not done' not in (tmp_path / 'index.html').read_text()
+    assert 'not identified' not in (tmp_path / 'index.html').read_text()
     (tmp_path / 'index.html').unlink()
     (tmp_path / 'index.html').mkdir()    # as a disk that is full
     with (pytest.raises(ConfigurationError, match='first'),
           write_table_and_page(results, tmp_path, ['r2'], said.append)):
         raise ConfigurationError('first')
-    assert 'as they were before this run' in said[0]
+    assert 'could not be updated' in said[0]
 
 
 def test_ctrl_c_of_a_terminal_reaches_no_worker():
@@ -287,7 +287,7 @@ def test_a_worker_that_dies_changes_no_digit_and_only_what_changed_is_done(
         stored = read_results(tmp_path)[task.name]
         assert stored.parameters == alone.parameters and stored.drift == alone.drift
         assert load_model(tmp_path / task.name / 'model.yaml').arm.name == alone.arm
-    second = run_fleet(fleet, tmp_path)     # nothing to do, so no cluster either
+    second = run_fleet(fleet, tmp_path)     # without work no cluster is started
     assert (second.done, second.unchanged) == (0, 3)
     shutil.rmtree(tmp_path / 'r1')
     assert run_fleet(replace(fleet, tasks=fleet.tasks[:2]), tmp_path, workers=1).done == 1
@@ -325,7 +325,7 @@ def test_a_lost_scheduler_and_options_of_a_cluster_that_do_not_go_together(clust
     with (pytest.raises(ConfigurationError, match='the scheduler was lost: start it again'),
           made(cluster.scheduler_address)):
         raise distributed.client.FutureCancelledError('key', 'lost')
-    for options, sentence in ((['--scheduler', 'tcp://x:1', '--workers', '2'], 'give one of them'),
+    for options, sentence in ((['--scheduler', 'tcp://x:1', '--workers', '2'], 'use one of them'),
                               (['--workers', '2', '--recording', 'a', '--robot', 'b'],
                                'in one process')):
         with pytest.raises(ConfigurationError, match=sentence):
@@ -361,11 +361,11 @@ def test_recordings_that_do_not_fit_into_memory_change_no_digit(folder, tmp_path
     held = identify_robot(task)
     monkeypatch.setattr(spilling_list, '_MAX_BYTES_IN_MEMORY', 0)
     monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))
-    made, dump = [], pickle.dump
-    monkeypatch.setattr(pickle, 'dump', lambda *arguments: (
-        made.append(type(arguments[0]).__name__), dump(*arguments)))
+    made, dumps = [], pickle.dumps
+    monkeypatch.setattr(pickle, 'dumps', lambda *arguments, **options: (
+        made.append(type(arguments[0]).__name__), dumps(*arguments, **options))[1])
     lying = identify_robot(task)
     assert {'Recording', 'Samples', 'HeldOut'} <= set(made)
     assert held.parameters == lying.parameters and held.drift == lying.drift
     assert held.recordings == lying.recordings and held.state == lying.state
-    assert not list(tmp_path.iterdir())    # and nothing is left on the disk
+    assert not list(tmp_path.iterdir())    # no temporary file is left

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Friction models: gradients, passivity, names, and how a structure and a model carry them."""
+"""Friction models: gradients, passivity, names, and their use by model structures and models."""
 
 import numpy as np
 import pytest
@@ -23,11 +23,14 @@ from robot_identification.dynamics import (
     load_model,
     ModelStructure,
 )
+from robot_identification.dynamics.friction import FRICTION_TERMS, SHORT_NAMES
 from robot_identification.errors import ConfigurationError, ModelFileError, UnknownNameError
 from simulation_arms import two_link
 import yaml
 
-NAMES = [*FRICTION_MODELS, 'stribeck_asymmetric', 'coulomb_viscous_asymmetric']
+KNOWN = {term for terms in SHORT_NAMES.values() for term in terms.split(' + ')}
+ALONE = [name for name, term in FRICTION_TERMS.items() if term.velocity_only and name not in KNOWN]
+NAMES = [*FRICTION_MODELS, *ALONE, 'stribeck_asymmetric', 'coulomb_viscous_asymmetric']
 V = np.concatenate([-np.geomspace(3, 0.01, 30), np.geomspace(0.01, 3, 30)])
 
 
@@ -63,7 +66,7 @@ def test_parameters_that_pass_the_passivity_rows_dissipate(name):
         draws = rng.normal(size=(4000, len(model.parameters))) * free
         allowed = draws[np.all(draws @ rows.T >= 0, axis=1)]
         columns = model.columns(V, shape)
-        odd = columns - columns[::-1]    # V is symmetric: the mean of both directions
+        odd = columns - columns[::-1]    # V is symmetric: mean of both directions
         assert np.all((odd * np.sign(V)[:, None]) @ allowed.T >= -1e-3)
         refused = draws[np.any(draws @ rows.T < 0, axis=1)]
         assert len(refused) > 0
@@ -72,13 +75,13 @@ def test_parameters_that_pass_the_passivity_rows_dissipate(name):
 def test_names_and_shapes_are_checked():
     with pytest.raises(UnknownNameError, match=r"there is no friction model 'rust'.*stribeck"):
         get_friction('rust')
-    with pytest.raises(ConfigurationError, match=r"'atan' needs 1 positive shape numbers \(fb\)"):
+    with pytest.raises(ConfigurationError, match=r'needs 1 positive shape parameters \(fb\)'):
         get_friction('atan').columns(V)
-    with pytest.raises(ConfigurationError, match='needs 0 positive shape numbers'):
+    with pytest.raises(ConfigurationError, match='needs 0 positive shape parameters'):
         get_friction('coulomb_viscous').columns(V, [1.0])
     with pytest.raises(ConfigurationError, match='needs the torque that the joints transmit'):
         get_friction('load_dependent').columns(V)
-    with pytest.raises(ConfigurationError, match='positive numbers'):
+    with pytest.raises(ConfigurationError, match='must be positive'):
         ModelStructure.of(two_link(), 'atan').with_friction_shape(np.array([[1.0], [-1.0]]))
 
 
@@ -110,7 +113,7 @@ def test_a_model_file_of_the_first_schema_is_read_and_one_of_the_future_is_not(t
     IdentifiedModel(arm, arm.inertial_parameters, np.ones(2), 'coulomb_viscous',
                     np.ones((2, 3))).save(path)
     content = yaml.safe_load(path.read_text())
-    del content['delay'], content['digest']    # which files of the first schema do not have
+    del content['delay'], content['digest']    # missing in files of the first schema
     for schema in ('robot_identification/model/1', 'robot_identification/model/9'):
         path.write_text(yaml.safe_dump({**content, 'schema': schema}))
         if schema.endswith('1'):

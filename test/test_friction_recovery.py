@@ -29,7 +29,7 @@ SEEDS = 20
     'coulomb + viscous_asymmetric + offset', 'coulomb + viscous + position + offset',
     'coulomb + viscous + atan + load + slip + offset'])
 def test_truth_lies_within_the_intervals_over_twenty_seeds(friction):
-    """Shapes and loads are given; the sum of squared standardised errors is one of chi-square."""
+    """With given shapes and loads, the sum of squared standardised errors is chi-square."""
     arm, total, count = two_link(), 0.0, 0
     for seed in range(SEEDS):
         data, shape, standard, _, load = friction_samples(arm, friction, seed=seed, noise=0.05,

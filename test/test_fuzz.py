@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Every reader answers 120 spoiled files, and every file that ever failed, with its own error."""
+"""Every reader rejects 120 mutated files and all files that ever failed, with its own errors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ READERS = ('csv', 'npz', 'mcap', 'sqlite', 'metadata', 'robot', 'model', 'excita
     (('csv', 'npz', 'mcap', 'sqlite', 'metadata', 'urdf'), 120),
     (('robot', 'model', 'excitation', 'limits'), 120),
     (('fleet', 'fleet_result', 'options', 'controllers', 'joint_limits'), 120),
-    (('xacro',), 12)])    # each in a process of its own
+    (('xacro',), 12)])    # each in its own process
 def test_spoiled_files_are_refused_or_read(reader, cases):
     done = subprocess.run([sys.executable, str(RUN), '--count', str(cases), *reader],
                           capture_output=True, text=True)
@@ -40,8 +40,8 @@ def test_spoiled_files_are_refused_or_read(reader, cases):
     assert tuple(row[0].strip() for row in rows) == reader
     for _, count, refused, read, failures, _ in rows:
         assert int(count) >= cases
-        assert int(refused) > cases / 4    # the mutations do spoil files
-        assert int(read) > 2    # and not all of them
+        assert int(refused) > cases / 4    # some mutations make files invalid
+        assert int(read) > 2    # but not all of them
         assert int(failures) == 0
 
 

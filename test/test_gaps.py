@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Short gaps are bridged, long ones are not."""
+"""Short gaps are filled, long ones are not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import pytest
 from robot_identification import load_arm, Recording
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.signals import process
-from robot_identification.signals.gaps import fill_gaps, PART_OF_PERIOD
+from robot_identification.signals.runs import fill_gaps, PART_OF_PERIOD
 
 
 @pytest.mark.parametrize('phase', np.linspace(0, np.pi, 5))
@@ -29,10 +29,10 @@ def test_bridge_meets_the_fastest_motion(phase):
     t = np.arange(4000) / 1000.0
     gone = (t > 2.0) & (t < 2.0 + PART_OF_PERIOD / cutoff - 1e-3)
     sine = np.sin(2 * np.pi * cutoff / 2 * t + phase)[:, None]
-    out = fill_gaps(t[~gone], sine[~gone], PART_OF_PERIOD / cutoff)
-    assert len(out.t) == len(t) and np.allclose(out.t, t)
-    assert np.abs(out.columns - sine).max() < 1e-3
-    assert len(out.gaps) == 1 and out.gaps[0] == pytest.approx([2.0, np.sum(gone) / 1e3 + 1e-3])
+    filled, columns, gaps = fill_gaps(t[~gone], sine[~gone], PART_OF_PERIOD / cutoff)
+    assert len(filled) == len(t) and np.allclose(filled, t)
+    assert np.abs(columns - sine).max() < 1e-3
+    assert len(gaps) == 1 and gaps[0] == pytest.approx([2.0, np.sum(gone) / 1e3 + 1e-3])
 
 
 def test_bridge_does_not_follow_noise():
@@ -41,14 +41,14 @@ def test_bridge_does_not_follow_noise():
     spread = []
     for seed in range(50):
         noise = np.random.default_rng(seed).normal(size=(len(t), 1))
-        spread.append(fill_gaps(t[~gone], noise[~gone], 0.1).columns[gone])
+        spread.append(fill_gaps(t[~gone], noise[~gone], 0.1)[1][gone])
     assert np.sqrt(np.mean(np.square(spread))) < 1.0    # no larger than the noise itself
 
 
 def test_long_gaps_and_lonely_samples_are_left_alone():
     t = np.concatenate([np.arange(500), [700.0], np.arange(900, 1500)]) / 1000.0
-    out = fill_gaps(t, np.sin(t)[:, None], 0.3)
-    assert np.array_equal(out.t, t) and not len(out.gaps)
+    filled, _, gaps = fill_gaps(t, np.sin(t)[:, None], 0.3)
+    assert np.array_equal(filled, t) and not len(gaps)
 
 
 def motion(arm, t):
@@ -62,8 +62,8 @@ def test_process_bridges_what_is_short_against_the_filter_and_says_so():
     arm = load_arm('two_link')
     t = np.arange(20000) / 1000.0
     keep = np.ones(len(t), dtype=bool)
-    keep[5000:5008] = keep[9000:9005] = False    # bridged
-    keep[14000:15000] = False                     # a real gap
+    keep[5000:5008] = keep[9000:9005] = False    # filled
+    keep[14000:15000] = False                     # too long to be filled
     q, tau = motion(arm, t)
     rng = np.random.default_rng(0)
     q, tau = q + 1e-5 * rng.normal(size=q.shape), tau + 0.05 * rng.normal(size=q.shape)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What friction holds at rest: half of what it takes to creep, in the direction of last travel."""
+"""Friction of resting joints: half of the breakaway torque, in the direction of last motion."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FRICTION = np.array([[2.0, 0.5, 0.3], [4.0, 1.0, -0.2], [1.0, 0.0, 0.0]])
 
 
 def samples_of(path):
-    """Return samples that rest everywhere, at positions (N,) of every joint."""
+    """Return samples that rest at positions (N,), the same for every joint."""
     q = np.repeat(np.asarray(path, dtype=float)[:, None], 3, axis=1)
     zero = np.zeros_like(q)
     return Samples(np.arange(len(q)) / 100.0, q, zero, zero, zero, 100.0, ARM.joint_names,

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A table of hostile command lines: one sentence, the right code, and no input harmed."""
+"""A table of invalid command lines: one message each, the right exit code, and unharmed inputs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from robot_identification.cli.commands import app
 from robot_identification.errors import RobotIdentificationError
 from typer.testing import CliRunner
 
-# what a user types in a folder with good files, and what the sentence says
+# commands in a folder with valid files, and the expected messages
 REFUSED = (
     ('validate m.yaml rec.csv --csv rec.csv', 'would be lost'),
     ('validate m.yaml rec.csv --csv rec.csv --force', 'would be lost'),
@@ -38,7 +38,7 @@ REFUSED = (
     ('validate m.yaml rec.csv --csv rb.yaml', 'is not a prediction'),
     ('validate m.yaml rec.csv --csv /dev/null', 'not a regular file'),
     ('validate m.yaml rec.csv --csv folder', 'is a folder'),
-    ('validate m.yaml rec.csv --csv rec.csv/x.csv', 'is not a folder'),
+    ('validate m.yaml rec.csv --csv rec.csv/x.csv', 'is a file'),
     ('excite rb.yaml -o rb.yaml', 'would be lost'),
     ('excite rb.yaml -o e.yaml --csv rb.yaml', 'would be lost'),
     ('excite rb.yaml -o e.yaml --report e.yaml', 'written twice'),
@@ -58,12 +58,12 @@ REFUSED = (
     ('init nowhere.urdf', 'there is no'),
     ('init rec.csv', 'not well-formed XML'),
     ('init loop.urdf', 'child of two joints|loop'),
-    ('init comma.urdf', 'write a point'),
+    ('init comma.urdf', 'use a decimal point'),
     ('robots extra', 'unexpected'),
     ('excite loop.yaml -o x.yaml', 'child of two joints|loop'),
     ('excite rec.csv -o x.yaml', 'there is no robot'),
-    ('excite deep.yaml -o x.yaml', 'nested'),
-    ('excite bomb.yaml -o x.yaml', 'behind aliases'),
+    ('excite deep.yaml -o x.yaml', 'nested|nesting depth'),
+    ('excite bomb.yaml -o x.yaml', 'when aliases are expanded'),
     ('excite date.yaml -o x.yaml', 'number'),
     ('excite /dev/zero -o x.yaml', 'there is no robot'),
     ('excite zero.yaml -o x.yaml', 'not a regular file'),
@@ -75,8 +75,8 @@ REFUSED = (
     ('validate m.yaml longer.csv', 'line 3: 11 cells'),
     ('validate m.yaml headless.csv', 'no header'),
     ('validate m.yaml utf16.csv', 'UTF-16'),
-    ('validate m.yaml comma.csv', 'points and commas mix'),
-    ('validate m.yaml renamed.npz', 'one array'),
+    ('validate m.yaml comma.csv', 'points and commas are mixed'),
+    ('validate m.yaml renamed.npz', 'not a NumPy archive'),
     ('validate m.yaml bomb.npz', 'more than'),
     ('validate m.yaml rec.npz.csv', 'cannot be read|not text'),
     ('validate m.yaml nowhere.csv', 'there is no recording'),
@@ -87,7 +87,7 @@ REFUSED = (
     ('validate nan.yaml rec.csv', 'finite'),
     ('validate list.yaml rec.csv', 'must be a mapping'),
     ('report folder', 'there is no'),
-    ('report rec.csv', 'not a folder'),
+    ('report rec.csv', 'is a file'),
     ('report strange', 'is not a page'),
     ('ros demo -o strange', 'no earlier run|needs the Python module'),
     ('export m.yaml --to json -o m.yaml', 'is a file'),
@@ -99,8 +99,8 @@ REFUSED = (
     ('gains rb.yaml --mass nan --unloaded rec.csv --loaded rec.csv', 'mass'),
     ('excite rb.yaml -o x.yaml --period nan', 'period'),
     ('excite rb.yaml -o x.yaml --period 1e9', 'period|samples'),
-    ('simulate rb.yaml e.yaml -o x.csv --periods 0', 'passed through 0 times'),
-    ('simulate rb.yaml e.yaml -o x.csv --periods -1', 'passed through -1 times'),
+    ('simulate rb.yaml e.yaml -o x.csv --periods 0', 'executed 0 times'),
+    ('simulate rb.yaml e.yaml -o x.csv --periods -1', 'executed -1 times'),
     ('identify rb.yaml rec.csv --window 5 3 -o out', 'window|sample'),
     ('identify rb.yaml rec.csv --cutoff nan -o out', 'cut-off|cutoff'),
     ('identify rb.yaml rec.csv --cutoff -5 -o out', 'cut-off|cutoff'),
@@ -139,12 +139,12 @@ REFUSED = (
     ('init arm.urdf -o x.yaml --lock nobody', 'no joint'),
     ('init arm.urdf -o x.yaml --lock *', 'no joint that moves'),
     ('init arm.urdf -o x.yaml --effort a,b,c,d', 'four words'),
-    ('init arm.urdf -o x.yaml --joint-limits empty.yaml', 'no mapping'),
+    ('init arm.urdf -o x.yaml --joint-limits empty.yaml', 'must be a mapping'),
     ('init arm.urdf -o x.yaml --joint-limits binary.yaml', 'not text in UTF-8'),
     ('init arm.urdf -o x.yaml --recording folder', 'not a bag'),
     ('init arm.urdf -o x.yaml --recording empty.csv', 'is empty'),
     ('init arm.urdf -o x.yaml --package-dir nowhere', 'package-dir'),
-    ('init arm.urdf dof:=7 -o x.yaml', 'no xacro'),
+    ('init arm.urdf dof:=7 -o x.yaml', 'not a xacro'),
     ('init arm.urdf garbage -o x.yaml', 'NAME:=VALUE'),
     ('excite EMPTY -o x.yaml', 'there is no robot'),
     ('excite empty.yaml -o x.yaml', 'not a mapping'),
@@ -155,8 +155,8 @@ REFUSED = (
     ('excite rb.yaml -o /dev/full', 'not a regular file'),
     ('excite rb.yaml -o fifo.yaml', 'not a regular file'),
     ('excite rb.yaml -o x.yaml --duration -5', 'positive'),
-    ('excite rb.yaml -o x.yaml --harmonics 0', 'from 1 on'),
-    ('excite rb.yaml -o x.yaml --harmonics -1', 'from 1 on'),
+    ('excite rb.yaml -o x.yaml --harmonics 0', 'whole number'),
+    ('excite rb.yaml -o x.yaml --harmonics -1', 'whole number'),
     ('excite rb.yaml -o x.yaml --time-budget nan', 'positive'),
     ('excite rb.yaml -o x.yaml --time-budget -1', 'positive'),
     ('excite rb.yaml -o x.yaml --margin nan', 'margin must be .* at least 0 and below 1'),
@@ -184,7 +184,7 @@ REFUSED = (
     ('simulate rb.yaml e.yaml -o full.csv', 'not a regular file'),
     ('simulate rb.yaml e.yaml -o null.csv', 'not a regular file'),
     ('simulate rb.yaml e.yaml -o nosuffix', 'exists'),
-    ('simulate rb.yaml e.yaml -o e.yaml/x', 'is not a folder'),
+    ('simulate rb.yaml e.yaml -o e.yaml/x', 'is a file'),
     ('simulate rb.yaml e.yaml -o x.csv --seed -1', 'seed'),
     ('simulate rb.yaml e.yaml -o x.csv --noise-seed -1', 'noise-seed'),
     ('simulate rb.yaml ehard.yaml -o elink.yaml', 'must end in'),
@@ -197,7 +197,7 @@ REFUSED = (
     ('identify rb.yaml self.csv -o out', 'there is no recording|symbolic links'),
     ('identify rb.yaml empty.npz -o out', 'not a NumPy archive'),
     ('identify rb.yaml empty.mcap -o out', 'not an MCAP'),
-    ('identify rb.yaml binary.csv -o out', 'bytes of zero'),
+    ('identify rb.yaml binary.csv -o out', 'not text in UTF-8'),
     ('identify rb.yaml binary.db3 -o out', 'not a bag'),
     ('identify rb.yaml binary.mat -o out', 'not a MATLAB|needs the Python module'),
     ('identify rb.yaml headeronly.csv -o out', 'no samples'),
@@ -216,7 +216,7 @@ REFUSED = (
     ('validate fifo.yaml rec.csv', 'not a regular file'),
     ('validate self.yaml rec.csv', 'symbolic links'),
     ('validate m.yaml fifo.csv', 'not a regular file'),
-    ('validate m.yaml /dev/zero', 'no known kind'),
+    ('validate m.yaml /dev/zero', 'unsupported format'),
     ('validate m.yaml rec.csv --csv mlink.yaml', 'would be lost'),
     ('validate mhard.yaml rec.csv --csv m.yaml --force', 'would be lost'),
     ('validate mlink.yaml rec.csv --csv mhard.yaml --force', 'would be lost'),
@@ -229,7 +229,7 @@ REFUSED = (
     ('report empty', 'there is no'),
     ('report res', 'cannot be read'),
     ('report res2', 'not of the schema'),
-    ('report /dev/null', 'not a folder'),
+    ('report /dev/null', 'is a file'),
     ('compare res res', 'cannot be read'),
     ('compare res2 res2', 'not of the schema'),
     ('compare nowhere res2', 'there is no'),
@@ -270,11 +270,11 @@ REFUSED = (
      'must be a number'),
     ('identify rb.yaml rec.csv -o out --setting a=1 --setting a=2', 'given twice'),
     ('identify rb.yaml rec.csv -o out --held-out-window 1s 2s', 'needs --held-out'),
-    ('identify rb.yaml rec.csv -o out --limits negative.yaml', 'mass of at most'),
+    ('identify rb.yaml rec.csv -o out --limits negative.yaml', 'must be a positive number'),
     ('identify rb.yaml rec.csv -o out --decimation-cutoff 1e-9', 'slower than all'),
     ('identify rb.yaml rec.csv -o out --method fourier --period 0.2 --harmonics ' + '9' * 20,
      'coefficients'),
-    ('validate m.yaml cr.csv', 'carriage return'),
+    ('validate m.yaml cr.csv', 'new-line character'),
     ('validate m.yaml utf32.csv', 'UTF-32'),
     ('validate m.yaml gzip.csv', 'compressed'),
     ('validate m.yaml quoted.csv', 'quotation marks'),
@@ -292,7 +292,7 @@ REFUSED = (
     ('nobody', 'No such command'),
 )
 
-OPTIONS = {    # files of options, of which one makes sense
+OPTIONS = {    # files with options, one of them valid
     'good.opts': 'starts: 1',
     'starts.opts': 'starts: 1000000000',
     'noise.opts': 'noise: [.nan, 1, 1]',
@@ -308,7 +308,7 @@ OPTIONS = {    # files of options, of which one makes sense
 
 
 def _write_bad(folder, good):
-    """Write the files that the table names."""
+    """Write the invalid files that the table names."""
     csv, robot, model, urdf = (good[name].decode() for name in ('csv', 'robot', 'model', 'urdf'))
     lines = csv.splitlines()
     joint = urdf[urdf.index('<joint'):urdf.index('</joint>') + 8].replace('shoulder', 'again')
@@ -352,7 +352,7 @@ def _write_bad(folder, good):
 
 
 def _write_strange(folder, good):
-    """Write what is empty, binary, a pipe, a link, or of another kind than its name says."""
+    """Write empty and binary files, a pipe, a link, and files whose suffix does not match."""
     rows = good['csv'].decode().splitlines()
     texts = {
         'opts.yaml': 'kind: [fourier]', 'headeronly.csv': rows[0],
@@ -369,7 +369,8 @@ def _write_strange(folder, good):
         'day.csv': '\n'.join([rows[0], *('12:00:' + row for row in rows[1:])]),
         'fullwidth.csv': '\n'.join([*rows[:3], '\uff11' + rows[3], *rows[4:]]),
         'clock.csv': '\n'.join([*rows[:31], *(_earlier(row, 0.1) for row in rows[31:])]),
-        'res/results.json': '[1, 2', 'res2/results.json': '[]'}
+        'res/results.json': '[1, 2', 'res2/results.json': '[]',
+        'res/plots.npz': '', 'res2/plots.npz': ''}
     for name in ('empty', 'res', 'res2'):
         (folder / name).mkdir()
     for name, text in texts.items():
@@ -399,7 +400,7 @@ def _earlier(row, seconds):
 
 @pytest.fixture(scope='module')
 def folder(tmp_path_factory):
-    """Return a folder with good files and bad ones."""
+    """Return a folder with valid and invalid files."""
     folder = tmp_path_factory.mktemp('hostile')
     good = {name: fuzzer.seed() for name, fuzzer in FUZZERS.items()}
     for name, key in (('rec.csv', 'csv'), ('rec.npz', 'npz'), ('rb.yaml', 'robot'),
@@ -411,7 +412,7 @@ def folder(tmp_path_factory):
 
 
 def _state(folder):
-    """Return what every file of a folder holds; of large ones, their size."""
+    """Return the contents of all files of a folder; of large files only their size."""
     return {path: (hashlib.sha256(path.read_bytes()).hexdigest()
                    if path.stat().st_size < 1e8 else path.stat().st_size)
             for path in folder.rglob('*') if path.is_file()} | {
@@ -426,7 +427,7 @@ def test_a_hostile_command_is_one_sentence(folder, words, sentence, monkeypatch,
         word.replace('NUL', '\0').replace('SPACE', ' ').replace('EMPTY', '')
         for word in words.split()])
     error = done.exception
-    if isinstance(error, SystemExit):    # usage: typer's own sentence
+    if isinstance(error, SystemExit):    # usage errors: typer's message
         assert done.exit_code == 2, done.output
         text = done.output
     else:

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Robot files that lie: limits, degrees, numbers, loops, and YAML that grows."""
+"""Invalid robot files: limits, degrees, numbers, loops, and YAML that expands."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def write(tmp_path):
 
 
 def beyond(arm, factor):
-    """Return the shoulder's limits times a factor, as they stand in a YAML."""
+    """Return the shoulder's limits times a factor, as text for a YAML."""
     limits, i = arm.limits, arm.joint_names.index('shoulder')
     lower, upper = factor * limits.lower[i], factor * limits.upper[i]
     return {'position': f'[{lower}, {upper}]', 'velocity': factor * limits.velocity[i],
@@ -71,7 +71,7 @@ def test_certificate_notes_and_model_file_say_that_the_urdf_is_called_wrong(writ
     arm = write('velocity: 4.0', 'urdf_limits_wrong: [shoulder]')
     assert arm.wider_limits == ('shoulder',)
     limits, notes = motion_limits(arm, None, np.full(arm.n, 5.0))
-    assert any('shoulder' in note and 'calls wrong' in note for note in notes)
+    assert any('shoulder' in note and 'urdf_limits_wrong' in note for note in notes)
     series = get_series('ffs', 10.0, 2)
     rest = np.zeros((series.size, arm.n))
     claims = certify(arm, Trajectory(series, rest), limits,
@@ -86,7 +86,7 @@ def test_certificate_notes_and_model_file_say_that_the_urdf_is_called_wrong(writ
 @pytest.mark.parametrize('words', ['position: [-100, 100]', 'velocity: 180'])
 @pytest.mark.parametrize('word', ['', 'urdf_limits_wrong: [shoulder]'])
 def test_degrees_are_named(write, words, word):
-    with pytest.raises(ConfigurationError, match=r'is degrees, and must be radians: -?\d'):
+    with pytest.raises(ConfigurationError, match=r'seems to be in degrees; in radians it is -?\d'):
         write(words, word)
 
 
@@ -116,7 +116,7 @@ def test_effort_is_asked_for_where_torque_is_used(write):
     rows = np.zeros((50, arm.n))
     recording = Recording(t, rows, rows, joint_names=arm.joint_names)
     for ask in (lambda: recording.joint_torque(arm), lambda: published_effort(arm, rows, rows)):
-        with pytest.raises(RecordingError, match='does not say what its driver publishes'):
+        with pytest.raises(RecordingError, match='does not define the meaning of the effort'):
             ask()
     assert not recording.joint_torque(Arm.from_urdf(arm.urdf)).any()
 
@@ -129,19 +129,19 @@ BACK = '<joint name="k" type="fixed"><parent link="b"/><child link="{}"/></joint
 
 
 @pytest.mark.parametrize(('old', 'new', 'sentence'), [
-    ('mass value="1"', 'mass value="2,846"', r'"2,846".*not a number; write a point'),
-    ('mass value="1"', 'mass value="nan"', r'not a number'),
-    ('mass value="1"', 'mass value=""', r'not a number'),
+    ('mass value="1"', 'mass value="2,846"', r'"2,846".*expected a number; use a decimal point'),
+    ('mass value="1"', 'mass value="nan"', r'expected a number'),
+    ('mass value="1"', 'mass value=""', r'expected a number'),
     ('mass value="1"', 'mass', r'without value'),
-    ('<mass value="1"/>', '', r'without <mass>'),
+    ('<mass value="1"/>', '', r"link\[@name='b'\].*not set in XML: mass"),
     ('ixx="1"', 'ixx="0x1"', r'inertia ixx="0x1"'),
     ('ixx="1"', '', r'without ixx'),
-    ('xyz="0 0 1"', 'xyz="0 0"', r'not 3 numbers'),
+    ('xyz="0 0 1"', 'xyz="0 0"', r'expected 3 numbers'),
     ('xyz="0 0 1"', 'xyz="0 0 0"', r'no direction'),
     ('lower="-1"', 'lower="-1 rad"', r'limit lower'),
     ('</robot>', BACK.format('a'), r'loop'),
     ('</robot>', BACK.format('b'), r'child of two joints'),
-    ('</robot>', '<link name="c"/></robot>', r'several bases'),
+    ('</robot>', '<link name="c"/></robot>', r'several root links'),
     ('</robot>', '<link name="b"/></robot>', r"two links named 'b'"),
     ('</robot>', '<a>' * 200 + '</a>' * 200 + '</robot>', r'nested more than'),
     ('name="j"', '', r'joint without a name'),
@@ -164,7 +164,7 @@ def test_a_xacro_that_computes_for_ever_is_stopped(tmp_path, monkeypatch):
     path = tmp_path / 'arm.xacro'
     path.write_text('<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r">'
                     '<link name="${9**9**9**9}"/></robot>')
-    with pytest.raises(ArmError, match='for ever'):
+    with pytest.raises(ArmError, match='endless loop'):
         Arm.from_urdf(path)
 
 

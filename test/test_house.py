@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The house: public names exist, rooms use only rooms above them, files carry their licence."""
+"""Structure of the package: public names exist, imports follow the layers, licences are there."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ MODULES = sorted(name for _, name, _
 GROUND = ('errors', 'registry', 'parallel', 'arrays', 'spilling_list',
           'files', 'yaml_file')
 SPINE = (*GROUND, 'arm', 'dynamics', 'recording', 'signals', 'regression', 'estimation',
-         'validation', 'identification_data', 'pipeline')    # each imports only those before it
-SIDE = {    # what a side package may import beside the spine
+         'validation', 'identification_data', 'pipeline')    # each only imports those before it
+SIDE = {    # further imports that a side package may use
     'excitation': (), 'simulation': (), 'export': (), 'online': (),
     'reporting': ('excitation', 'export')}
 ALLOWED = {**{name: SPINE[:number] for number, name in enumerate(SPINE)},
            **{name: (*SPINE, *others) for name, others in SIDE.items()},
            'identification': (*SPINE, *SIDE)}
 CORE = (*ALLOWED, 'cli')
-EXTENSIONS = ('papers', 'fleet', 'servos')
+EXTENSIONS = ('papers', 'fleet', 'servos', 'formats')
 ALLOWED['ros'] = (*CORE,)
 ALLOWED['cli'] = (*CORE, 'ros')
-ALLOWED.update({name: (*CORE, 'ros') for name in EXTENSIONS})
+ALLOWED.update(dict.fromkeys(EXTENSIONS, (*CORE, 'ros')))
 ALLOWED['papers'] += ('fleet',)    # studies on a cluster
-HEADER = Path(__file__).read_text(encoding='utf-8').splitlines()[:13]    # as ament_copyright's
+HEADER = Path(__file__).read_text(encoding='utf-8').splitlines()[:13]    # as in ament_copyright
 
 
 @pytest.mark.parametrize('name', MODULES)
@@ -73,7 +73,7 @@ def imports(path):
 
 
 def test_packages_import_only_what_stands_before_them():
-    """Imports inside functions and for type checking count too."""
+    """Imports inside functions and for type checking count, too."""
     for name, arrows in house.graph(typing=True).items():
         package = house.room(name)
         if package == '__init__':
@@ -85,7 +85,7 @@ def test_packages_import_only_what_stands_before_them():
 
 
 def test_no_module_uses_what_another_keeps_to_itself():
-    """A name with an underscore can change without a look at the other files."""
+    """A name with an underscore may only be used in its own module."""
     for path in ROOT.rglob('*.py'):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and (node.module or '').startswith(ROOT.name):
@@ -97,12 +97,12 @@ def test_only_reporting_plots_and_only_ros_knows_ros():
     for path in ROOT.rglob('*.py'):
         roots = {module.split('.')[0] for module in imports(path)}
         assert 'rosbag2_py' not in roots, path
-        if path.stem != 'launching':    # of what the launch files consist
+        if path.stem != 'launching':    # building blocks of the launch files
             assert not roots & {'launch', 'launch_ros'}, path
         if 'ros' not in path.relative_to(ROOT).parts:
             assert not roots & {'rclpy', 'robot_identification_interfaces'}, path
         if 'reporting' not in path.parts:
-            assert not roots & {'plotly', 'matplotlib'}, path
+            assert not roots & {'matplotlib'}, path
 
 
 def test_size_and_structure_stay_within_their_limits():
@@ -124,7 +124,7 @@ def test_house_counts_code_only(tmp_path):
 
 
 def test_tests_share_helpers_in_modules_of_their_own():
-    """A test file that imports another one runs or breaks with it."""
+    """If a test file imported another one, it would run and fail together with it."""
     folder = Path(__file__).parent
     for path in folder.rglob('test_*.py'):
         for line in path.read_text().splitlines():
@@ -132,12 +132,12 @@ def test_tests_share_helpers_in_modules_of_their_own():
 
 
 def test_importing_the_library_needs_only_what_ros_installs():
-    """With numpy, scipy, yaml and Pinocchio alone, ols and wls still fit."""
+    """With numpy, scipy, yaml and Pinocchio only, ols and wls still work."""
     script = """
 import sys
 class Absent:
     def find_spec(self, name, path=None, target=None):
-        if name.split('.')[0] in {'numba', 'clarabel', 'mujoco', 'plotly', 'rich', 'typer',
+        if name.split('.')[0] in {'numba', 'clarabel', 'mujoco', 'matplotlib', 'rich', 'typer',
                                   'threadpoolctl', 'example_robot_data'}:
             raise ImportError(name + ' is not installed here')
 sys.meta_path.insert(0, Absent())

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The main job on simulated arms that differ from their URDF, and on recordings of real arms."""
+"""Identification of simulated arms that differ from their URDF, and of recordings of real arms."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ GAINS = ('14.87', '13.26', '11.13', '10.62', '11.03', '11.47')
 
 
 def low_pass(x, rate, cutoff=7.5):
-    """Filter as score.py does, half a second cut at each end."""
+    """Filter like score.py, with half a second cut off at each end."""
     sos = signal.butter(4, cutoff, fs=rate, output='sos')
     cut = round(rate / 2)
     return signal.sosfiltfilt(sos, x, axis=0)[cut:-cut]
@@ -41,11 +41,11 @@ def low_pass(x, rate, cutoff=7.5):
 @pytest.mark.parametrize('name', ['panda', 'ur10'])
 def test_mismatched_plant(simulated, name):
     """
-    From one excitation of 20 s: held-out torque and mass matrix against those of the plant.
+    From one excitation of 20 s: errors of held-out torques and of the mass matrix.
 
-    The torque is predicted from the noisy held-out recording, and compared with the clean torque
-    of the plant after the low-pass of score.py: while a joint sticks, no model of this kind knows
-    its friction, and the unfiltered error is dominated by that.
+    Torques are predicted from the noisy held-out recording and compared with the noise-free
+    torque of the plant, after the low-pass of score.py. The unfiltered error is mostly the static
+    friction of joints that stick, which no model of this kind predicts.
     """
     runs = simulated(name)
     result = identify(runs.arm, [runs.run.recording], held_out=[runs.check.recording])
@@ -64,7 +64,7 @@ def test_mismatched_plant(simulated, name):
                          np.array([_urdf_mass(runs.arm, x) for x in q]))
     sizes = np.linalg.norm(truth, axis=(1, 2))
     assert np.mean(np.linalg.norm(ours - truth, axis=(1, 2)) / sizes) < 0.03
-    # the prior is not the truth: the URDF alone is far off
+    # the URDF, which is the prior, is far from the truth
     assert np.mean(np.linalg.norm(urdf - truth, axis=(1, 2)) / sizes) > 0.1
 
 
@@ -95,7 +95,7 @@ def test_wrong_names_and_nothing_to_fit(simulated):
 
 
 def score(datasets, tmp_path, model, kind, *options):
-    """Return what score.py says of a model's prediction."""
+    """Return the result of score.py for a model's prediction."""
     name, window = UR10E[kind]
     recording = load_recording(datasets / name, model.arm, window)
     validation = validate(model, recording)
@@ -108,7 +108,7 @@ def score(datasets, tmp_path, model, kind, *options):
 
 
 def test_ur10e(datasets, real_robot, tmp_path):
-    """Held out on the 40 s motion: 4.4 to 4.6 % is the plain baseline, 4.2 % is asked for."""
+    """Held out on the motion of 40 s: the plain baseline has 4.4 to 4.6 %, required are 4.2 %."""
     arm = load_arm(real_robot('ur10e'))
     fit = load_recording(datasets / UR10E['fit'][0], arm, UR10E['fit'][1])
     scores = {}
@@ -121,7 +121,7 @@ def test_ur10e(datasets, real_robot, tmp_path):
 
 
 def test_emps(datasets, real_robot):
-    """M = 95.1 kg, as mass and motor inertia together; Fv 203.5, Fc 20.4, offset -3.16."""
+    """M = 95.1 kg as the sum of mass and motor inertia; Fv 203.5, Fc 20.4, offset -3.16."""
     arm = load_arm(real_robot('emps'))
     result = identify(arm, [datasets / 'emps' / 'emps.npz'])
     estimate = result.estimate
@@ -146,9 +146,9 @@ def test_tx40_with_its_coupling(datasets, real_robot):
 
 def test_lwr4_left_out_phases(datasets, real_robot):
     """
-    Phase blocks left out of all periods: at most 1.1 times plain OLS's error, and feasible.
+    Phase blocks held out of all periods: at most 1.1 times the error of OLS, and feasible.
 
-    On another, faster motion plain OLS fails; consistency and the prior are what prevents that.
+    On another, faster motion OLS fails, which consistency and the prior prevent.
     """
     import dataclasses
 

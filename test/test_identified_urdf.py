@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The identified URDF: it carries the model, and nothing else of it differs."""
+"""The identified URDF contains the model and otherwise equals the URDF."""
 
 from __future__ import annotations
 
@@ -25,7 +25,12 @@ import pytest
 from robot_identification import Arm, IdentifiedModel, inverse_dynamics, load_model
 from robot_identification.arm.library import example_folder
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
-from robot_identification.dynamics import from_pseudo_inertia, get_friction, pseudo_inertia
+from robot_identification.dynamics import (
+    from_pseudo_inertia,
+    get_friction,
+    ModelStructure,
+    pseudo_inertia,
+)
 from robot_identification.dynamics.inertial import smallest_eigenvalues
 from robot_identification.errors import ModelFileError
 from robot_identification.reporting import identified_urdf
@@ -65,7 +70,7 @@ def test_reloaded_urdf_plus_drives_is_the_model(name):
 
 
 def test_urdf_and_all_other_terms_are_the_model_and_reload_exactly(tmp_path):
-    """Memory, load, a tilted base, springs and late encoders beside the inertias of the URDF."""
+    """Memory, load, base tilt, springs and position delays besides the inertias of the URDF."""
     content = arm_to_mapping(chain())
     content.update(gravity=[0.3, -0.4, -9.78], balancers={
         'strut': {'kind': 'coil_spring', 'joint': 'elbow', 'stiffness': 'estimate',
@@ -78,7 +83,7 @@ def test_urdf_and_all_other_terms_are_the_model_and_reload_exactly(tmp_path):
     model = IdentifiedModel(
         arm, model_with_other_inertias(arm).inertial, rng.uniform(size=3), friction,
         rng.uniform(size=(3, len(found.parameters))) * found.active(arm.actuator_names),
-        friction_shape=np.tile(found.nominal_shape, (3, 1)), delay=np.array([0.004, 0.002, 0.006]),
+        friction_shape=ModelStructure(arm, found).shape, delay=np.array([0.004, 0.002, 0.006]),
         delay_of='positions', balancers=np.array([810.0, 3.0]))
     t = np.linspace(0, 6, 300)[:, None] * [1.0, 1.3, 0.7] + [0.0, 1.0, 2.0]
     motion = np.sin(t), np.cos(t) * [1.0, 1.3, 0.7], -np.sin(t)
@@ -105,7 +110,7 @@ def test_only_inertial_elements_and_dynamics_differ(name):
 
 @pytest.mark.parametrize('name', ['chain', 'mixed', 'panda', 'tiago'])
 def test_no_stale_friction_stands_beside_the_identified_one(name):
-    """Inertias, rotors and the friction of <dynamics> are the model, where it has no offset."""
+    """Without offset, the URDF with inertias, rotors and <dynamics> friction equals the model."""
     model = model_with_other_inertias(ARMS[name]())
     parameters = model.friction_parameters.copy()
     parameters[:, 2] = 0.0
@@ -124,11 +129,11 @@ def test_no_stale_friction_stands_beside_the_identified_one(name):
     expected = model.torque(q, v, a)
     assert np.abs(torque - expected).max() < 1e-9 * np.abs(expected).max()
     twice = identified_urdf(dataclasses.replace(model, arm=again))
-    assert twice.count('stand for the identified friction') == model.arm.n
+    assert twice.count('approximates the friction') == model.arm.n
 
 
 def test_fixed_links_keep_their_inertia_or_shrink_alike():
-    """The panda's hand stays as it is, unless the identified body is lighter than the hand."""
+    """The Panda's hand is unchanged unless the identified body is lighter than the hand."""
     arm = example('panda')
     hand = re.search(r'<link name="panda_hand">.*?</link>', arm.urdf, re.DOTALL).group()
     assert hand in identified_urdf(model_with_other_inertias(arm, size=0.0))

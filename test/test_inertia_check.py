@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Inertias that no body can have are found, and those of real arms are not."""
+"""The check finds impossible inertias and accepts those of real arms."""
 
 
 from excitation_arms import chain, tree
@@ -55,12 +55,12 @@ def test_what_no_body_can_have_is_named(old, new, words):
 
 
 @pytest.mark.parametrize(('old', 'new', 'words'), [
-    (MASS, '<mass value="2,846"/>', 'that is not a number; write a point'),
-    (MASS, '<mass value="nan"/>', 'that is not a number'),
-    (MASS, '', 'without <mass>'),
-    ('ixy="0.001"', 'ixy="nan"', 'that is not a number'),
-    ('ixy="0.001"', 'ixy="inf"', 'that is not a number'),
-    ('xyz="0.1 0.02 0.05"', 'xyz="0.1 nan 0.05"', 'that is not 3 numbers'),
+    (MASS, '<mass value="2,846"/>', 'expected a number; use a decimal point'),
+    (MASS, '<mass value="nan"/>', 'expected a number'),
+    (MASS, '', 'not set in XML: mass'),
+    ('ixy="0.001"', 'ixy="nan"', 'expected a number'),
+    ('ixy="0.001"', 'ixy="inf"', 'expected a number'),
+    ('xyz="0.1 0.02 0.05"', 'xyz="0.1 nan 0.05"', 'expected 3 numbers'),
 ])
 def test_an_arm_has_numbers_for_all_inertias(old, new, words):
     with pytest.raises(ArmError, match=words):
@@ -84,7 +84,8 @@ def test_the_base_does_not_count():
 
 
 def test_the_refusal_comes_before_anything_is_waited_for(tmp_path, monkeypatch):
-    from robot_identification.cli import app, excite
+    from robot_identification.cli import excite
+    from robot_identification.cli.commands import app
     from typer.testing import CliRunner
     (tmp_path / 'arm.urdf').write_text(spoiled('three', MASS, '<mass value="0"/>'))
     monkeypatch.chdir(tmp_path)

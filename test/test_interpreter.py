@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The library in an interpreter: short names for what it prints, tables and files on request."""
+"""The library in an interactive interpreter: short representations, tables and saved files."""
 
 from __future__ import annotations
 
@@ -69,20 +69,12 @@ def test_plots_have_a_panel_for_each_joint(result, what):
     pytest.importorskip('matplotlib.pyplot').close(figure)
 
 
-def test_plots_in_plotly(result):
-    pytest.importorskip('plotly', reason='plotly is not installed')
-    figure = result.plot(backend='plotly')
-    assert len(figure.data) == 3 * result.arm.n and figure.data[0].name == 'measured'
-
-
-def test_unknown_plots_and_backends_that_are_missing_are_said(result, monkeypatch):
+def test_unknown_plots_and_a_missing_matplotlib_are_said(result, monkeypatch):
     with pytest.raises(UnknownNameError, match='spectrum, torque'):
         result.plot('torques')
-    with pytest.raises(UnknownNameError, match='matplotlib'):
-        result.plot(backend='gnuplot')
     monkeypatch.setitem(sys.modules, 'matplotlib', None)
     with pytest.raises(MissingDependencyError, match='matplotlib'):
-        result.plot(backend='matplotlib')
+        result.plot()
 
 
 def test_dir_shows_what_is_public():

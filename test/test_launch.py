@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Launch files: complete by inspection everywhere, read and visited where launch is installed."""
+"""Launch files: inspected as text everywhere, and evaluated if launch is installed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FILES = {path.name.removesuffix('.launch.py'): path for path in sorted(LAUNCH.gl
 GENERIC = ('identify', *NODE_FILES)
 CLOSED = ('sim', 'command_interface', 'transport', 'autostart', 'online', 'use_sim_time',
           'state_publisher', 'spawn_controller', 'mode')
-VENDORS = {    # arguments of the vendors' own launch files that are passed on, besides the address
+VENDORS = {    # arguments that are passed on to vendors' launch files, besides the address
     'ur': ('ur_robot_driver/ur_control.launch.py', 'scaled_joint_trajectory_controller',
            {'ur_type', 'headless_mode', 'use_currents_as_efforts', 'launch_rviz'}),
     'fr3': ('franka_bringup/franka.launch.py', 'fr3_arm_controller',
@@ -52,7 +52,7 @@ VENDORS = {    # arguments of the vendors' own launch files that are passed on, 
 EXECUTABLES = {'excite': 'excitation', 'record': 'recorder', 'validate': 'validation',
                'online': 'online_identification', **{name: name for name in MODEL_FILES}}
 INSTALLED = all(importlib.util.find_spec(name) for name in ('launch_ros', 'ament_index_python'))
-# PyPI's `launch` is another package; only the one of ROS comes with launch_ros
+# PyPI's `launch` is another package; only that of ROS has launch_ros
 needs_launch = pytest.mark.skipif(not INSTALLED, reason='launch_ros of ROS 2 is not installed')
 
 every_file = pytest.mark.parametrize('name', FILES)
@@ -72,7 +72,7 @@ def keyword(call, name):
 
 
 def arguments(name):
-    """Return the declared arguments of a file: default_value, choices and description of each."""
+    """Return the arguments that a file declares: default_value, choices and description."""
     if name == 'identify':
         given = launch_arguments.identify_arguments(robot='panda')
     elif name == 'generic':
@@ -86,7 +86,7 @@ def arguments(name):
 
 @pytest.fixture(scope='session')
 def executables():
-    """Names of the programs that `ros2 run` and launch find."""
+    """Return the names of the programs for `ros2 run` and launch."""
     return {path.name for path in (LAUNCH.parent / 'scripts').iterdir()}
 
 
@@ -143,12 +143,12 @@ def test_identify_includes_its_parts():
 
 
 def test_nothing_is_absolute_but_what_ros_shares():
-    """A second arm in a namespace of its own meets nothing of the first."""
+    """A second arm in another namespace shares nothing with the first one."""
     shared = {'/diagnostics', '/clock', '/_action'}
     package = LAUNCH.parent / 'robot_identification/ros/nodes'
     for path in [*package.glob('*.py'), *FILES.values()]:
         if path.stem == 'demo':
-            continue    # a client of its own nodes
+            continue    # clients of nodes in the same namespace
         tree = ast.parse(path.read_text(encoding='utf-8'))
         joined = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
         begins = {id(node.values[0]) for node in joined}
@@ -176,7 +176,7 @@ def test_packages_are_dependencies():
         text = FILES[name].read_text(encoding='utf-8')
         used.update(re.findall(r"include_vendor_file\('(\w+)'", text))
         used.update(module for module in re.findall(r'^from (\w+)', text, re.MULTILINE))
-    used -= {'robot_identification', 'ros_gz_sim', 'ros_gz_bridge'}    # Gazebo is a choice
+    used -= {'robot_identification', 'ros_gz_sim', 'ros_gz_bridge'}    # Gazebo is optional
     package = ElementTree.parse(LAUNCH.parent / 'package.xml')
     dependencies = {element.text for element in package.findall('exec_depend')}
     assert used <= dependencies
@@ -208,7 +208,7 @@ def test_only_simulated_arms_are_activated_at_once():
 
 
 def test_spawned_controllers_name_their_type():
-    # the spawner can add a controller to a manager that does not know it only with its type
+    # a manager needs the type of a controller that is not in its configuration
     content = yaml.safe_load((LAUNCH.parent / 'config' / 'fr3_controllers.yaml').read_text())
     assert 'type' in content['fr3_arm_controller']['ros__parameters']
 
@@ -217,7 +217,7 @@ def test_spawned_controllers_name_their_type():
 
 @pytest.fixture
 def workspace(tmp_path, monkeypatch):
-    """Put this source tree where colcon would install it, and empty shares of the vendors."""
+    """Install this source tree like colcon, with empty shares of the vendors' packages."""
     index = tmp_path / 'share' / 'ament_index' / 'resource_index' / 'packages'
     index.mkdir(parents=True)
     share = tmp_path / 'share' / 'robot_identification'
@@ -231,7 +231,7 @@ def workspace(tmp_path, monkeypatch):
 
 
 def vendor(workspace: Path, package: str, file: str) -> Path:
-    """Add a vendor's launch file that writes down its arguments; for the inclusion alone."""
+    """Add a vendor's launch file that records its arguments."""
     (workspace / 'share/ament_index/resource_index/packages' / package).touch()
     path = workspace / 'share' / package / 'launch' / file
     path.parent.mkdir(parents=True)
@@ -256,7 +256,7 @@ def including(name, **given):
 
 
 def visited(entity, context, nodes):
-    """Append the nodes that an entity would start, with names and parameters of this moment."""
+    """Append the nodes that an entity would start, with names and current parameters."""
     from launch_ros.actions import Node
     if isinstance(entity, Node):
         entity._perform_substitutions(context)
@@ -286,7 +286,7 @@ def programs(nodes, context):
 
 
 def parameter(node, name):
-    """Return the value that a node is given."""
+    """Return the value of a parameter of a node."""
     found = [file for file, is_file in node._Node__expanded_parameter_arguments if is_file]
     return next(values[name] for path in reversed(found) for section in
                 yaml.safe_load(Path(path).read_text()).values()
@@ -384,7 +384,7 @@ def test_real_arms_start_the_vendors_driver(name, workspace):
     nodes, context = started(name, robot_ip='192.168.0.7')
     seen = dict(line.split(':=', 1) for line in record.read_text().splitlines())
     assert seen['robot_ip'] == '192.168.0.7'
-    assert set(seen) - {'ros_namespace'} == expected | {'robot_ip'}    # and nothing of ours
+    assert set(seen) - {'ros_namespace'} == expected | {'robot_ip'}    # none of this package
     (excitation,) = [node for node in nodes if node.node_executable == 'excitation']
     assert parameter(excitation, 'controller') == controller
     spawner = [('controller_manager', 'spawner')] if name == 'fr3' else []
@@ -410,7 +410,7 @@ def test_a_driver_is_given_prefix_and_namespace(workspace):
     seen = dict(line.split(':=', 1) for line in record.read_text().splitlines())
     assert (seen['tf_prefix'], seen['ros_namespace']) == ('left_', '/left')
     vendor(workspace, 'some_driver', 'x.launch.py')
-    with pytest.raises(RuntimeError, match='no argument for a prefix'):
+    with pytest.raises(RuntimeError, match=r'prefix argument of the driver .* is not known'):
         started('identify', robot='ur5e', sim='none', robot_ip='1', tf_prefix='left_',
                 driver='some_driver/x.launch.py')
 

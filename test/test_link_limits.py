@@ -54,7 +54,7 @@ def test_all_mass_is_inside_the_ellipsoid():
     mean_square = (np.sum(inverse * inertia[:3, :3]) - 2 * centre @ inverse @ inertia[:3, 3]
                    + centre @ inverse @ centre * inertia[3, 3])
     assert mean_square <= inertia[3, 3] * (1 + 1e-6)
-    # a body on the surface touches the limit, one inside does not
+    # a body on the surface is at the limit, one inside is not
     matrix, _ = LinkLimits(ellipsoid=(centre, axes)).rows()
     point = np.append(centre + np.array([axes[0], 0, 0]), 1.0)
     assert matrix @ from_pseudo_inertia(np.outer(point, point)) == pytest.approx(0, abs=1e-9)
@@ -88,7 +88,7 @@ def test_the_entropic_fit_minimises_what_it_says():
             assert cost(found.values + step) > best - 1e-6 * abs(best)
     metric = fit_consistent(regression, estimate, deviation=0.1)
     assert cost(metric.values) > best
-    with pytest.raises(UnknownNameError, match='there is: entropic, metric'):
+    with pytest.raises(UnknownNameError, match='choose from: entropic, metric'):
         fitted(distance='euclidean')
     with pytest.raises(ConfigurationError, match='must be positive'):
         fitted(deviation=0.0)
@@ -99,9 +99,9 @@ def test_limits_are_read_and_checked(tmp_path):
     path.write_text('a: {mass: [1, 2]}\nc: {centre: [[0, 0, 0], [1, 1, 1]]}\n')
     limits = load_limits(path, arm)
     assert set(limits) == {'a', 'c'} and limits['a'].rows()[0].shape == (2, 10)
-    for text, words in (('z: {mass: [1, 2]}', 'not a joint'), ('a: {weight: 3}', 'may be mass'),
+    for text, words in (('z: {mass: [1, 2]}', 'not a joint'), ('a: {weight: 3}', 'unknown key'),
                         ('a: {mass: [2, 1]}', 'lowest and highest'), ('- 3', 'must be a mapping'),
-                        ('a: {ellipsoid: [[0, 0, 0], [1, 0, 1]]}', 'positive semi-axes')):
+                        ('a: {ellipsoid: [[0, 0, 0], [1, 0, 1]]}', 'must be a positive')):
         path.write_text(text)
         with pytest.raises(ConfigurationError, match=words):
             load_limits(path, arm)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Logs as people have them: what loggers call the signals, and in which units."""
+"""Logs of common programs: their column names and units."""
 
 from __future__ import annotations
 
@@ -23,10 +23,14 @@ import pytest
 from robot_identification import load_arm, Recording
 from robot_identification.arm.recording_block import read_recording_block
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
-from robot_identification.cli import app
+from robot_identification.cli.commands import app
 from robot_identification.errors import ConfigurationError, RecordingError
-from robot_identification.recording import infer_recording_block, load_recording, write_bag
-from robot_identification.recording.csv_file import CsvSource
+from robot_identification.recording import (
+    csv_file,
+    infer_recording_block,
+    load_recording,
+    write_bag,
+)
 from scipy.io import savemat
 from typer.testing import CliRunner
 import yaml
@@ -35,7 +39,7 @@ UR, PANDA = load_arm('ur10e'), load_arm('panda')
 
 
 def motion(arm, samples=60, rate=125.0):
-    """Return t, q, v and tau of a smooth motion within the limits, exact in print."""
+    """Return t, q, v and tau of a smooth motion within the limits, exact when printed."""
     t = np.arange(samples) / rate
     middle = (np.maximum(arm.limits.lower, -2) + np.minimum(arm.limits.upper, 2)) / 2
     phase = np.linspace(0.0, 1.0, arm.n)
@@ -67,7 +71,7 @@ def same(read, arm, t, q, v=None, tau=None, current=None):
 
 
 def rtde(path, delimiter):
-    """Write what `record.py` of Universal Robots' RTDE client does, with a column of text."""
+    """Write a log of `record.py` of Universal Robots' RTDE client, with a text column."""
     t, q, v, tau = motion(UR)
     write_table(path, {
         'timestamp': t + 8423.2, **each('target_q_{}', q + 0.01), **each('actual_q_{}', q),
@@ -78,7 +82,7 @@ def rtde(path, delimiter):
 
 
 def libfranka(path):
-    """Write what the log of libfranka does: milliseconds, brackets, blanks behind commas."""
+    """Write a log of libfranka: milliseconds, brackets, blanks after commas."""
     t, q, v, tau = motion(PANDA)
     write_table(path, {
         'duration': t * 1e3, 'success_rate': t, **each('O_T_EE[{}]', np.zeros((len(t), 16))),
@@ -89,7 +93,7 @@ def libfranka(path):
 
 
 def plotjuggler(path, pattern):
-    """Write an export of PlotJuggler: lines of other topics leave the joint states blank."""
+    """Write an export of PlotJuggler: rows of other topics have no joint states."""
     t, q, v, tau = motion(PANDA)
     names = PANDA.joint_names
     columns = {'__time': t + 1.7e9, '/tf/x': t,
@@ -105,7 +109,7 @@ def plotjuggler(path, pattern):
 
 
 def rostopic(path):
-    """Write what `rostopic echo -p` of ROS 1 does: nanoseconds."""
+    """Write an output of `rostopic echo -p` of ROS 1: nanoseconds."""
     t, q, v, tau = motion(PANDA)
     write_table(path, {'%time': np.round(1.7e18 + t * 1e9), 'field.header.seq': t,
                        **each('field.position{}', q), **each('field.velocity{}', v),
@@ -126,7 +130,7 @@ def degrees(path):
 
 
 def spreadsheet(path):
-    """Write what a drive's software exports to a German spreadsheet: decimal commas, mA."""
+    """Write a drive's log for a German spreadsheet: decimal commas, mA."""
     t, q, v, tau = motion(UR)
     write_table(path, {'Zeit [ms]': t * 1e3,
                        **each('Ist-Position Achse {} [deg]', np.degrees(q), 1),
@@ -170,7 +174,7 @@ def test_a_log_is_read_as_it_is_and_says_how(name, tmp_path):
     again = load_recording(tmp_path / name, stated)
     same(again, arm, **wanted)
     assert not any('is read as' in remark for remark in again.remarks)
-    read.to_npz(tmp_path / 'ours.npz')    # the suite's own files are read with the block too
+    read.to_npz(tmp_path / 'ours.npz')    # the package's own files are also read with this block
     same(load_recording(tmp_path / 'ours.npz', stated), arm, **wanted)
     read.to_csv(tmp_path / 'ours.csv')
     same(load_recording(tmp_path / 'ours.csv', stated), arm, **wanted)
@@ -191,7 +195,7 @@ def test_lines_of_other_topics_are_counted_and_half_filled_ones_refused(tmp_path
 @pytest.mark.parametrize('fast', [True, False])
 def test_decimal_commas_are_said_and_do_not_mix_with_points(fast, tmp_path, monkeypatch):
     if not fast:
-        monkeypatch.setattr(CsvSource, '_arrow_blocks', lambda *_: iter(()))
+        monkeypatch.setattr(csv_file, '_parse', lambda *_: [])
     path = tmp_path / 'x.csv'
     _, wanted = spreadsheet(path)
     read = load_recording(path, UR)
@@ -199,10 +203,10 @@ def test_decimal_commas_are_said_and_do_not_mix_with_points(fast, tmp_path, monk
     assert any('decimal commas' in remark for remark in read.remarks)
     lines = path.read_text().splitlines()
     path.write_text('\n'.join([*lines[:5], lines[5].replace(',', '.'), *lines[6:]]))
-    with pytest.raises(RecordingError, match=r'line 6.*points and commas mix'):
+    with pytest.raises(RecordingError, match=r'line 6.*points and commas are mixed'):
         load_recording(path, UR)
     proposal = infer_recording_block(path, UR)
-    assert 'units are not known' in ' '.join(proposal.notes)
+    assert 'units are unknown' in ' '.join(proposal.notes)
 
 
 def test_what_is_not_clear_is_not_guessed(tmp_path):
@@ -279,15 +283,15 @@ def test_a_dataset_of_lerobot_by_its_episodes(tmp_path):
     data = tmp_path / 'data' / 'chunk-000'
     data.mkdir(parents=True)
     frame.to_parquet(data / 'file-000.parquet')
-    with pytest.raises(RecordingError, match='2 episodes, 0 to 1; choose one'):
+    with pytest.raises(RecordingError, match=r'the episodes \[0, 1\]; choose one'):
         load_recording(data / 'file-000.parquet', UR)
-    with pytest.raises(RecordingError, match='no episode 7'):
+    with pytest.raises(RecordingError, match=r'the episodes \[0, 1\]; choose one'):
         load_recording(f'{data}/file-000.parquet:7', UR)
     for info in ({'names': names}, {'names': {'motors': names}}, {'names': None}):
         (tmp_path / 'meta').mkdir(exist_ok=True)
         (tmp_path / 'meta' / 'info.json').write_text(json.dumps(
             {'features': {'observation.state': info, 'action': info}}))
-        with pytest.raises(RecordingError, match=r'a dataset of LeRobot; .*file-000\.parquet'):
+        with pytest.raises(RecordingError, match=r'a LeRobot dataset; .*file-000\.parquet'):
             load_recording(tmp_path, UR)
         read = load_recording(f'{data}/file-000.parquet:0', UR)
         np.testing.assert_allclose(read.q, q, atol=1e-5)
@@ -304,9 +308,9 @@ def test_data_frames(tmp_path):
     same(Recording.from_frame(dated, UR), UR, t, q, tau=tau)
     assert Recording.from_frame(dated).joint_names == UR.joint_names
     other = pandas.DataFrame({'zeit': t, **each('winkel{}', q)})
-    same(Recording.from_frame(other, UR, {'t': 'zeit', 'q': 'winkel{joint}',
-                                          'names': dict(zip(UR.joint_names, '012345'))}),
-         UR, t, q)
+    named = replace(UR, recording_keys={'t': 'zeit', 'q': 'winkel{joint}',
+                                        'names': dict(zip(UR.joint_names, '012345'))})
+    same(Recording.from_frame(other, named), UR, t, q)
 
 
 def test_arrays_with_a_gripper_are_read_by_number(tmp_path):
@@ -317,7 +321,7 @@ def test_arrays_with_a_gripper_are_read_by_number(tmp_path):
     same(load_recording(tmp_path / 'x.npz', stated), UR, t, q)
     bad = arm_from_mapping({**arm_to_mapping(UR), 'recording': {'names': [1, 2, 3, 4, 5, 7]}},
                            folder=tmp_path, label='x')
-    with pytest.raises(RecordingError, match='the number of each joint, 0 to 6'):
+    with pytest.raises(RecordingError, match=r"no column 'q\[7\]'; it has: q\[0\], "):
         load_recording(tmp_path / 'x.npz', bad)
 
 
@@ -334,9 +338,9 @@ def test_damaged_files_are_one_sentence(content, tmp_path):
 
 @pytest.mark.parametrize('block, said', [
     ({'units': {'q': 'grad'}}, "q is 'grad'; it must be one of rad, deg, turn"),
-    ({'units': {'x': 'deg'}}, "names the signal 'x'"), ({'units': 'deg'}, 'must be a mapping'),
+    ({'units': {'x': 'deg'}}, "has no signal 'x'"), ({'units': 'deg'}, 'must be a mapping'),
     ({'units': {'q': 0}}, 'not zero'), ({'units': {'q': True}}, 'q must be text or a number'),
-    ({'names': ['a']}, 'lists 1 names, the arm has 6'), ({'names': {'a': 'b'}}, "unknown key 'a'"),
+    ({'names': ['a']}, 'lists 1 names for the 6 joints'), ({'names': {'a': 'b'}}, "unknown key 'a'"),
     ({'names': {'elbow_joint': 1.5}}, 'must be text or a whole number'),
     ({'names': 'a'}, 'must be a list of values or a mapping'),
     ({'stamps': 'mine'}, "one of 'header', 'received'"),
@@ -347,7 +351,7 @@ def test_wrong_blocks_are_named(block, said, tmp_path):
 
 
 def servo_log(path, scale, quantum=2 * np.pi / 4096):
-    """Write what an encoder counts of six joints, in parts that `scale` (6,) gives in radians."""
+    """Write the encoder counts of six joints, in units that `scale` (6,) converts to radians."""
     t = np.arange(0.0, 20.0, 1 / 30)
     q = 0.9 * np.sin(np.outer(t, [1.1, 1.3, 0.7, 1.7, 0.9, 2.3]))
     seen = np.round(q / quantum) * quantum
@@ -357,10 +361,10 @@ def servo_log(path, scale, quantum=2 * np.pi / 4096):
 
 
 def test_parts_of_calibrated_ranges_are_no_degrees(tmp_path):
-    """Values of -100 to 100 are what LeRobot writes unless it is told to write degrees."""
+    """By default LeRobot writes values of -100 to 100; degrees only on request."""
     scale = np.array([1.92, 1.75, 1.69, 1.66, 2.79, 1.5]) / 100
     seen = servo_log(tmp_path / 'log.csv', scale)
-    with pytest.raises(RecordingError, match=r'may be read as .*parts of calibrated ranges'):
+    with pytest.raises(RecordingError, match=r'may be read as .*percentages of calibrated ranges'):
         load_recording(tmp_path / 'log.csv', UR)
     (tmp_path / 'ur.urdf').write_text(UR.urdf)
     done = CliRunner().invoke(app, ['init', str(tmp_path / 'ur.urdf'), '-o', str(
@@ -402,7 +406,7 @@ def test_comments_before_the_header_and_units_behind_it(tmp_path):
         path.write_text('\n'.join([*lines, rows]))
         read = load_recording(path, UR)
         same(read, UR, t, q, tau=tau)
-        told = any(f'line {len(lines)} holds no numbers (units?)' in x for x in read.remarks)
+        told = any(f'line {len(lines)} contains no numbers (units?)' in x for x in read.remarks)
         assert told == (units in lines)
     path.write_text('\n'.join([head, units, rows.replace('\n', '\n;', 1)]))
     with pytest.raises(RecordingError, match=r'line 4: 14 cells'):

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Long recordings are pieces: results are those of the whole, and memory does not grow."""
+"""Long recordings are split into pieces: the same results in bounded memory."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ import numpy as np
 import pytest
 from robot_identification import identify, inverse_dynamics, load_arm, Recording, validate
 from robot_identification.recording import pieces
-from robot_identification.recording.pieces import SplitRecording
+from robot_identification.recording.pieces import split_recording
 from robot_identification.reporting import results_to_dict
 from robot_identification.signals import process, process_pieces, ProcessingOptions
+from robot_identification.spilling_list import SpillingList
 
 
 def two_link():
@@ -32,7 +33,7 @@ def two_link():
 
 
 def noisy(arm, seed):
-    """Return forty seconds of a motion that repeats, with noise."""
+    """Return 40 s of a periodic motion with noise."""
     made = closed_recording(arm, seed)
     rng = np.random.default_rng(seed)
     return Recording(made.t, made.q + 1e-6 * rng.normal(size=made.q.shape),
@@ -42,11 +43,13 @@ def noisy(arm, seed):
 
 def test_pieces_hold_every_sample_once_in_their_cores(monkeypatch):
     made = noisy(two_link(), 0)
-    assert SplitRecording(made)[0] is made and len(SplitRecording(made)) == 1
+    (full,) = split_recording(made)
+    assert full.core is None and len(full) == len(made)
     monkeypatch.setattr(pieces, 'PIECE', 700)
+    monkeypatch.setattr(pieces, 'MAX_UNSPLIT', 1.5 * 700)
     monkeypatch.setattr(pieces, 'HALO', 0.5)
-    parts = SplitRecording(made)
-    assert len(parts) == -(-len(made) // 700)
+    parts = list(split_recording(made))
+    assert len(parts) > 2 and max(part.core.stop - part.core.start for part in parts) <= 770
     np.testing.assert_array_equal(np.concatenate([part.t[part.core] for part in parts]), made.t)
     np.testing.assert_array_equal(np.concatenate([part.q[part.core] for part in parts]), made.q)
     inner = parts[1]
@@ -61,9 +64,10 @@ def test_samples_of_pieces_are_those_of_the_whole(options, monkeypatch):
     given = {'cutoff': 8.0, 'decimation_cutoff': 4.0, **options}
     whole = process(made, arm, **given)
     monkeypatch.setattr(pieces, 'PIECE', 1200)
+    monkeypatch.setattr(pieces, 'MAX_UNSPLIT', 1.5 * 1200)
     monkeypatch.setattr(pieces, 'HALO', 3.0)
     found = [part for _, part in process_pieces(
-        SplitRecording(made), arm, ProcessingOptions(**given))]
+        list(split_recording(made)), arm, ProcessingOptions(**given))]
     assert len(found) > 2 and [part.piece for part in found] == list(range(len(found)))
     np.testing.assert_allclose(np.concatenate([part.t for part in found]), whole.t, atol=1e-9)
     for name in ('q', 'v', 'a', 'tau'):
@@ -78,6 +82,7 @@ def test_a_model_from_pieces_is_that_from_the_whole(cutoffs, monkeypatch):
     made, held_out = noisy(arm, 0), noisy(arm, 1)
     whole = identify(arm, [made], held_out=[held_out], processing=cutoffs)
     monkeypatch.setattr(pieces, 'PIECE', 1700)
+    monkeypatch.setattr(pieces, 'MAX_UNSPLIT', 1.5 * 1700)
     monkeypatch.setattr(pieces, 'HALO', 3.0)
     found = identify(arm, [made], held_out=[held_out], processing=cutoffs)
     assert len(found.training) > 1 == len(found.fitted)
@@ -105,11 +110,12 @@ def test_a_model_from_pieces_is_that_from_the_whole(cutoffs, monkeypatch):
 def test_memory_does_not_grow_with_the_recording(monkeypatch, tmp_path):
     arm = two_link()
     monkeypatch.setattr(pieces, 'PIECE', 5000)
+    monkeypatch.setattr(pieces, 'MAX_UNSPLIT', 1.5 * 5000)
     monkeypatch.setattr('robot_identification.spilling_list._MAX_BYTES_IN_MEMORY', 10_000)
-    monkeypatch.setattr('robot_identification.regression.regression.MOST_KEPT', 1000)
+    monkeypatch.setattr('robot_identification.regression.regression.MAX_KEPT', 1000)
     monkeypatch.setattr('robot_identification.validation.held_out.MAX_PLOT_ROWS', 1000)
     rng, peaks = np.random.default_rng(0), []
-    for count in (10_000, 60_000, 120_000):    # compiled from the second on
+    for count in (10_000, 60_000, 120_000):    # from the second call on everything is compiled
         t = np.arange(count) / 250
         speeds = np.array([1.3, 1.9])
         q = np.sin(speeds * t[:, None])
@@ -119,9 +125,10 @@ def test_memory_does_not_grow_with_the_recording(monkeypatch, tmp_path):
         del q, tau, t
         tracemalloc.start()
         samples = [len(part) for _, part in process_pieces(
-            SplitRecording(recording), arm, ProcessingOptions(cutoff=8.0, decimation_cutoff=4.0))]
+            SpillingList(split_recording(recording)), arm,
+            ProcessingOptions(cutoff=8.0, decimation_cutoff=4.0))]
         identify(arm, [recording], processing={'cutoff': 8.0, 'decimation_cutoff': 4.0})
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert sum(samples) > 0.95 * count
-    assert peaks[2] - peaks[1] < 60_000 * 4    # bytes: half of what the stamps alone take
+    assert peaks[2] - peaks[1] < 60_000 * 4    # [bytes] half the size of the stamps

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Friction that remembers: who carries its state, and who says in a sentence that he cannot."""
+"""Friction with memory: functions that pass its state on, and errors of those that cannot."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from robot_identification.estimation import (
     FitOptions,
     get_estimator,
 )
-from robot_identification.online.recursive import RECURSIVE, start_online
+from robot_identification.online import RECURSIVE, start_online
 from robot_identification.registry import load_extensions
 from simulation_arms import two_link
 
@@ -50,7 +50,7 @@ def test_batch_estimators_find_the_travel_that_is_remembered(name, samples):
     model = fit.model({})
     error = model.torque(data.q, data.v, data.a) - tau
     assert np.sqrt(np.mean(error ** 2)) < 0.02 * np.sqrt(np.mean(tau ** 2))
-    half = len(data) // 2    # in two pieces, the state handed over
+    half = len(data) // 2    # in two pieces; the state is passed on
     first, second = slice(0, half), slice(half, len(data))
     before = model.states(data.q[first])
     after = model.states(data.q[half - 1:], before[-1])[1:]
@@ -61,7 +61,7 @@ def test_batch_estimators_find_the_travel_that_is_remembered(name, samples):
 
 @pytest.mark.parametrize('name', sorted(set(ESTIMATORS) - {*CARRIES, *NEEDS_MORE}))
 def test_searches_and_filters_say_that_they_cannot_and_who_can(name, samples):
-    with pytest.raises(EstimationError, match='depends on positions or remembers: take wls or'):
+    with pytest.raises(EstimationError, match='depends on positions or has memory: use wls or'):
         fit_samples(two_link(), [samples[0]], FitOptions(get_estimator(name), FRICTION))
 
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Model files that older versions wrote load, and predict what those versions predicted."""
+"""Model files of older versions can be loaded and predict the same torques."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ MODELS = Path(__file__).parent / 'data' / 'models'
 Q = [[0.1, 0.7, -0.4], [0.15, 0.6, -0.3], [0.2, 0.4, -0.5], [0.25, 0.5, -0.2]]
 V = [[0.5, -0.4, 0.3], [0.6, -0.5, -0.3], [-0.2, -0.1, 0.4], [0.1, 0.2, 0.3]]
 A = [[1.0, 2, 3], [-1, 0.5, 2], [0, 1, -1], [2, 0, 1]]
-TORQUES = {    # printed by the versions that wrote the files
+TORQUES = {    # torques printed by the versions that wrote the files
     'schema_1': [[4.166254787581169, -1.5839861394616277, 4.012119470132427],
                  [1.2957614186682525, -3.2509121076739103, 1.4761937272401924],
                  [2.2869250615485868, -3.1796873824539693, 0.3108222250768078],

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What next: a step for each kind of verdict, with the command to type."""
+"""Next steps: one for each kind of verdict, with the command."""
 
 from __future__ import annotations
 

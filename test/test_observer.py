@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The observer on motions of closed form: external torque, contact, wrench, feed-forward."""
+"""The momentum observer on closed-form motions: external torque, contact, wrench, feed-forward."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from robot_identification.online import (
     tool_wrench,
     trajectory_efforts,
 )
-from robot_identification.online.sliding_window import SlidingWindow
+from robot_identification.ros.sliding_window import SlidingWindow
 from simulation_arms import slow_motion, two_link
 
 RATE = 500.0
@@ -57,7 +57,7 @@ def model_of(arm, friction='coulomb_viscous', size=1.0):
 
 
 def moving(model, seconds, seed=0, push=None, noise=0.0):
-    """Return t and the arm's states with the torque that an outer push leaves to the drives."""
+    """Return t and states of the arm, with drive torques reduced by an external push."""
     t = np.arange(0, seconds, 1 / RATE)
     q, v, a = slow_motion(model.arm, seed=seed).evaluate(t)
     tau = model.torque(q, v, a)
@@ -73,12 +73,12 @@ def test_external_torque_is_found_through_a_low_pass(friction):
     amount = np.arange(1.0, 8.0)
     t, q, v, tau = moving(model, 4.0, push=lambda t: amount * (t > 2.0)[:, None])
     found = MomentumObserver(model, 10.0).run(t, q, v, tau)
-    fast = np.abs(v).min(axis=1) > 0.05    # away from reversals, where friction is not known
+    fast = np.abs(v).min(axis=1) > 0.05    # not near reversals, where friction is uncertain
     before = (t > 0.5) & (t < 2.0)
     assert np.abs(found[before]).max() < (1.1 if friction == 'coulomb_viscous' else 1e-2)
     after = (t > 2.3) & fast
     assert np.median(np.abs(found[after] - amount)) < 0.05
-    # one time constant after the step a first-order low-pass has 63 %
+    # a first-order low-pass reaches 63 % after one time constant
     k = int(np.searchsorted(t, 2.0 + 1 / (2 * np.pi * 10.0)))
     frictionless = dataclasses.replace(
         model, friction_parameters=np.zeros_like(model.friction_parameters))
@@ -112,7 +112,7 @@ def test_gaps_jumps_of_the_clock_and_missing_numbers_are_no_contact_and_pass():
     t, q, v, tau = moving(model, 12.0, seed=3, noise=0.02,
                           push=lambda t: np.outer(t > 11.0, [0.0, level]))
     kept = np.flatnonzero(t % 1.0 > 0.15)    # 150 ms of every second are missing
-    late = np.where(t > 6.0, t - 1000.0, t)    # and the clock is set back
+    late = np.where(t > 6.0, t - 1000.0, t)    # the clock is set back
     for gap, expected in ((0.1, False), (10.0, True)):
         contact = ContactObserver(MomentumObserver(model, 5.0), statistics, gap=gap)
         found = np.array([contact.step(late[k], q[k], v[k], tau[k]).contact for k in kept])
@@ -123,7 +123,7 @@ def test_gaps_jumps_of_the_clock_and_missing_numbers_are_no_contact_and_pass():
         with pytest.raises(ConfigurationError, match='is not finite'):
             contact.step(*wrong)
     step = 1 / RATE
-    assert contact.step(late[-1] + step, q[-1], v[-1], tau[-1]).contact    # nothing stays of it
+    assert contact.step(late[-1] + step, q[-1], v[-1], tau[-1]).contact    # a new start
     with pytest.raises(ConfigurationError, match='not later'):
         contact.step(late[-1] + step, q[-1], v[-1], tau[-1])
     t, q, v, tau = moving(model, 20.0, noise=0.02)
@@ -159,11 +159,11 @@ def test_uncertainty_grows_with_the_covariance_and_at_rest():
     model = model_of(two_link())
     statistics = calibrate_residuals(MomentumObserver(model), *moving(model, 8.0, noise=0.1))
     q, v = np.zeros((2, 2)), np.array([[1.0, 1.0], [0.0, 1.0]])
-    free = statistics.deviations(model, q, v)
+    free = statistics.deviations(v, *statistics.uncertainty(model, q, v))
     assert free[1, 0] > free[0, 0] + 0.3 and free[1, 1] == pytest.approx(free[0, 1])
     count = 2 * 10 + 2 + 2 * 3
     wider = dataclasses.replace(statistics, directions=0.1 * np.eye(count))
-    assert np.all(wider.deviations(model, q, v) > free)
+    assert np.all(wider.deviations(v, *wider.uncertainty(model, q, v)) > free)
 
 
 def test_a_model_file_knows_its_covariance_well_enough():
@@ -188,7 +188,7 @@ def test_a_model_file_knows_its_covariance_well_enough():
 @pytest.mark.parametrize('friction', ['coulomb + slip', 'coulomb + position',
                                       'viscous_asymmetric + slip_asymmetric'])
 def test_friction_that_remembers_or_depends_on_position_serves_at_work(friction):
-    """Memory counts as slipped: the observer is right once a joint has left its reversal."""
+    """Friction with memory counts as sliding: the observer is exact away from reversals."""
     arm = two_link()
     family = get_friction(friction)
     model = IdentifiedModel(
@@ -240,7 +240,7 @@ def test_efforts_of_a_trajectory_are_the_models():
     np.testing.assert_allclose(given[fast], expected[fast], rtol=1e-9)
     fitted = trajectory_efforts(model, t, q, v)
     assert np.abs(fitted - given).max() < 0.02 * np.abs(given).max()
-    with pytest.raises(ExecutionError, match=r"takes .* of '.*' at .* s; allowed are") as error:
+    with pytest.raises(ExecutionError, match=r"requires .* of '.*' at .* s, but") as error:
         trajectory_efforts(model, t, q, fraction=0.01)
     assert error.value.reason == 'effort_limit'
     for wrong, message in (((t[::-1], q), 'in the order of time'), ((t, q[:, :1]), 'of shape'),
@@ -253,7 +253,7 @@ def test_efforts_of_a_trajectory_are_the_models():
     (3.0, None, 1.0, 'position_limit'), (3.0, 0.0, 1.0, 'position_limit'),
     (0.0, None, 0.1, 'velocity_limit'), (None, None, 0.1, 'velocity_limit')])
 def test_limits_hold_between_the_points_of_a_trajectory(v, a, scale, reason):
-    """Points at rest within the limits, and a polynomial between them that leaves them."""
+    """Points within the limits, joined by a polynomial that exceeds them."""
     model = model_of(two_link())
     upper = model.arm.limits.upper
     t, q = np.array([0.0, 1.0, 2.0]) * scale, np.array([[0.0, 0], 0.95 * upper, 0.95 * upper])
@@ -270,7 +270,7 @@ def test_compensation_holds_the_arm_and_ends_on_doubt():
     compensation = Compensation(model, CompensationLimits(friction=0.5))
     q, rest = np.array([0.4, -0.2]), np.zeros(2)
     zero = np.zeros((1, 2))
-    gravity = model.torque(q[None], zero, zero)[0]    # the offset of the friction is part of it
+    gravity = model.torque(q[None], zero, zero)[0]    # includes the offset of the friction
     held = compensation.effort(0.0, q, rest)
     assert np.abs(held - gravity).max() < 0.11
     moving_effort = compensation.effort(0.01, q, np.array([0.5, -0.5]))
@@ -303,7 +303,7 @@ def test_bad_requests_are_answered_by_a_sentence():
     observer.step(1.0, [0, 0], [0, 0], [0, 0])
     with pytest.raises(ConfigurationError, match='not later'):
         observer.step(1.0, [0, 0], [0, 0], [0, 0])
-    with pytest.raises(EstimationError, match='are too few to calibrate'):
+    with pytest.raises(EstimationError, match='is too little to calibrate'):
         calibrate_residuals(observer, *moving(model, 2.0))
     with pytest.raises(ConfigurationError, match='fraction between 0 and 1'):
         CompensationLimits(effort=2.0)

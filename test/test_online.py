@@ -19,8 +19,8 @@ import pytest
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import get_estimator
 from robot_identification.online import OnlineEstimator
-from robot_identification.online.recursive.information_filter import InformationFilter
-from robot_identification.online.recursive.kernels import forget
+from robot_identification.online.forgetting_kernel import forget
+from robot_identification.online.information_filter import InformationFilter
 from robot_identification.regression import build_regression
 from scipy import stats
 
@@ -55,7 +55,7 @@ def test_uniform_forgetting_weighs_by_age():
 
 
 @pytest.mark.parametrize('keep', [0.3, 0.99])
-def test_forgetting_kernel_takes_information_in_one_direction_only(keep):
+def test_forgetting_takes_information_in_one_direction_only(keep):
     rng = np.random.default_rng(2)
     factor = np.triu(rng.normal(size=(6, 6)))
     before, row = factor.T @ factor, rng.normal(size=6)
@@ -96,7 +96,7 @@ def test_covariance_of_kalman_is_calibrated():
         'coulomb_viscous', 'stribeck', 'sech_tanh')),
     *(('exponential_forgetting_nonlinear', friction) for friction in ('stribeck', 'sech_tanh'))])
 def test_known_friction_is_recovered(name, friction):
-    """What is called ok is right, and all but one of the noises are."""
+    """Estimates reported as ok are right, and at most one noise draw is not ok."""
     done, seeds = 0, 2 if name == 'exponential_forgetting_nonlinear' else 3
     for seed in range(seeds):
         estimate = get_estimator(name).fit(data.regression(friction, seed))
@@ -117,10 +117,10 @@ def test_linear_filters_refuse_a_shape(name):
 @pytest.mark.parametrize(('name', 'friction'), [('kalman', 'coulomb_viscous'),
                                                 ('extended_kalman', 'atan')])
 def test_a_filter_that_has_not_settled_says_so(name, friction):
-    """It believes the URDF, which is wrong, too much."""
+    """The filter relies too much on the URDF, which is wrong."""
     estimate = get_estimator(name, width=1e-3).fit(data.regression(friction))
     assert np.any(estimate.residual_rms > 1.05 * data.NOISE)
-    assert estimate.status == 'not_converged' and 'take wls' in estimate.message
+    assert estimate.status == 'not_converged' and 'or wls' in estimate.message
 
 
 @pytest.mark.parametrize('name', ['exponential_forgetting', 'exponential_forgetting_nonlinear'])
@@ -141,8 +141,8 @@ def online(memory, forgetting='directional', **options):
 
 def test_stepping_gives_what_the_estimator_gives():
     part = data.samples('coulomb_viscous')
-    running = online(None)
-    running.noise = 1 * get_noise(part)
+    arm, base, _ = data.truth('coulomb_viscous')
+    running = OnlineEstimator(arm, get_noise(part), base, period=0.01)
     for row in zip(part.q, part.v, part.a, part.tau):
         update = running.update(*row)
     estimate = get_estimator('kalman').fit(data.regression('coulomb_viscous'))
@@ -152,8 +152,8 @@ def test_stepping_gives_what_the_estimator_gives():
 
 
 def get_noise(part):
-    from robot_identification.estimation.estimator import iteratively_reweight
-    return iteratively_reweight(data.regression('coulomb_viscous').normal).deviations
+    from robot_identification.estimation.estimator import ReweightedFit
+    return ReweightedFit.of(data.regression('coulomb_viscous').normal).deviations
 
 
 @pytest.mark.parametrize('power', [1, 2], ids=['ramp', 'parabola'])
@@ -183,7 +183,7 @@ def test_rest_winds_nothing_up():
             running.update(*row)
     before = {name: running.deviations.copy() for name, running in runs.items()}
     held = runs['directional'].parameters.copy()
-    for _ in range(1500):       # 15 s at rest, with the noise of a differentiated encoder
+    for _ in range(1500):       # 15 s at rest, with noise of a differentiated encoder
         v = 1e-3 * rng.standard_normal(3)
         for running in runs.values():
             update = running.update(part.q[1000], v, 10 * v, part.tau[1000])
@@ -211,7 +211,7 @@ def test_wrong_options_end_with_a_sentence():
     for options in ({'noise': 0.0}, {'noise': 1.0, 'memory': -1.0}, {'noise': 1.0, 'period': 0.0}):
         with pytest.raises(ConfigurationError, match='must be positive'):
             OnlineEstimator(arm, friction=base, **options)
-    with pytest.raises(ConfigurationError, match='one of none, directional, uniform'):
+    with pytest.raises(ConfigurationError, match='choose from: directional, none, uniform'):
         OnlineEstimator(arm, 1.0, base, memory=1.0, forgetting='sudden')
     with pytest.raises(ConfigurationError, match='transmitted torque'):
         OnlineEstimator(arm, 1.0, 'load_dependent')

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""An output never replaces an input, nor a file of another kind without a word."""
+"""An output never replaces an input, and other files only with --force."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _linked(source, link):
 def test_an_input_is_never_replaced(tmp_path, link, force):
     (tmp_path / 'folder').mkdir()
     source = tmp_path / 'recording.csv'
-    source.write_text('t,tau_hat_a\n')    # of the very kind, and still an input
+    source.write_text('t,tau_hat_a\n')    # of the same kind, but an input
     with pytest.raises(ConfigurationError, match='would be lost'):
         check_outputs([(LINKS[link](source), PREDICTION_CSV)], [None, source], force=force)
 
@@ -112,10 +112,10 @@ def test_a_folder_of_results_is_known_by_its_mark(tmp_path):
 @pytest.mark.parametrize(('number', 'code'), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize('wait', [0.0, 3.0])
 def test_signals_end_the_program_without_a_word(tmp_path, number, code, wait):
-    """While libraries load, and while a motion is designed."""
+    """During imports and during a design."""
     process = subprocess.Popen([*MAIN, 'excite', 'panda', '-o', 'x.yaml'], cwd=tmp_path,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while not listens(process.pid):    # Python has read the first lines of the program
+    while not listens(process.pid):    # Python has started the program
         assert process.poll() is None
         time.sleep(0.005)
     time.sleep(wait)
@@ -135,7 +135,7 @@ def test_a_full_disk_is_named(tmp_path):
 
 @pytest.mark.parametrize('closed', [(1,), (0, 1, 2)])
 def test_closed_streams_are_not_the_numbers_of_files(tmp_path, closed):
-    """As after `>&-`: what is printed goes nowhere, and into no file that is opened."""
+    """As after `>&-`: output is discarded, and not written into a file that is opened later."""
     def close():
         for number in closed:
             os.close(number)
@@ -149,7 +149,7 @@ def test_closed_streams_are_not_the_numbers_of_files(tmp_path, closed):
 
 
 def test_a_disk_that_fills_up_is_named_with_the_file(tmp_path):
-    """A limit of the size of files is as good as a full disk; nothing half-written stays."""
+    """A limit of the file size acts like a full disk; no incomplete file is left."""
     (tmp_path / 'arm.urdf').write_text(chain().urdf)
     done = subprocess.run(
         [*MAIN, 'init', 'arm.urdf', '-o', 'rb.yaml'], capture_output=True, text=True, cwd=tmp_path,
@@ -195,6 +195,6 @@ def test_a_bag_that_does_not_fit_on_the_disk_leaves_nothing(tmp_path):
     assert done.returncode == 0 and not done.stderr, done.stderr
     assert len(said) == 4
     assert all(line.startswith("the bag 'bag' cannot be written: ") for line in said), said
-    assert [path.name for path in tmp_path.iterdir()] == ['bag']    # with room it is written
+    assert [path.name for path in tmp_path.iterdir()] == ['bag']    # with space it is written
     assert sorted(path.name for path in (tmp_path / 'bag').iterdir()) == [
         'bag_0.mcap', 'metadata.yaml']

@@ -11,15 +11,16 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The survey's methods on an own recording, and the options of its signal chain."""
+"""The survey's methods on a user's recording, with options for its processing."""
 
 import json
 
 import numpy as np
 import pytest
 from robot_identification import inverse_dynamics, load_arm, Recording
-from robot_identification.cli import app
+from robot_identification.cli.commands import app
 from robot_identification.papers.studies.own_recording import FRICTIONS, METHODS, survey_recording
+from robot_identification.recording import load_recording
 from typer.testing import CliRunner
 
 runner = CliRunner()
@@ -27,7 +28,7 @@ runner = CliRunner()
 
 @pytest.fixture(scope='module')
 def recording(tmp_path_factory):
-    """Return the path of 8 s of two periods of a closed-form motion of the ER-16."""
+    """Return the path of a closed-form recording of the ER-16: two periods in 8 s."""
     arm, w = load_arm('er16'), 2 * np.pi / 4
     t = np.arange(0.0, 8.0, 0.005)
     parts = [(0.7, 1, 0.0, 0.2, 3), (0.4, 1, 1.0, 0.25, 2), (0.5, 2, 0.5, 0.2, 3)]
@@ -47,7 +48,7 @@ def recording(tmp_path_factory):
 
 @pytest.fixture(scope='module')
 def survey(recording):
-    """Return the tables of the command."""
+    """Return the tables that the command prints."""
     done = runner.invoke(app, ['study', 'survey', '--recording', str(recording), '--robot', 'er16',
                                '--json'])
     assert done.exit_code == 0, done.output
@@ -61,13 +62,13 @@ def test_the_survey_of_an_own_recording_compares_methods_and_frictions(survey):
     assert rows['pseudo-inverse'][2] < 0.01 and rows['pseudo-inverse'][4] == 'A'
     assert rows['particle filter'][2] > rows['pseudo-inverse'][2]
     assert [row[0] for row in frictions['rows']] == list(FRICTIONS)
-    assert 'requirements' in guide['title'].lower()
+    assert 'requirement' in guide['title'].lower()
 
 
 def test_what_was_measured_does_not_depend_on_the_call(recording, survey):
     arm = load_arm('er16')
     seen = []
-    methods, frictions, _ = survey_recording(arm, Recording.from_npz(recording, arm), 0,
+    methods, frictions, _ = survey_recording(arm, load_recording(recording, arm), 0,
                                              lambda text, part: seen.append(part))
     assert [list(row[:7]) for row in methods.rows] == [row[:7] for row in survey[0]['rows']]
     assert [list(row) for row in frictions.rows] == survey[1]['rows']
@@ -83,10 +84,10 @@ def test_what_was_measured_does_not_depend_on_the_call(recording, survey):
     (['identify', 'er16', 'FILE', '-o', 'x', '--method', 'spectral', '--basis', 'mfs'],
      '--basis is used by the method fourier'),
     (['identify', 'er16', 'FILE', '-o', 'x', '--method', 'smoothing', '--smoothing-passes', '0'],
-     '--smoothing-passes must be 1 or more')])
+     '--smoothing-passes')])
 def test_options_that_do_not_go_together_are_refused(recording, words, sentence):
     done = runner.invoke(app, [str(recording) if word == 'FILE' else word for word in words])
-    assert done.exit_code != 0 and sentence in str(done.exception)
+    assert done.exit_code != 0 and sentence in f'{done.exception} {done.output}'
 
 
 def test_the_papers_chain_is_reached_from_the_command_line(recording, tmp_path):

@@ -12,9 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The pages in a browser: telephone, desk and paper, light and dark.
+The pages in a browser: telephone, desktop and paper, light and dark.
 
-ROBOT_IDENTIFICATION_SCREENSHOTS names a folder where the pictures are kept, to look at.
+ROBOT_IDENTIFICATION_SCREENSHOTS names a folder in which the screenshots are stored.
 """
 
 import os
@@ -30,7 +30,7 @@ from robot_identification.fleet.drift import Drift, PAYLOAD
 from robot_identification.fleet.page import write_fleet_page
 from robot_identification.fleet.robot_result import RobotResult
 from robot_identification.papers.studies.study import Plot, StudyResult, Table
-from robot_identification.papers.studies.verdict import judge
+from robot_identification.papers.studies.verdict import evaluate_claim
 from robot_identification.papers.study_report import write_study
 from robot_identification.reporting import save_results
 from robot_identification.reporting.excitation_page import write_excitation_page
@@ -52,7 +52,7 @@ def study():
     return StudyResult(
         name='small', title='A study', reference='Somebody, 2000', settings={'runs': 3},
         assumptions=('one',), tables=(Table('Cost', heads, rows),),
-        claims=(judge(f'one is better than another: {LONG}', [1.0, 2.0], [3.0, 4.0]),),
+        claims=(evaluate_claim(f'one is better than another: {LONG}', [1.0, 2.0], [3.0, 4.0]),),
         plots=(Plot('Costs', 'evaluations', 'cost', (('one', x, 3 / x), ('two', x, 9 / x)), True),
                Plot('Torque', 'time [s]', 'torque [N m]', (('one', x, x),), False)),
         quick=True)
@@ -63,7 +63,7 @@ def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp('pages')
     names = ['shoulder_pan_joint', 'slide', 'wrist_3_joint']
     result = identified(chain(names, prismatic=(1,)))
-    report = save_results(result, folder / 'result').report
+    report = save_results(result, folder / 'result') / 'report.html'
     arm = load_arm('panda')
     motion = excitation_of('panda_10s', arm)
     return {'report': report, 'study': write_study(study().contents(), folder / 'study'),
@@ -78,7 +78,7 @@ def browser(tmp_path_factory):
 
 
 def keep(browser, name):
-    """Take a picture of what is seen, and one of the whole page where pictures are kept."""
+    """Take a screenshot of the visible part; if they are stored, also one of the whole page."""
     browser.screenshot(Path(os.devnull), whole=False)
     folder = os.environ.get('ROBOT_IDENTIFICATION_SCREENSHOTS')
     if folder:

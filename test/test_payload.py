@@ -98,7 +98,7 @@ def test_a_model_that_knows_its_own_uncertainty_is_slower_to_see_a_payload():
 
 
 def test_what_the_model_cannot_say_counts_as_it_does_in_other_motions():
-    """Friction that sticks, of which Coulomb and viscous friction know nothing."""
+    """Stiction, which Coulomb and viscous friction do not contain, counts as a model error."""
     arm = chain(['a', 'b', 'c'])
     model = frozen(arm)
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A friction term and an estimator that live in this file alone, through the whole job."""
+"""A friction term and an estimator that only this file defines, in a complete identification."""
 
 import json
 
@@ -34,7 +34,7 @@ from simulation_arms import two_link
 
 
 class Power(FrictionTerm):
-    """Friction c |v|^p sgn(v): the exponent has no dimension, so sliding does not scale it."""
+    """Friction c |v|^p sgn(v): the exponent has no unit, so scaling the velocity keeps it."""
 
     name = 'power'
     formula = 'c |v|^p sgn(v)'
@@ -56,7 +56,7 @@ class Power(FrictionTerm):
 
 
 class Halved(Estimator):
-    """Weighted least squares in which the first joint counts half."""
+    """Weighted least squares in which the first joint has half the weight."""
 
     name = 'halved'
     summary = 'weighted least squares, the first joint counts half'

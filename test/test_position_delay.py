@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Delays of positions: each joint's encoder is late by its own time against all torques."""
+"""Delays of positions: each encoder has its own delay against all torques."""
 
 import dataclasses
 
@@ -21,12 +21,13 @@ import pytest
 from rich.console import Console
 from robot_identification import identify, inverse_dynamics, load_model, Recording, validate
 from robot_identification.arm import load_arm
-from robot_identification.cli import app
+from robot_identification.cli.commands import app
 from robot_identification.dynamics import get_friction
 from robot_identification.errors import ConfigurationError, ModelFileError
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator
 from robot_identification.estimation.payload_errors import payload_covariance
-from robot_identification.reporting import load_results, save_results, summary
+from robot_identification.reporting import load_results, save_results
+from robot_identification.reporting.terminal_summary import summary
 from robot_identification.signals import process
 from scipy import stats
 from typer.testing import CliRunner
@@ -117,9 +118,9 @@ def test_files_without_the_word_have_delays_of_torques(result, tmp_path):
     assert load_model(tmp_path / 'old.yaml').delay_of == 'torques'
     content['delay_of'] = 'encoders'
     (tmp_path / 'odd.yaml').write_text(yaml.safe_dump(content))
-    with pytest.raises(ModelFileError, match="of torques or of positions, not of 'encoders'"):
+    with pytest.raises(ModelFileError, match="torques or positions, not 'encoders'"):
         load_model(tmp_path / 'odd.yaml')
-    with pytest.raises(ConfigurationError, match="not of 'encoders'"):
+    with pytest.raises(ConfigurationError, match="not 'encoders'"):
         FitOptions(get_estimator('wls'), delay='encoders')
     assert [FitOptions(get_estimator('wls'), delay=x).delay for x in (True, False)] == [
         'torques', '']
@@ -160,7 +161,7 @@ def test_the_command_line_asks_for_delays_of_positions(tmp_path):
     run = CliRunner().invoke(app, [*words, '--delay-of', 'positions'])
     assert run.exit_code in (0, 1), run.output
     assert load_model(tmp_path / 'out' / 'model.yaml').delay_of == 'positions'
-    for more, text in ((['--delay-of', 'encoders'], "not of 'encoders'"),
+    for more, text in ((['--delay-of', 'encoders'], "not 'encoders'"),
                        (['--delay-of', 'positions', '--no-delay'], 'contradict each other')):
         refused = CliRunner().invoke(app, [*words, *more, '--force'])
         assert isinstance(refused.exception, ConfigurationError) and text in str(refused.exception)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Prefixes of joints and links: two arms of one type in one ROS system."""
+"""Prefixes of joints and links: two arms of the same type in one ROS system."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from robot_identification.arm import load_arm
-from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping, read_robot_file
-from robot_identification.arm.urdf import with_prefix
+from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.errors import ArmError, ConfigurationError, RecordingError
 from robot_identification.excitation import check_certificate
 from robot_identification.files import shared_folder
 from robot_identification.recording import load_recording, Recording, write_bag
 from robot_identification.ros.bringup import controllers_for_namespace, robot_description
+from robot_identification.ros.name_prefix import with_prefix
 import yaml
 
 
@@ -39,7 +39,7 @@ def test_only_published_names_have_the_prefix():
     arm = left()
     assert arm.joint_names[0] == 'shoulder_pan_joint'
     assert arm.ros_joint_names[0] == 'left_shoulder_pan_joint'
-    assert arm.urdf == load_arm('ur5e').urdf    # so that excitations are shared
+    assert arm.urdf == load_arm('ur5e').urdf    # so that the arms can share excitations
     again = arm_from_mapping(arm_to_mapping(arm), folder=shared_folder('config'), label='here')
     assert again.ros_joint_names == arm.ros_joint_names
 
@@ -48,11 +48,11 @@ def test_the_robot_yaml_says_it(tmp_path):
     path = tmp_path / 'left.yaml'
     text = (shared_folder('config') / 'two_link.yaml').read_text()
     path.write_text(text + 'tf_prefix: left_\n')
-    assert read_robot_file(path).ros_joint_names[0].startswith('left_')
+    assert load_arm(path).ros_joint_names[0].startswith('left_')
     for wrong, error in (("'a b'", ArmError), ('3', ConfigurationError)):
         path.write_text(text + f'tf_prefix: {wrong}\n')
         with pytest.raises(error, match='tf_prefix'):
-            read_robot_file(path)
+            load_arm(path)
 
 
 def test_bags_have_the_names_of_ros(tmp_path):
@@ -62,7 +62,7 @@ def test_bags_have_the_names_of_ros(tmp_path):
     write_bag(Recording(t, values, values, joint_names=arm.ros_joint_names), tmp_path / 'bag')
     back = load_recording(tmp_path / 'bag', arm)
     assert back.joint_names == arm.joint_names
-    with pytest.raises(RecordingError, match='say `tf_prefix: left_` in the robot YAML'):
+    with pytest.raises(RecordingError, match='set `tf_prefix: left_` in the robot YAML'):
         load_recording(tmp_path / 'bag', load_arm('two_link'))
 
 
@@ -104,7 +104,7 @@ def test_a_driver_is_read_strictly(tmp_path, change, sentence):
     content['driver'].update(change)
     (tmp_path / 'arm.yaml').write_text(yaml.safe_dump(content))
     with pytest.raises(ConfigurationError, match=sentence):
-        read_robot_file(tmp_path / 'arm.yaml')
+        load_arm(tmp_path / 'arm.yaml')
 
 
 def test_an_excitation_serves_both_arms():

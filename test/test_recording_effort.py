@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What effort and position signals mean: every combination goes there and back."""
+"""Effort and position conventions: every combination converts in both directions."""
 
 import itertools
 import os
@@ -98,7 +98,7 @@ def test_currents_need_gains():
     with pytest.raises(RecordingError, match=words):
         run.joint_torque(arm)
     np.testing.assert_allclose(run.joint_torque(make_arm(drives=DRIVES)), torque * [0.1, 0.2])
-    with pytest.raises(RecordingError, match='currents and no torques, but the robot YAML says'):
+    with pytest.raises(RecordingError, match='currents and no torques, but the robot YAML has'):
         run.joint_torque(make_arm(effort=EFFORT, drives=DRIVES))
 
 
@@ -178,7 +178,7 @@ def test_lwr4_epoch_stamps_and_own_names():
 
 def test_emps_one_axis():
     path = dataset('emps/emps.npz')
-    run = Recording.from_npz(path, make_axis(), keys={'q': 'qm', 'current': 'vir'})
+    run = load_recording(path, make_axis())
     assert run.q.shape == (24841, 1)
     np.testing.assert_allclose(run.joint_torque(make_axis()), 35.15 * run.current)
 
@@ -189,7 +189,9 @@ def make_axis():
             '<joint name="axis" type="prismatic"><parent link="base"/><child link="car"/>'
             '<limit lower="-0.1" upper="0.4" effort="350" velocity="0.5"/></joint></robot>')
     return arm_from_mapping({'urdf': text, 'effort': {**EFFORT, 'quantity': 'current'},
-                             'drives': {'axis': {'gain': 35.15}}}, folder=Path('.'), label='x')
+                             'drives': {'axis': {'gain': 35.15}},
+                             'recording': {'q': 'qm', 'current': 'vir'}},
+                            folder=Path('.'), label='x')
 
 
 def make_names(urdf):

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Long recordings in pieces: the same samples as the whole recording, in bounded memory."""
+"""Long recordings in pieces: the same samples as the full recording, in bounded memory."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from robot_identification.recording.bag import read
 from robot_identification.recording.pieces import HALO
 from sqlite_bags import WRITERS
 
-KINDS = ('fast.csv', 'slow.csv', 'npz', 'parquet', 'mcap', 'sqlite3')
+KINDS = ('commas.csv', 'spaces.csv', 'npz', 'parquet', 'mcap', 'sqlite3')
 
 
 @pytest.fixture
 def arm(tmp_path):
-    """Return an arm whose driver publishes motor-side efforts of the other sign."""
+    """Return an arm whose driver publishes motor-side efforts with inverted sign."""
     return arm_from_mapping({
         'urdf': TWO_LINK, 'drives': {'shoulder': {'reduction': 50}, 'elbow': {'reduction': 80}},
         'effort': {'quantity': 'torque', 'side': 'motor', 'sign': -1,
@@ -47,13 +47,13 @@ def arm(tmp_path):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    for module, name, value in ((csv_file, '_LINES', 200), (read, 'BLOCK', 200),
+    for module, name, value in ((csv_file, '_BYTES', 20_000), (read, 'BLOCK', 200),
                                 (numpy_archive, '_ROWS', 200), (tables, '_ROWS', 200)):
         monkeypatch.setattr(module, name, value)
 
 
 def made(count, rate=100.0, disorder=True):
-    """Return a motion whose stamps come late and twice now and then."""
+    """Return a motion in which some stamps are late or repeated."""
     rng = np.random.default_rng(0)
     t = np.arange(count) / rate
     if disorder:
@@ -69,7 +69,7 @@ def write(kind, path, t, q, v, tau):
     columns = {'t': t, **{f'{signal}_{name}': values[:, k] for signal, values in (
         ('q', q), ('v', v), ('tau', tau)) for k, name in enumerate(names)}}
     if 'csv' in kind:
-        mark = ',' if 'fast' in kind else ' '    # pyarrow does not read blanks
+        mark = ',' if 'commas' in kind else ' '
         path.write_text('\n'.join([mark.join(columns), *(
             mark.join(map(repr, row)) for row in np.column_stack([*columns.values()]).tolist())]))
     elif kind == 'npz':
@@ -77,14 +77,14 @@ def write(kind, path, t, q, v, tau):
     elif kind == 'parquet':
         pandas = pytest.importorskip('pandas')
         pandas.DataFrame(columns).to_parquet(path)
-    else:    # bags have no disorder here
+    else:    # bags contain no out-of-order stamps here
         WRITERS[kind](Recording(t, q, tau, v=v, joint_names=names), path)
     return path
 
 
 @pytest.mark.parametrize('kind', KINDS)
 def test_cores_of_pieces_are_the_recording(kind, arm, tmp_path, small_blocks, monkeypatch):
-    monkeypatch.setattr('robot_identification.recording.load._KEPT_MESSAGES', 500)
+    monkeypatch.setattr('robot_identification.spilling_list._MAX_BYTES_IN_MEMORY', 20_000)
     disorder = kind not in ('mcap', 'sqlite3')
     path = write(kind, tmp_path / f'x_{kind if "csv" in kind else f"a.{kind}"}',
                  *made(20_000, disorder=disorder))
@@ -108,16 +108,16 @@ def test_cores_of_pieces_are_the_recording(kind, arm, tmp_path, small_blocks, mo
 
 @pytest.mark.parametrize('kind', KINDS)
 def test_pieces_are_read_in_bounded_memory(kind, tmp_path, small_blocks, monkeypatch):
-    monkeypatch.setattr('robot_identification.recording.load._KEPT_MESSAGES', 500)
-    peaks, unit = [], 40_000 if kind == 'fast.csv' else 4000    # pyarrow reads 8 MB ahead
-    for count in (2 * unit, 2 * unit, 6 * unit):    # imported once, from the second on
+    monkeypatch.setattr('robot_identification.spilling_list._MAX_BYTES_IN_MEMORY', 20_000)
+    peaks, unit = [], 4000
+    for count in (2 * unit, 2 * unit, 6 * unit):    # imports happen at the first call
         path = write(kind, tmp_path / f'{count}{len(peaks)}.{kind}', *made(count, disorder=False))
         tracemalloc.start()
         samples = sum(len(piece.t[piece.core]) for piece in load_pieces(path, seconds=20.0))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert samples == count
-    assert peaks[2] - peaks[1] < 2 * 8 * 4 * unit    # bytes of 2 of 7 additional columns
+    assert peaks[2] - peaks[1] < 2 * 8 * 4 * unit    # [bytes] of 2 of the 7 additional columns
 
 
 def test_a_short_recording_is_one_piece(tmp_path):
@@ -144,7 +144,7 @@ def test_a_selection_of_joints_keeps_the_core_and_a_window_does_not(tmp_path):
 
 def test_remarks_come_once(tmp_path):
     t, q, v, tau = made(6000, disorder=False)
-    path = write('slow.csv', tmp_path / 'x.csv', t, q, v, tau)
+    path = write('spaces.csv', tmp_path / 'x.csv', t, q, v, tau)
     lines = path.read_text().replace(' ', ';').replace('.', ',').splitlines()
     path.write_text('\n'.join(lines))
     remarks = [piece.remarks for piece in load_pieces(path, seconds=20.0)]

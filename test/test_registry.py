@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Families by name: what is registered is found, and extensions are imported when needed."""
+"""Registries: registered members are found by name, and extensions are imported on demand."""
 
 import subprocess
 import sys
@@ -29,7 +29,7 @@ def test_a_member_is_found_and_its_name_cannot_be_taken():
     with pytest.raises(ConfigurationError, match="already another tool 'saw'"):
         family.register('saw', 3)
     assert family['saw'] == 1
-    with pytest.raises(UnknownNameError, match="no tool 'file'; there is: axe, saw"):
+    with pytest.raises(UnknownNameError, match="no tool 'file'; choose from: axe, saw"):
         family.find('file')
 
 

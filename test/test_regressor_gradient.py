@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The regressor's reverse-mode derivative against finite differences of Pinocchio's regressor."""
+"""The regressor's reverse-mode derivative compared with finite differences in Pinocchio."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The HTML report: safe, complete and honest; the summary in the terminal; plots."""
+"""The HTML report: safe, complete and correct; the summary in the terminal; plots."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from reporting_results import chain, EVIL, EVIL_XML, identified, rank_deficient
 from robot_identification.excitation import Trajectory
 from robot_identification.excitation.design.excitation import Excitation
 from robot_identification.excitation.motion.fourier import FourierSeries
-from robot_identification.reporting import load_results, save_results, StoredResults, summary
+from robot_identification.reporting import load_results, save_results, StoredResults
 from robot_identification.reporting.figure import Axis, BOX, Curve, Figure, Panel
 from robot_identification.reporting.pages import (
     bar_percent,
@@ -43,12 +43,13 @@ from robot_identification.reporting.plot_data import plot_data
 from robot_identification.reporting.report import render
 from robot_identification.reporting.report_tables import parameter_strip
 from robot_identification.reporting.results_dict import results_to_dict
+from robot_identification.reporting.terminal_summary import summary
 
 VOID = ('br', 'hr', 'img', 'input', 'meta', 'line', 'path', 'circle')
 
 
 class Page(HTMLParser):
-    """Checks nesting while reading, and collects what tests ask for."""
+    """Parser that checks the nesting of a page and collects the elements that tests need."""
 
     def __init__(self, source):
         super().__init__()
@@ -125,14 +126,14 @@ def page(result):
 
 def test_file_opens_offline_and_is_small_enough(result, tmp_path):
     saved = save_results(result, tmp_path / 'out')
-    assert saved.report.stat().st_size < 2e6
-    page = Page(saved.report.read_text(encoding='utf-8'))
+    assert (saved / 'report.html').stat().st_size < 2e6
+    page = Page((saved / 'report.html').read_text(encoding='utf-8'))
     assert not page.having('src')
     assert all(link.startswith('#') for link in page.having('href'))
     assert not {tag for tag, _ in page.elements} & {'link', 'img', 'iframe', 'object', 'base'}
     policy = next(a['content'] for _, a in page.elements if a.get('http-equiv'))
     assert "default-src 'none'" in policy and 'http' not in policy
-    assert page.text.count('results.json') and load_results(saved.directory).joints[0] == EVIL
+    assert page.text.count('results.json') and load_results(saved).joints[0] == EVIL
 
 
 def test_texts_of_users_are_escaped(page):
@@ -166,7 +167,7 @@ def test_every_figure_is_drawn_when_the_page_is_written(page, result):
 
 
 def test_colours_are_those_of_the_style_sheet(result, tmp_path):
-    source = save_results(result, tmp_path / 'o').report.read_text(encoding='utf-8')
+    source = (save_results(result, tmp_path / 'o') / 'report.html').read_text(encoding='utf-8')
     sheet = source[source.index('<style>'):source.index('</style>')]
     names = set(re.findall(r'var\((--[a-z-]+)\)', source))
     assert '--measured' in names
@@ -183,7 +184,7 @@ def test_verdict_comes_first(page, result):
         'Recorded motion and limits', 'Signal processing', 'The data, their use')]
     assert places[1:] == sorted(places[1:]) and places[0] == min(places)
     error = 100 * result.verdict.held_out[0].relative_error
-    assert f'{error:.3g}\u202f%' in text and 'which the fit has not seen' in text
+    assert f'{error:.3g}\u202f%' in text and 'which was not used for the fit' in text
     assert f'low-passed at {result.verdict.held_out[0].cutoff:.3g} Hz' in text
     assert result.arm.urdf_sha256 in text
 
@@ -204,7 +205,7 @@ def test_report_names_a_repeat_and_missing_held_out_motion():
     assert 'not used for the fit' not in alone.text
     repeat = page_of(identified(arm, held_out=(1,)))
     assert 'repeats the training motion' in repeat.text and 'NOT VALIDATED' in repeat.text
-    assert 'which the fit has not seen' not in repeat.text
+    assert 'which was not used for the fit' not in repeat.text
 
 
 def test_results_of_earlier_versions_are_shown(result):

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Bags of every convention are read, and nothing that was measured is lost."""
+"""Bags of every convention are read without losing a sample."""
 
 import shutil
 
@@ -54,7 +54,7 @@ def recording(**changes):
 
 def foreign_bag(path, distribution='kilted', storage='mcap', compression=None, names=NAMES,
                 change=None):
-    """Write a bag with the `rosbags` library, as a distribution's rosbag2 would."""
+    """Write a bag with the library `rosbags`, like a distribution's rosbag2."""
     store, version = DISTRIBUTIONS[distribution]
     types = get_typestore(store)
     state = types.types['sensor_msgs/msg/JointState']
@@ -126,7 +126,7 @@ def test_bags_of_distributions(tmp_path, distribution, storage, compression):
 @pytest.mark.parametrize('storage', STORAGES)
 def test_split_bag(tmp_path, storage):
     t, q, _, tau = motion(count=600)
-    for number in range(12):  # by name _10 would come before _2
+    for number in range(12):  # sorted by name, _10 would precede _2
         rows = slice(50 * number, 50 * number + 50)
         WRITERS[storage](Recording(t[rows], q[rows], tau[rows], joint_names=NAMES),
                          tmp_path / f'part_{number}')
@@ -137,12 +137,12 @@ def test_split_bag(tmp_path, storage):
         part = next((tmp_path / f'part_{number}').glob(f'*{SUFFIX[storage]}'))
         names.append(f'whole_{number}{SUFFIX[storage]}')
         shutil.copy(part, whole / names[-1])
-    np.testing.assert_array_equal(read_bag(whole).q, q)  # without metadata: a killed recorder
+    np.testing.assert_array_equal(read_bag(whole).q, q)  # no metadata: a killed recorder
     content = {'rosbag2_bagfile_information': {'relative_file_paths': names}}
     (whole / 'metadata.yaml').write_text(yaml.safe_dump(content))
     np.testing.assert_array_equal(read_bag(whole).q, q)
     (whole / names[3]).unlink()
-    with pytest.raises(RecordingError, match=r'lacks its file whole_3'):
+    with pytest.raises(RecordingError, match=r'lacks the file whole_3'):
         read_bag(whole)
 
 
@@ -244,7 +244,7 @@ def test_both_byte_orders_and_every_alignment(order):
         message = state(header(stamp(-1, 5), 'f' * length), names, np.array([1.5, -2.5]),
                         np.zeros(0), np.array([3.0, 4.0]))
         raw = types.serialize_cdr(message, state.__msgtype__, little_endian=order == '<')
-        layout = JointStateLayout.of(bytes(raw))
+        layout = JointStateLayout.from_message(bytes(raw))
         table = np.frombuffer(raw, dtype=layout.dtype)
         assert layout.names == tuple(names)
         assert table['sec'] == -1 and table['nanosec'] == 5
@@ -261,7 +261,7 @@ def test_both_byte_orders_and_every_alignment(order):
                                     b'\x00\x01\x00\x00' + bytes(8) + b'\xff' * 40])
 def test_not_joint_states(damage):
     with pytest.raises(RecordingError, match='not a sensor_msgs/msg/JointState'):
-        JointStateLayout.of(damage)
+        JointStateLayout.from_message(damage)
 
 
 def test_truncated_mcap(tmp_path):
@@ -306,7 +306,7 @@ def test_sentences(tmp_path):
     writer = BagWriter(tmp_path / 'text', [Topic('/t', 'std_msgs/msg/String', 'string data')])
     writer.write(0, 1, b'\x00\x01\x00\x00\x01\x00\x00\x00\x00')
     writer.close()
-    assert Bag(tmp_path / 'text').topics() == {'/t': 'std_msgs/msg/String'}
+    assert Bag(tmp_path / 'text').topics == {'/t': 'std_msgs/msg/String'}
     with pytest.raises(RecordingError, match=r'no topic of type .*JointState; it has: /t'):
         read_bag(tmp_path / 'text')
     BagWriter(tmp_path / 'empty', [Topic('/joint_states')]).close()
@@ -315,7 +315,7 @@ def test_sentences(tmp_path):
 
 
 def test_ten_thousand_messages_come_back_exactly(tmp_path):
-    """The time of reading is measured by benchmarks/recording.py."""
+    """The reading time is measured by benchmarks/recording.py."""
     count, n = 10_000, 7
     t = np.arange(count) / 1000
     q = np.sin(np.outer(t, np.arange(1, n + 1)))

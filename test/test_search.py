@@ -26,7 +26,7 @@ SIZE = 5
 CENTRE = np.array([0.3, -1.2, 2.0, 0.0, -0.7])
 BOUNDS = Bounds(np.full(SIZE, -3.0), np.array([3.0, 3.0, 4.0, 3.0, 3.0]))
 MATRIX = np.random.default_rng(0).normal(size=(12, SIZE))
-# what 8000 evaluations reach at least, as a part of the cost in the middle of the box
+# largest cost after 8000 evaluations, relative to the cost in the middle of the box
 REACHED = {'pso': 0.3, 'binary_ga': 1e-2, 'particle_filter': 1e-1}
 
 
@@ -65,7 +65,7 @@ def test_budget_is_exact_and_a_start_is_used(name):
     result = get_search(name).minimise(cost, BOUNDS, budget=333, rng=np.random.default_rng(0),
                                        start=CENTRE)
     assert result.evaluations <= 333
-    if name != 'cma_es':           # samples around its start
+    if name != 'cma_es':           # samples around the start
         assert result.cost < 1e-6 * middle()
 
 
@@ -106,7 +106,7 @@ def test_costs_that_are_no_numbers_are_avoided(name):
     result = get_search(name).minimise(half, BOUNDS, budget=3000, rng=np.random.default_rng(0),
                                        start=start)
     assert result.values[0] <= 0.5 and result.cost < half(start[None])[0]
-    with pytest.raises(EstimationError, match='no point of finite cost'):
+    with pytest.raises(EstimationError, match='no point with finite cost'):
         get_search(name).minimise(lambda p: np.full(len(p), np.nan), BOUNDS, budget=200,
                                   rng=np.random.default_rng(0))
 
@@ -119,7 +119,7 @@ def test_one_number_is_found_or_refused(name):
             budget=1500, rng=np.random.default_rng(0))
 
     if name == 'cma_es':
-        with pytest.raises(EstimationError, match='at least two numbers'):
+        with pytest.raises(EstimationError, match='at least two parameters'):
             find()
     else:
         assert find().values[0] == pytest.approx(0.6, abs=0.02)
@@ -135,7 +135,7 @@ def test_every_evaluation_is_counted_and_none_lies_outside_its_bounds(name):
     def corner(population):
         assert np.all((population >= bounds.lower) & (population <= bounds.upper))
         seen.append(len(population))
-        return np.sum((population - bounds.upper) ** 2, axis=1)      # the optimum is a corner
+        return np.sum((population - bounds.upper) ** 2, axis=1)      # the optimum is at a corner
 
     result = get_search(name).minimise(corner, bounds, budget=1111, rng=np.random.default_rng(0))
     assert sum(seen) == result.evaluations <= 1111
@@ -153,7 +153,7 @@ def test_the_global_random_state_is_left_alone():
 
 
 def scripted(monkeypatch, search, points, generations):
-    """Return the populations that a search evaluates from a given first one."""
+    """Return the populations that a search evaluates, given the first one."""
     from robot_identification.papers.searches.search import SearchRun
     seen = []
 
@@ -219,7 +219,7 @@ def test_positive_emotions_accept_worse_nests_and_never_give_up_the_best():
 
 
 def test_wrong_requests_end_with_a_sentence(monkeypatch):
-    with pytest.raises(UnknownNameError, match=r"no search 'bees'; there is: .*abc"):
+    with pytest.raises(UnknownNameError, match=r"no search 'bees'; choose from: .*abc"):
         get_search('bees')
     with pytest.raises(ConfigurationError, match="it has no setting 'wings'"):
         get_search('ics', wings=2)

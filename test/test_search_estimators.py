@@ -69,7 +69,7 @@ def test_weights_of_an_objective():
     weights = [1.0, 0.5, 0.0]
     assert get_objective('mean_absolute', problem, weights)(members)[0] == pytest.approx(
         np.mean(np.abs(error), axis=0) @ weights)
-    with pytest.raises(EstimationError, match='3 weights'):
+    with pytest.raises(EstimationError, match='3 nonnegative weights'):
         get_objective('mean_absolute', problem, [1.0])
     with pytest.raises(UnknownNameError, match='objective'):
         get_objective('hope', problem)
@@ -99,7 +99,7 @@ SETTLE = ('cma_es', 'gradient_descent')
 
 @pytest.mark.parametrize('name', [name for name in SEARCHES if name not in ('pso', 'binary_ga')])
 def test_linear_friction_is_recovered_or_said_to_be_off(name):
-    """What is called ok is right; two searches are for every noise, the others come near."""
+    """Estimates reported as ok are right; two searches recover the friction for every noise."""
     budget = 9_000 if name == 'cma_es' else 15_000
     for seed in range(3):
         estimate = get_estimator(name, bounds='estimate', budget=budget, seed=seed).fit(
@@ -116,7 +116,7 @@ def test_linear_friction_is_recovered_or_said_to_be_off(name):
     ('cma_es', 'stribeck', 300), ('cma_es', 'sech_tanh', 900),
     ('differential_evolution', 'stribeck', 600)])
 def test_friction_with_a_shape_is_recovered(name, friction, budget):
-    """Of its own accord the shape is searched alone: at most one of three noises is missed."""
+    """By default only the shape is searched; at most one of three noises is not recovered."""
     done = 0
     for seed in range(3):
         estimate = get_estimator(name, bounds='estimate', budget=budget, seed=seed).fit(
@@ -132,7 +132,7 @@ def test_friction_with_a_shape_is_recovered(name, friction, budget):
 @pytest.mark.parametrize(('name', 'friction'), [
     ('cma_es', 'sech_tanh'), ('spso', 'atan'), ('elpidso', 'stribeck'), ('ics', 'bompos')])
 def test_a_search_that_is_far_from_the_best_shape_is_not_ok(name, friction):
-    """Over all unknowns at once; with the shape that it found, least squares is little better."""
+    """Search over all unknowns; least squares with its shape is hardly better."""
     estimate = get_estimator(name, bounds='estimate', budget=2000, eliminate=False).fit(
         data.sparse_regression(friction))
     assert estimate.status == 'not_converged' and 'larger budget' in estimate.message
@@ -178,13 +178,13 @@ def test_bounded_least_squares_is_below_every_search_within_the_same_bounds(fric
                         if not problem.linear else [])
     lower = np.array(wide.lower)
     places = np.flatnonzero((outside > lower) & (outside < wide.upper))[:3]
-    lower[places] = (outside[places] + np.array(wide.upper)[places]) / 2  # optimum cut off
+    lower[places] = (outside[places] + np.array(wide.upper)[places]) / 2  # excluded optimum
     bounds = Bounds(lower, wide.upper, wide.names)
     estimate = get_estimator('bounded', bounds=bounds).fit(regression)
     values = estimate.search.values
     assert np.all((values >= bounds.lower) & (values <= bounds.upper))
     assert estimate.status == 'ok' and len(estimate.at_edge) >= 3
-    assert 'least cost within the bounds' in estimate.message
+    assert 'lowest cost within the bounds' in estimate.message
     cost = get_objective('squared', problem)
     assert estimate.search.cost == pytest.approx(cost(values[None])[0], rel=1e-7)
     for name in ('cma_es', 'spso', 'gradient_descent'):

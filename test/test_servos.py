@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Position servos from commanded and measured positions, on a plant in another engine."""
+"""Position servos from commanded and measured positions, on a plant in MuJoCo."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ import mujoco
 import numpy as np
 import pytest
 from robot_identification import Arm, load_model, load_recording
-from robot_identification.cli import app
+from robot_identification.cli.commands import app
 from robot_identification.errors import RecordingError
 from robot_identification.recording import Recording
 from robot_identification.servos import identify_servos
@@ -42,7 +42,7 @@ def arm():
 
 @pytest.fixture(scope='module')
 def fits(arm):
-    """Return truths and results for plants whose friction is the model's, and Stribeck's."""
+    """Return truths and results for plants with the model's friction and with Stribeck's."""
     found = []
     for seed, stribeck in ((1, 1.0), (2, 1.0), (3, 1.4)):
         truth = Truth.drawn(seed, stribeck, n=N)
@@ -84,7 +84,7 @@ def test_held_out_motion_is_predicted_from_commands_alone(fits):
 
 
 def test_slopes_are_those_of_the_simulation(arm):
-    """Finite differences of a system that sticks and slips: nearly the same, never opposite."""
+    """Finite differences of a stick-slip system: nearly equal, and never of opposite sign."""
     truth = Truth.drawn(4, n=N)
     course = Course.of(arm, recorded(truth, 104, 5.0), 5.0)
     problem = _Problem(arm, [course], _start(arm, [course])[0])
@@ -113,13 +113,13 @@ def test_a_torque_limit_that_only_the_held_out_motion_reaches_is_said():
     result = identify_servos(arm, [slow], [fast])
     assert np.all(np.isinf(result.model.limit)) and np.all(result.reached < truth.limit)
     assert [sentence.split(':')[0] for sentence in result.beyond] == list(arm.joint_names)
-    assert 'hand 208 asks its loop for up to' in result.beyond[0]
+    assert 'hand 208 demands up to' in result.beyond[0]
     both = identify_servos(arm, [slow, fast], [recorded(truth, 209, 8.0)])
     assert np.isclose(both.model.limit[1], truth.limit[1], rtol=0.1) and not both.beyond
 
 
 def test_without_gravity_only_ratios_are_determined():
-    """A joint about the vertical, alone: nothing says how large its torques are."""
+    """A single joint about the vertical: nothing determines the scale of its torques."""
     arm = Arm.from_urdf(hobby_urdf(1))
     truth = Truth.drawn(6, n=1)
     truth = replace(truth, armature=30 * truth.armature, kp=4 * truth.kp,
@@ -155,7 +155,7 @@ def test_command_writes_a_model_that_mujoco_moves_as_the_arm_moved(tmp_path):
     assert np.isclose(said['joints']['lift']['kp']['value'], truth.kp[1], rtol=0.03)
     model = load_model(tmp_path / 'out' / 'model.yaml')
     assert np.allclose(model.rotor_inertia[1:], truth.armature[1:], rtol=0.1)
-    # what gravity does not load is known up to a scale, and that is said
+    # joints without gravity load are known up to a scale, which is reported
     low, high = said['joints']['pan']['kp']['interval']
     assert low < truth.kp[0] < high and high > 1.2 * low
     engine = mujoco.MjModel.from_xml_path(str(tmp_path / 'out' / 'servos.xml'))
@@ -180,7 +180,7 @@ def test_what_is_missing_is_said(arm):
     with pytest.raises(RecordingError, match='no commanded positions'):
         identify_servos(arm, [Recording(t, command, joint_names=names)])
     rest = np.zeros_like(command)
-    with pytest.raises(RecordingError, match='no joint moves by more than a degree'):
+    with pytest.raises(RecordingError, match='no joint moves by more than one degree'):
         identify_servos(arm, [Recording(t, rest, command=command, joint_names=names)])
     with pytest.raises(RecordingError, match='too short for the 16 parameters'):
         identify_servos(arm, [Recording(t[:40], command[:40], command=command[:40],

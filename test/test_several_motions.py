@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""One verdict over several motions, joints that hardly move, and short moves between points."""
+"""One verdict over several motions, joints that hardly move, and short point-to-point motions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from robot_identification import identify, inverse_dynamics, load_arm, Recording
 from robot_identification.errors import EstimationError
 from robot_identification.validation import errors, make_verdict, Thresholds
 from robot_identification.validation.held_out import HeldOut, nearly_resting
-from robot_identification.validation.metrics import pool_errors
 from robot_identification.validation.next_steps import suggest_next_steps
 
 ARM = load_arm('two_link')
@@ -31,7 +30,7 @@ RATE = 250.0
 
 
 def recorded(q, seed=0, noise=0.02, holds=0.0):
-    """Return a recording with Coulomb friction; a joint that stands feels what holds it."""
+    """Return a recording with Coulomb friction; a joint at rest has the torque that holds it."""
     rng = np.random.default_rng(seed)
     v = np.gradient(q, 1 / RATE, axis=0)
     a = np.gradient(v, 1 / RATE, axis=0)
@@ -48,7 +47,7 @@ def waves(seconds, *speeds, size=1.0):
 
 
 def point_to_point(moves=14, move=0.8, rest=0.4):
-    """Return moves that are each too short to be judged alone."""
+    """Return motions each of which is too short for a verdict."""
     rng = np.random.default_rng(3)
     now, parts = np.zeros(2), []
     for _ in range(moves):
@@ -68,19 +67,21 @@ def fitted():
 def test_errors_of_motions_add_up_to_those_of_all_their_torques():
     rng = np.random.default_rng(0)
     parts = [(rng.normal(size=(n, 2)), 0.1 * rng.normal(size=(n, 2))) for n in (50, 80)]
-    found = pool_errors([errors(tau, tau + e, ('a', 'b')).joints for tau, e in parts])
+    first, second = (errors(tau, tau + e, ('a', 'b')) for tau, e in parts)
+    found = (first + second).joints
     tau, e = (np.vstack(part) for part in zip(*parts))
-    whole = errors(tau, tau + e, ('a', 'b')).joints
+    whole = errors(tau, tau + e, ('a', 'b'))
     for joint in 'ab':
-        assert found[joint].relative_error == pytest.approx(whole[joint].relative_error)
-        assert found[joint].rmse == pytest.approx(whole[joint].rmse)
-    rests = errors(tau, tau, ('a', 'b'), np.zeros(tau.shape, dtype=bool)).joints
-    assert pool_errors([rests, whole])['a'] == whole['a']
-    assert np.isnan(pool_errors([rests, rests])['a'].relative_error)
+        assert vars(found[joint]) == pytest.approx(vars(whole.joints[joint]))
+        assert found[joint].correlation == pytest.approx(
+            np.corrcoef(*(x['ab'.index(joint)] for x in (tau.T, (tau + e).T)))[0, 1])
+    rests = errors(tau, tau, ('a', 'b'), np.zeros(tau.shape, dtype=bool))
+    assert (rests + whole).joints['a'] == whole.joints['a']
+    assert np.isnan((rests + rests).joints['a'].relative_error)
 
 
 def prediction(name, relative, repeated=0.0):
-    """Return a prediction whose joint b has a relative error, at a tenth of joint a's torque."""
+    """Return a prediction with an error of joint b, whose torque is a tenth of joint a's."""
     tau = np.column_stack([10 * np.sin(np.arange(400)), np.cos(np.arange(400))])
     wrong = tau * [1.0, 1.0 + relative]
     return HeldOut(name, errors(tau, wrong, ('a', 'b')), 7.5, repeated, np.nan,
@@ -102,11 +103,11 @@ def test_a_joint_is_judged_over_all_motions():
     assert any('torque of b' in step for step in suggest_next_steps(weak, bad))
     repeated = make_verdict([prediction('one', 0.4), prediction('two', 0.0, repeated=1.0)],
                             Thresholds(), rated_torque=rated)
-    assert not repeated.passed    # what repeats the training motion helps nothing
+    assert not repeated.passed    # a repetition of the training motion does not count
 
 
 def test_a_joint_that_hardly_moves_is_not_judged_by_its_noise(fitted):
-    """As on a circle in which a wrist is held: the servo's wobble, and friction that holds."""
+    """As on a circle with a nearly resting wrist: servo oscillation, and friction that holds."""
     q = waves(12, 2.7, 2.7)
     q[:, 1] = 0.6 + 2e-4 * np.sin(30 * np.arange(len(q)) / RATE)
     held = validate(fitted.model, recorded(q, 1, noise=0.5, holds=1.0))

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""From recordings to samples: choices made alone, errors that name what is wrong."""
+"""From recordings to samples: automatic choices, and messages that name the error."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def arm():
 
 
 def motion(t, period=5.0):
-    """Return q, v, a, (N, 2), of a periodic motion."""
+    """Return q, v and a, (N, 2) each, of a periodic motion."""
     w = 2 * np.pi / period
     q, v, a = (np.zeros((len(t), 2)) for _ in range(3))
     for j, lines in enumerate(((1, 2, 4), (1, 3, 5))):
@@ -123,7 +123,8 @@ def test_decimated_samples_identify_better_than_noise_allows_per_sample(arm):
 def test_averaging_divides_the_noise(arm):
     recording = record(arm, np.arange(41 * 500) / 100.0)
     samples = process(recording, arm, average=True)
-    assert samples.averaged == 41 and len(samples) == samples.period == 500
+    assert samples.processing['averaged_periods'] == 41
+    assert len(samples) == samples.period == 500
     assert np.sqrt(samples.noise * 41) == pytest.approx(SIGMA, rel=0.05)
     q, v, a = motion(samples.t)
     assert relative(samples.a, a) < 0.01
@@ -164,18 +165,12 @@ def test_every_row_can_be_kept_for_a_prediction(arm, method):
     assert np.abs(kept.v - v).max() < 0.5
 
 
-def test_recorded_velocity_is_used_only_when_asked_for(arm):
+def test_recorded_velocity_is_not_used(arm):
     t = np.arange(2000) / 100.0
     recording = record(arm, t)
     wrong = replace_velocity(recording, 2.0 * recording.v)
     _, v, _ = motion(process(wrong, arm).t)
     assert relative(process(wrong, arm).v, v) < 1e-2
-    recorded = process(wrong, arm, velocity='recorded')
-    assert relative(recorded.v, 2 * motion(recorded.t)[1]) < 1e-2
-    assert relative(recorded.a, 2 * motion(recorded.t)[2]) < 2e-2
-    none = Recording(t, recording.q, recording.tau, joint_names=arm.joint_names)
-    with pytest.raises(SignalError, match='no velocities'):
-        process(none, arm, velocity='recorded')
 
 
 def replace_velocity(recording, v):

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Automatic choices on recordings of real arms: no setting is given for any of them."""
+"""Automatic choices on recordings of real arms, without any setting."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def emps():
 
 
 def fit(arm, samples, rounds=3):
-    """Least squares with iterated weights on the decimated rows, (standard parameters,)."""
+    """Return the IRLS estimate on the decimated rows, (standard parameters,)."""
     structure, decimator = ModelStructure.of(arm), samples.decimator()
     regressor = structure.columns(samples.q, samples.v, samples.a)
     rows = np.concatenate([decimator.apply(regressor[s]) for s in samples.segments])
@@ -96,7 +96,7 @@ def fit(arm, samples, rounds=3):
 
 
 def score(arm, recording, values, cutoff=7.5):
-    """Relative torque error in percent after a common 7.5 Hz filter, half a second cut off."""
+    """Return the relative torque error [%] after a 7.5 Hz filter, with half a second cut off."""
     samples = process(recording, arm, standstill='zero', edges='keep')
     predicted = ModelStructure.of(arm).columns(samples.q, samples.v, samples.a) @ values
     step = float(np.median(np.diff(recording.t)))

@@ -14,7 +14,7 @@
 import json
 
 import pytest
-from robot_identification.cli import app
+from robot_identification.cli.commands import app
 from robot_identification.errors import UnknownNameError
 from robot_identification.papers.searches import SEARCHES
 from robot_identification.papers.studies import run_study, STUDIES, study_name
@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 runner = CliRunner()
 
 
-@pytest.mark.parametrize('name', ['abc_er16', 'elpidso_2link', 'mfs_qj'])    # the fast ones
+@pytest.mark.parametrize('name', ['abc_er16', 'elpidso_2link', 'mfs_qj'])    # the fast studies
 def test_quick_study_writes_what_it_found(name, tmp_path):
     done = runner.invoke(app, ['study', name, '--quick', '--json', '-o', str(tmp_path)])
     assert done.exit_code == 0, done.output
@@ -49,13 +49,13 @@ def test_quick_study_writes_what_it_found(name, tmp_path):
     assert any(table['title'].startswith('Squared cost within the same bounds')
                and {row[0] for row in table['rows']} >= set(SEARCHES)
                for table in stored['tables'])
-    assert 'Claims of the paper' in page and 'Claims of this suite' in page
+    assert 'Claims of the paper' in page and 'Claims of this package' in page
     for plot in stored['plots']:
         assert all(len(line['x']) == len(line['y']) > 1 for line in plot['lines'])
 
 
 def test_unknown_study_lists_what_there_is():
-    with pytest.raises(UnknownNameError, match="no study 'oracle'; there is: abc_er16"):
+    with pytest.raises(UnknownNameError, match="no study 'oracle'; choose from: abc_er16"):
         run_study('oracle')
     assert study_name('survey') == 'survey_er20'
     with pytest.raises(UnknownNameError, match="no study ''"):

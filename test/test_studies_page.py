@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The page docs/studies.md and the stored run it was written from, and resuming a run."""
+"""The page docs/studies.md, the stored run with its results, and resuming a run."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ from robot_identification.errors import ConfigurationError
 from robot_identification.papers import stored_run
 from robot_identification.papers.studies import STUDIES
 from robot_identification.papers.studies.study import Plot, StudyResult, Table
-from robot_identification.papers.studies.verdict import judge
+from robot_identification.papers.studies.verdict import evaluate_claim
 from robot_identification.papers.studies_page import pages, RUN, write_page
 
 DOCS = Path(__file__).resolve().parent.parent / 'docs'
@@ -52,7 +52,7 @@ def small(name, quick, seed):
     return StudyResult(
         name=name, title=f'Title of {name}', reference='Somebody, 2000', settings={'runs': 3},
         assumptions=('one',), tables=(Table('A table', ('a | b', 'value'), (('x', 1.0),)),),
-        claims=(judge('a claim', [1.0, 2.0], [3.0, 4.0]),),
+        claims=(evaluate_claim('a claim', [1.0, 2.0], [3.0, 4.0]),),
         plots=(Plot('Lines <1>', 'x', 'y', (('one', x, x), ('two', x, 2 * x)), True),),
         quick=quick)
 
@@ -75,18 +75,18 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     assert seen == sorted(seen)
     seen.clear()
     run = stored_run.run_all(tmp_path, True, 0, lambda text, part: seen.append(part))
-    assert ran == list(STUDIES)                 # none ran twice
+    assert ran == list(STUDIES)                 # no study ran twice
     assert [study['study'] for study in run['studies']] == list(STUDIES)
     assert seen == sorted(seen) and seen[-1] == 1.0
     stored_run.run_all(tmp_path, True, 1, lambda text, part: None)
-    assert ran == 2 * list(STUDIES)             # another seed is another run
+    assert ran == 2 * list(STUDIES)             # another seed makes another run
     page = write_page(run, tmp_path / 'docs')
     assert 'a \\| b' in page.read_text() and '**undecided**' in page.read_text()
     assert 'Lines &lt;1&gt;' in (tmp_path / f'docs/images/{ran[0]}.svg').read_text()
     assert pages(json.loads((tmp_path / 'docs' / RUN).read_text()))['studies.md'] == \
         page.read_text()
     (tmp_path / ran[0] / 'study.json').write_text('nothing')
-    with pytest.raises(ConfigurationError, match='is no stored study'):
+    with pytest.raises(ConfigurationError, match='is not a stored study'):
         stored_run.run_all(tmp_path, True, 1, lambda text, part: None)
 
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The survey's parameters: mass, centre, inertia about the centre of mass."""
+"""The parameters of the survey: mass, centre of mass, and inertia about the centre of mass."""
 
 import numpy as np
 import pytest

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Tilt of the base: estimated, reported, and not reported where there is none."""
+"""Tilt of the base: estimated and reported, and not reported without a tilt."""
 
 from __future__ import annotations
 
@@ -21,13 +21,12 @@ from pathlib import Path
 from closed_recordings import closed_recording
 import numpy as np
 import pytest
-from robot_identification import identify, load_arm
+from robot_identification import identify, inverse_dynamics, load_arm
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.errors import EstimationError
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator
 from robot_identification.estimation.tilt import (
-    _gravity,
-    _splined,
+    _interpolate,
     estimate_gravity_direction,
     estimate_tilt,
 )
@@ -38,7 +37,7 @@ ANGLES = np.radians([1.5, -0.8])
 
 
 def tilted(arm, angles):
-    """Return the arm on a base turned about x, then gravity as the base sees it."""
+    """Return the arm on a base rotated about x, and gravity in the frame of the base."""
     from scipy.spatial.transform import Rotation
     return arm.with_gravity(Rotation.from_rotvec([*angles, 0.0]).apply(np.array(arm.gravity)))
 
@@ -61,7 +60,7 @@ def test_tilt_is_found_within_its_interval_and_not_where_there_is_none():
         assert np.allclose(tilt.angles, ANGLES, atol=np.radians(0.1))
         assert tilt.significant
         alarms += tilt_of(PANDA, samples_of(PANDA, seed)).significant
-    assert np.mean(np.array(distances) < 9.2) >= 0.8    # 99 % of a chi-square with two degrees
+    assert np.mean(np.array(distances) < 9.2) >= 0.8    # 99 % of chi-square with 2 degrees
     assert alarms == 0
 
 
@@ -94,7 +93,10 @@ def test_gravity_of_a_smooth_motion_is_that_of_a_few_of_its_positions():
     arm = load_arm('ur5e')
     t = np.linspace(0, 10, 1001)[:, None]
     q = np.sin(2 * np.pi * t * np.linspace(0.1, 0.5, arm.n) + np.arange(arm.n))
-    exact = _gravity(arm, q, arm.inertial_parameters)
-    near = _splined(lambda some: _gravity(arm, some, arm.inertial_parameters), q, 8)
+
+    def gravity(positions):
+        return inverse_dynamics(arm, positions, 0 * positions, 0 * positions)
+
+    exact, near = gravity(q), _interpolate(gravity, q, 8)
     assert np.abs(near - exact).max() < 1e-4 * np.abs(exact).max()
-    assert np.array_equal(_splined(lambda some: 2 * some, q, 1), 2 * q)
+    assert np.array_equal(_interpolate(lambda some: 2 * some, q, 1), 2 * q)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A joint without effort moves the others, and is left out of fit and verdict."""
+"""A joint without effort moves the others, but is excluded from fit and verdict."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_missing_effort_that_nobody_named():
 
 @pytest.mark.parametrize('names, said', [
     (['nose'], "no joint 'nose'"), ('all', 'must be a list'),
-    (list(load_arm('two_link').joint_names), 'names every joint')])
+    (list(load_arm('two_link').joint_names), 'lists every joint')])
 def test_bad_names(names, said):
     content = {**arm_to_mapping(load_arm('two_link')), 'unmeasured': names}
     with pytest.raises(ConfigurationError, match=said):

@@ -11,14 +11,14 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Live validation: right for the true model, wrong for another, late by half a window."""
+"""Live validation: small residuals of the true model, large ones of another, latency."""
 
 import numpy as np
 import pytest
 from robot_identification.arm import load_arm
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError
-from robot_identification.online import LiveValidation
+from robot_identification.ros.live_validation import LiveValidation
 
 
 @pytest.fixture(scope='module')
@@ -51,7 +51,7 @@ def test_residual(arm, scale, low, high):
             found.append(item)
             assert item.t == pytest.approx(t[rows][-1] - 0.05, abs=0.003)
     assert len(found) > 350
-    errors = found[-1].running_error[1:3]  # shoulder and elbow, which gravity loads
+    errors = found[-1].running_error[1:3]  # shoulder and elbow, which are loaded by gravity
     assert np.all(errors >= low) and np.all(errors < high)
 
 
@@ -61,9 +61,9 @@ def test_gaps_repeats_and_rest(arm):
     live = LiveValidation(model_of(arm))
     assert live.add(t[:10], q[:10], torque[:10]) is None
     assert live.add(t[:100], q[:100], torque[:100]) is not None
-    again = live.add(t[50:120], q[50:120], torque[50:120])  # 50 of them were there already
+    again = live.add(t[50:120], q[50:120], torque[50:120])  # 50 of them had been added before
     np.testing.assert_allclose(again.residual, 0, atol=0.05)
-    assert live.add(t[1000:1005], q[1000:1005], torque[1000:1005]) is None  # behind a gap
+    assert live.add(t[1000:1005], q[1000:1005], torque[1000:1005]) is None  # after a gap
     still = LiveValidation(model_of(arm))
     found = still.add(t[:200], np.zeros((200, arm.n)), np.ones((200, arm.n)))
     assert np.isnan(found.running_error).all()

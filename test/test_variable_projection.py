@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Variable projection: gradient, agreement with the whole regression, optimum, known truth."""
+"""Variable projection: gradient, agreement with the full regression, optimum, known truth."""
 
 import dataclasses
 
@@ -96,7 +96,7 @@ def test_shape_and_friction_curve_are_recovered_within_the_covariance(name):
     deviations = np.sqrt(np.diag(estimate.shape_covariance))
     change = np.abs(np.log(estimate.shape / shape)).ravel()
     known = np.isfinite(deviations)
-    if name != 'bompos':    # two sets of its five numbers make nearly the same curve
+    if name != 'bompos':    # two sets of its five parameters give nearly the same curve
         assert known.any() and np.all(change[known] < 4.5 * deviations[known] + 1e-3)
 
 
@@ -115,7 +115,7 @@ def test_the_covariance_with_shape_is_that_of_the_full_nonlinear_problem():
     x = np.append(estimate.values, np.log(estimate.shape))
     scale = np.append(estimate.standard_deviations, np.sqrt(np.diag(estimate.shape_covariance)))
     jacobian = least_squares(residual, x, x_scale=scale, max_nfev=1, diff_step=1e-6).jac
-    weight = spread[:, None]      # of ordinary least squares: all rows alike
+    weight = spread[:, None]      # ordinary least squares: all rows have equal weights
     inverse = np.linalg.pinv((jacobian * weight) * scale) * scale[:, None]
     half = inverse * spread
     expected = np.sqrt(np.sum(half ** 2, axis=1))
@@ -123,11 +123,11 @@ def test_the_covariance_with_shape_is_that_of_the_full_nonlinear_problem():
 
 
 def tight(separable, shape, weights):
-    """Return a box that holds the optimum of some linear parameters outside."""
+    """Return a box that excludes the optimum of some linear parameters."""
     beta = project(separable, shape, weights).beta
     half = 0.3 * np.abs(beta)
     lower, upper = beta - half, beta + half
-    lower[::3] += 1.5 * half[::3]      # every third optimum lies below its range
+    lower[::3] += 1.5 * half[::3]      # every third optimum is below its range
     upper[::3] += 1.5 * half[::3]
     return Box(lower, upper)
 
@@ -198,7 +198,7 @@ def test_no_search_finds_a_lower_cost_within_a_box_of_all_parameters(name):
     weights = np.ones(2)
     box = tight(separable, shape, weights)
     bounds = np.log(separable.structure.shape_bounds)
-    limits = np.stack([bounds[..., 0], bounds.mean(axis=-1)], axis=-1)    # the lower half only
+    limits = np.stack([bounds[..., 0], bounds.mean(axis=-1)], axis=-1)    # only the lower half
     found = best_shape(separable, weights, bounds=box, limits=limits)
     assert np.all(np.log(found.shape) >= limits[..., 0] - 1e-9)
     assert np.all(np.log(found.shape) <= limits[..., 1] + 1e-9)
@@ -214,11 +214,11 @@ def test_no_search_finds_a_lower_cost_within_a_box_of_all_parameters(name):
 
 @pytest.mark.parametrize('name', NONLINEAR)
 def test_the_table_of_speeds_stands_for_all_samples(name):
-    """At 5 kHz the columns come from a table; they are those of the samples themselves."""
+    """At 5 kHz the columns are computed from a table; they equal those of the samples."""
     arm = two_link()
     data, shape, *_ = friction_samples(arm, name, rate=5000.0, seconds=2.0)
     v = np.array(data.v)
-    v[4000:4100] = 0.0      # rest
+    v[4000:4100] = 0.0      # at rest
     data = dataclasses.replace(data, v=v, segments=(slice(0, 5000), slice(5000, len(data))))
     regression = build_regression(arm, [data], name)
     other = np.array(shape) * np.exp(0.3)

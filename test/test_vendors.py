@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Robots whose URDF comes with the vendor's package, and arms that describe themselves."""
+"""Robots whose URDF is in a package of the vendor, and arms that publish their URDF."""
 
 from __future__ import annotations
 
@@ -20,20 +20,19 @@ import re
 
 import pytest
 from robot_identification.arm import load_arm, robot_files
-from robot_identification.arm.library import needs_package
 from robot_identification.errors import ArmError, ConfigurationError
 from robot_identification.files import shared_folder
 import yaml
 
-VENDORS = {name: package for name, path in robot_files().items()
-           if (package := needs_package(path))}
+VENDORS = {name: package[1] for name, path in robot_files().items()
+           if (package := re.search('^urdf: package://([^/]*)', path.read_text(), re.MULTILINE))}
 EFFORT = {'kinova_gen3': ('torque', -1), 'kuka_iiwa7': ('torque', 1), 'kuka_iiwa14': ('torque', 1),
           'xarm6': ('torque', 1), 'doosan_m1013': None, 'abb_irb1200': None, 'fanuc_crx10ia': None}
 PAGE = (Path(__file__).parents[1] / 'docs' / 'drivers.md').read_text(encoding='utf-8')
 
 
 def serial(joints):
-    """Return a URDF of a chain with these joints: what stands for the vendor's."""
+    """Return a URDF of a chain with given joints, which replaces that of the vendor."""
     body = ('<inertial><mass value="1"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" '
             'ixz="0" iyz="0"/></inertial>')
     links = ''.join(f'<link name="link_{k}">{body}</link>' for k in range(1, len(joints) + 1))
@@ -46,7 +45,7 @@ def serial(joints):
 
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
-    """Stand-ins for the vendors' description packages."""
+    """Install replacements for the vendors' description packages."""
     for name in VENDORS:
         content = yaml.safe_load(robot_files()[name].read_text())
         file = tmp_path / 'share' / content['urdf'].removeprefix('package://')
@@ -95,7 +94,7 @@ def test_an_arm_is_made_of_its_description(tmp_path):
     arm = load_arm(path)
     assert arm.joint_names == ('a', 'b', 'c') and arm.effort.sign == -1
     assert set(arm.limits.acceleration) == {2.0}
-    # by its name, as `init` does
+    # by name, like `init`
     assert write_robot_yaml(urdf, (), path, '', 2.0) == ('finger',)
     assert load_arm(path).effort is None
     controlled = ('a', 'b', 'c', 'finger')
@@ -107,7 +106,7 @@ def test_an_arm_is_made_of_its_description(tmp_path):
 
 
 def test_every_vendors_controllers_are_its_own():
-    for name in VENDORS:    # nothing of ours is spawned into their controller managers
+    for name in VENDORS:    # no controller of this package is loaded there
         content = yaml.safe_load(robot_files()[name].read_text())
         assert not content['driver'].get('spawn', False)
         assert not (shared_folder('config') / f'{name}_controllers.yaml').exists()

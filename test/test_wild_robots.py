@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Robots as they are downloaded, rebuilt small: from `init` to an arm that loads."""
+"""Typical downloaded robot descriptions, rebuilt small: from `init` to an arm that loads."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from robot_identification import Arm, load_arm
 from robot_identification.arm.meshes import with_mesh_paths
 from robot_identification.arm.packages import find_package
 from robot_identification.arm.urdf import read_urdf
-from robot_identification.cli import app
+from robot_identification.cli.commands import app
 from robot_identification.errors import ArmError, ConfigurationError
 from robot_identification.excitation import motion_limits
 from robot_identification.simulation.contacts import ContactGeometry
@@ -47,7 +47,7 @@ def joint(name, parent, child, kind='revolute', extra='', axis='0 1 0', xyz='0 0
 
 
 def chain(prefix, root, count, **changes):
-    """Return links and joints of an arm that stands on a link."""
+    """Return links and joints of an arm on a base link."""
     parts, parent = [], root
     for i in range(1, count + 1):
         child = f'{prefix}link{i}'
@@ -141,10 +141,10 @@ def test_several_arms_are_a_question_with_its_answers(tmp_path):
 
 @pytest.mark.parametrize('flags, said', [
     (('--tip', 'nose'), "no link 'nose'"), (('--lock', 'wheel*'), "no joint 'wheel*' to lock"),
-    (('--base', 'link3', '--tip', 'link2'), "does not hang on 'link3'"),
-    (('--base', 'link6', '--tip', 'link6'), "does not hang on 'link6'"),
+    (('--base', 'link3', '--tip', 'link2'), "is not below the link 'link3'"),
+    (('--base', 'link6', '--tip', 'link6'), "is not below the link 'link6'"),
     (('--effort', 'torque'), 'four words'), (('--acceleration', '-1'), 'above zero'),
-    (('--acceleration', 'nan'), 'above zero'), (('dof:=7',), 'is no xacro'),
+    (('--acceleration', 'nan'), 'above zero'), (('dof:=7',), 'is not a xacro'),
     (('dof=7',), 'NAME:=VALUE')])
 def test_wrong_flags_are_named_and_nothing_is_written(flags, said, tmp_path):
     (tmp_path / 'wild.urdf').write_text(WILD['plain'][0])
@@ -198,7 +198,7 @@ def test_limits_in_degrees_are_doubted(tmp_path):
     (tmp_path / 'wild.urdf').write_text(text)
     done = run('init', tmp_path / 'wild.urdf', '-o', tmp_path / 'wild.yaml', *KNOWN, '--json')
     [doubt] = json.loads(done.stdout)['limits_in_doubt']
-    assert "'joint1' may turn by 100 rad and at 180 rad/s: if these are degrees" in doubt
+    assert "'joint1' has limits of 100 rad and 180 rad/s: if these are degrees" in doubt
     assert doubt in motion_limits(load_arm(tmp_path / 'wild.yaml'))[1]
 
 
@@ -238,7 +238,7 @@ def test_a_xacro_that_is_called_urdf(tmp_path):
 
 
 def test_the_tool_is_moved_by_the_last_joint():
-    """A frame of the base that is written last is none (a CRX's `wbase`)."""
+    """A frame of the base that comes last in the URDF is not the tool (a CRX's `wbase`)."""
     arm = Arm.from_urdf(robot(
         link('base'), chain('', 'base', 3), link('tool'), joint('mount', 'link3', 'tool', 'fixed'),
         link('zero'), joint('origin', 'base', 'zero', 'fixed')))
@@ -261,7 +261,7 @@ def test_accelerations_of_moveit(tmp_path):
 
 @pytest.fixture
 def workspace(tmp_path):
-    """Return a xacro that includes another package's file, mesh and all, and asks for a number."""
+    """Return a xacro that includes a file and a mesh of another package and needs an argument."""
     pytest.importorskip('xacro')
     for name, folder in (('arm_description', 'src/arm/arm_description'),
                          ('parts', 'src/some_folder')):
@@ -290,7 +290,7 @@ def test_xacro_with_arguments_and_packages_around_it(workspace, tmp_path, argume
     assert load_arm(tmp_path / 'arm.yaml').n == count
 
 
-def test_a_variant_that_a_description_does_not_have_is_listed(tmp_path):
+def test_a_variant_that_a_description_does_not_have_is_named(tmp_path):
     (tmp_path / 'config' / 'small').mkdir(parents=True)
     (tmp_path / 'arm.xacro').write_text(
         '<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="kind" '
@@ -298,7 +298,7 @@ def test_a_variant_that_a_description_does_not_have_is_listed(tmp_path):
         '/n.yaml\')}"/><link name="base${n}"/></robot>')
     done = run('init', tmp_path / 'arm.xacro', 'kind:=large', '-o', tmp_path / 'x.yaml')
     said = str(done.exception)
-    assert "has no 'large', it has: small; is an argument" in said and 'Errno' not in said
+    assert "large/n.yaml'; is an argument" in said and 'Errno' not in said
 
 
 def test_package_that_is_elsewhere(workspace, tmp_path, tmp_path_factory):
@@ -316,9 +316,9 @@ def test_package_that_is_elsewhere(workspace, tmp_path, tmp_path_factory):
 
 MESH = ('<collision><geometry><mesh filename="package://nowhere_description/meshes/part.stl"/>'
         '</geometry></collision>')
-HOLLOW = INERTIAL.replace('izz="0.01"', 'izz="0.9"')    # more than the two others together
+HOLLOW = INERTIAL.replace('izz="0.01"', 'izz="0.9"')    # more than the other two together
 BOX = '<collision><geometry><box size="0.1 0.1 0.2"/></geometry></collision>'
-WHOLE = {    # the shapes again, with few joints: from init to a verdict; flags of init
+WHOLE = {    # the same structures with few joints, from init to a verdict; flags of init
     'mobile base': (robot(link('base'), wheels(), chain('arm_', 'base', 3)), ()),
     'bimanual': (robot(link('base'), chain('left_', 'base', 3), chain('right_', 'base', 3)),
                  ('--tip', 'left_link3')),
@@ -346,7 +346,7 @@ WHOLE = {    # the shapes again, with few joints: from init to a verdict; flags 
 
 
 def walk(source, folder, flags=(), more=()):
-    """Take an arm from init to the verdict of `validate`, by commands alone; return them all."""
+    """Process an arm from init to the verdict of `validate`; return the commands' outputs."""
     names = {name: folder / f'{name}.yaml' for name in ('wild', 'motion', 'other')}
     (folder / 'one_start.yaml').write_text('starts: 1')
     commands = [('init', *source, '-o', names['wild'], *KNOWN, *flags)]
@@ -392,7 +392,7 @@ def test_a_link_that_cannot_exist_is_designed_for_and_its_simulation_refused(tmp
 
 
 def test_settings_of_an_engine_in_a_urdf_are_replaced():
-    """Unitree's URDFs have <mujoco> elements; with a second one MuJoCo refuses the file."""
+    """Unitree's URDFs have <mujoco> elements; MuJoCo rejects a file with a second one."""
     settings = '<mujoco><compiler meshdir="meshes" discardvisual="true"/></mujoco>'
     arm = Arm.from_urdf(robot(settings, link('base'), chain('', 'base', 2),
                               link('end', INERTIAL + BOX), joint('last', 'link2', 'end')))

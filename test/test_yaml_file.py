@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The reader of typed YAML: values, units and ranges, and sentences about what is wrong."""
+"""The reader of typed YAML: values, units, ranges and error messages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from robot_identification.yaml_file import check_fields, Quantity, read_typed, t
 
 @dataclass(frozen=True)
 class Drive:
-    """Some typed content."""
+    """A type for the tests."""
 
     gain: Annotated[float, Quantity('N m/A', above=0)]
     reduction: float = 1.0
@@ -90,7 +90,7 @@ def test_values_are_read_by_their_types():
     ({'names': {'a': 'b'}}, 'names, a must be a whole number'),
     ({'geared': {}}, "the drive, geared lacks the key 'gain'"),
     ({'geared': 3}, 'geared must be a mapping with the keys gain, reduction'),
-    ({'geared': {'gain': 1, 'brakes': True}}, r"geared has the unknown key 'brakes'; known are: "
+    ({'geared': {'gain': 1, 'brakes': True}}, r"geared has the unknown key 'brakes'; known keys: "
                                               r"gain, .* \(did you mean 'brake'\?\)"),
 ])
 def test_what_is_wrong_is_named(content, sentence):

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The arm: URDF and robot YAML become joints, limits, drives, gravity and a Pinocchio model."""
+"""Robot arms, read from a URDF and a robot YAML."""
 
 from robot_identification.arm.arm import Arm
 from robot_identification.arm.drives import Drives, Effort

@@ -11,20 +11,22 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Springs and counterbalances: torques of one joint that depend on its position alone."""
+"""Springs and counterbalances at a joint, whose torque depends only on the joint's position."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError
-from robot_identification.yaml_file import check_fields, Quantity
+from robot_identification.yaml_file import check_fields, check_keys, Quantity, read_typed
 
-ESTIMATE = 'estimate'
+ESTIMATE = 'estimate'    # in a robot YAML instead of a strength
+Strength = Annotated[float, Quantity(minimum=0)]
 Length = Annotated[float, Quantity('m')]
 Radius = Annotated[float, Quantity('m', above=0)]
 
@@ -32,19 +34,20 @@ Radius = Annotated[float, Quantity('m', above=0)]
 @dataclass(frozen=True, kw_only=True)
 class Balancer(ABC):
     """
-    A spring between the two links of a joint, which takes torque off the joint's drive.
+    Spring or counterbalance between the two links of a joint.
 
-    The torque that the drive has to deliver more is `strength` times `column`. A member supplies
-    the column, and names its strength; a new kind is one class and one entry in `BALANCERS`.
+    It requires the torque `strength` times `column` from the joint's drive, in addition to the
+    torque of the links. To add a kind, write a subclass with `column` and the name of its
+    strength, and add it to `BALANCERS`.
 
     Parameters
     ----------
     name
-        What to call it.
+        Name of the balancer.
     joint
-        The joint that it acts on.
+        Name of the joint on which it acts.
     strength
-        Its stiffness or scale, in the unit `unit`; None when it is to be estimated.
+        Its stiffness or scale [`unit`]; None if it is to be estimated.
 
     """
 
@@ -52,34 +55,37 @@ class Balancer(ABC):
     parameter: ClassVar[str]
     unit: ClassVar[str]
     sliding_unit: ClassVar[str]
-    turns: ClassVar[bool] = False
-    """Whether its geometry needs a joint that turns."""
+    revolute_only: ClassVar[bool] = False
+    """Whether the balancer needs a revolute joint."""
     nominal: ClassVar[float | None] = None
-    """Strength that the geometry leads one to expect, where it does."""
+    """Strength according to the geometry; None if the geometry does not determine it."""
     name: str
     joint: str
-    strength: float | None = None
+    strength: Strength | None = None
 
     def __post_init__(self) -> None:
         check_fields(self, ConfigurationError)
-        if self.strength is not None and self.strength < 0:
-            raise ConfigurationError(f'{self.parameter} must not be negative, '
-                                     f'not {self.strength:g}')
 
     @property
     def label(self) -> str:
-        """Name of the strength, 'spring.stiffness'."""
+        """Name of the strength parameter, for instance 'spring.stiffness'."""
         return f'{self.name}.{self.parameter}'
 
     @property
     def expected(self) -> float:
-        """Its strength as far as it is known before a fit; 0 when nothing is."""
+        """Strength assumed before a fit: that of the robot YAML, else the nominal one, else 0."""
         return self.strength if self.strength is not None else self.nominal or 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the mapping of the balancer in a robot YAML, which `read_balancer` reads."""
+        geometry = {key: value for key, value in vars(self).items() if key not in _COMMON}
+        return {'kind': self.kind, 'joint': self.joint, **geometry,
+                self.parameter: ESTIMATE if self.strength is None else self.strength}
 
     @abstractmethod
     def column(self, q: Array) -> Array:
         """
-        Return the drive's torque for a strength of one.
+        Return the torque that the balancer requires from the drive, for a strength of one.
 
         Parameters
         ----------
@@ -92,12 +98,12 @@ class Balancer(ABC):
 @dataclass(frozen=True, kw_only=True)
 class TorsionSpring(Balancer):
     """
-    A spring in the joint: stiffness (q - rest).
+    Torsion spring in the joint, which requires the drive torque stiffness (q - rest).
 
     Parameters
     ----------
     rest
-        Position without torque [rad or m].
+        Position of the relaxed spring [rad or m].
 
     """
 
@@ -114,30 +120,30 @@ class TorsionSpring(Balancer):
 @dataclass(frozen=True, kw_only=True)
 class _Strut(Balancer):
     """
-    A spring between an anchor on the fixed and one on the moving side of a joint that turns.
+    Spring between anchors on the two links of a revolute joint.
 
-    Its length L has L^2 = D^2 + k^2 - 2 D k cos(q + angle) + h^2, with the distances D and k of
-    the anchors from the axis; a pull F along it asks F dL/dq of the drive.
+    Its length L follows from L^2 = D^2 + k^2 - 2 D k cos(q + angle) + h^2, with the distances D
+    and k of the anchors from the axis. A tension F requires the drive torque F dL/dq.
 
     Parameters
     ----------
     fixed_radius, moving_radius
         Distances of the anchors from the joint's axis, D and k [m].
     angle
-        Between the anchors, seen along the axis, at q = 0 [rad].
+        Angle between the anchors about the joint's axis at q = 0 [rad].
     offset
         Distance of the anchors along the axis, h [m].
 
     """
 
-    turns = True
+    revolute_only = True
     fixed_radius: Radius
     moving_radius: Radius
     angle: Annotated[float, Quantity('rad')] = 0.0
     offset: Length = 0.0
 
     def length(self, q: Array) -> Array:
-        """Return the distance of the anchors [m], at least a micrometre."""
+        """Return the distance of the anchors [m]; at least 1e-6 m, as `lever` divides by it."""
         square = (self.fixed_radius ** 2 + self.moving_radius ** 2 + self.offset ** 2
                   - 2 * self.fixed_radius * self.moving_radius * np.cos(q + self.angle))
         return np.sqrt(np.maximum(square, 1e-12))
@@ -150,12 +156,12 @@ class _Strut(Balancer):
 @dataclass(frozen=True, kw_only=True)
 class CoilSpring(_Strut):
     """
-    A coil spring between two links: it pulls with stiffness (L - free_length).
+    Coil spring between two links; its tension is stiffness (L - free_length).
 
     Parameters
     ----------
     free_length
-        Its length without force [m].
+        Length of the spring without force [m].
 
     """
 
@@ -173,19 +179,19 @@ class CoilSpring(_Strut):
 @dataclass(frozen=True, kw_only=True)
 class GasSpring(_Strut):
     """
-    A gas spring between two links, at constant temperature: pressure times volume is constant.
+    Gas spring between two links at constant temperature: pressure times volume is constant.
 
     Parameters
     ----------
     area
-        Area of the piston that the pressure acts on [m^2].
+        Area of the piston [m^2].
     pressure, volume
         Pressure and volume of the gas at the length `length_at_pressure` [Pa, m^3].
     length_at_pressure
-        [m]
+        Length at which pressure and volume are known [m].
     pulls
-        Whether it pulls its ends together, so that its volume shrinks as it lengthens; otherwise
-        it pushes them apart.
+        True for a gas spring that pulls its ends together, whose gas volume decreases as it
+        lengthens; False for one that pushes them apart.
 
     """
 
@@ -209,15 +215,52 @@ class GasSpring(_Strut):
                 f'{longest:.4g} m; check area, volume and length_at_pressure')
 
     def column(self, q: Array) -> Array:
-        """Return the force at the geometry's pressure times dL/dq."""
+        """Return the force of the gas times dL/dq."""
         length = self.length(q)
         force = self.pressure * self.volume / self._volume(length) * self.area
         return np.asarray((1.0 if self.pulls else -1.0) * force * self.lever(q, length))
 
     def _volume(self, length: Array) -> Array:
-        longer = length - self.length_at_pressure
-        return self.volume - (1.0 if self.pulls else -1.0) * self.area * longer
+        """Return the volume of the gas at a length of the spring [m^3]."""
+        extension = length - self.length_at_pressure
+        return self.volume - (1.0 if self.pulls else -1.0) * self.area * extension
 
 
 BALANCERS: dict[str, type[Balancer]] = {
     kind.kind: kind for kind in (TorsionSpring, CoilSpring, GasSpring)}
+"""Kinds of balancers by the name in a robot YAML."""
+
+
+def read_balancer(name: str, content: Mapping[str, Any], label: str) -> Balancer:
+    """
+    Return a balancer from its mapping in a robot YAML.
+
+    Parameters
+    ----------
+    name
+        Name of the balancer.
+    content
+        Its mapping in the YAML.
+    label
+        Name of the mapping in messages.
+
+    Raises
+    ------
+    ConfigurationError
+        The kind is unknown, or a key or value is not valid for it.
+
+    """
+    kinds: Any = Literal[tuple(BALANCERS)]
+    member = BALANCERS[read_typed({'kind': kinds}, content, label, ConfigurationError)['kind']]
+    geometry = [item.name for item in fields(member) if item.name not in _COMMON]
+    check_keys(content, ('kind', 'joint', member.parameter, *geometry), label, ConfigurationError)
+    strength = read_typed({member.parameter: Literal['estimate'] | Strength}, content, label,
+                          ConfigurationError)[member.parameter]
+    values = {key: content[key] for key in ('joint', *geometry) if key in content}
+    return read_typed(
+        member, {**values, 'name': name, 'strength': None if strength == ESTIMATE else strength},
+        label, ConfigurationError)
+
+
+_COMMON = ('name', 'joint', 'strength')
+"""Fields of all balancers; the other fields describe the geometry."""

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Motors, gears and their coupling, and what effort and position signals mean."""
+"""Drives (motors, gears, couplings), and the meaning of the effort and position signals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from robot_identification.arrays import Array, IndexArray, read_only
+from robot_identification.arrays import Array, IndexArray, read_only, ReadOnlyArrays
 from robot_identification.errors import ArmError, ConfigurationError
 from robot_identification.yaml_file import check_fields
 
@@ -28,23 +28,24 @@ from robot_identification.yaml_file import check_fields
 @dataclass(frozen=True)
 class Effort:
     """
-    Meaning of the effort signal; there is no default, drivers differ.
+    Meaning of the effort signal. There is no default, because ROS drivers differ.
 
     Parameters
     ----------
     quantity
         'torque' [N m or N] or 'current' [A], which needs the drives' gains.
     side
-        'joint' when it is given behind the gear (and coupling), 'motor' when before it.
+        'joint' for efforts at the joint, after gear and coupling; 'motor' for efforts at the motor
+        shaft.
     sign
-        1 when a positive effort accelerates the joint in its positive direction, else -1.
+        1 if a positive effort accelerates the joint in its positive direction, else -1.
     gravity_compensated
-        True when the driver has already taken the gravity torque away.
+        True if the driver has already subtracted the gravity torque.
 
     Raises
     ------
     ConfigurationError
-        Another value.
+        A field has a value other than these.
 
     """
 
@@ -58,46 +59,45 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class PositionSignal:
+class PositionSignal(ReadOnlyArrays):
     """
     Meaning of the position signal.
 
     Parameters
     ----------
     side
-        'joint', or 'motor' when angles before the gear are recorded.
+        'joint' for positions of the joint, 'motor' for angles of the motor shaft.
     offset
-        Added to the joint positions, (n,) [rad or m].
+        Offset that is added to the joint positions, (n,) [rad or m].
 
     """
 
     side: Literal['joint', 'motor']
     offset: Array
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, 'offset', read_only(self.offset))
-
 
 @dataclass(frozen=True)
-class Drives:
+class Drives(ReadOnlyArrays):
     """
-    Drives of an arm with n joints.
+    Motors, gears and couplings of an arm with n joints.
 
-    With motor angles theta, joint positions q and `motor_from_joint` M = diag(reduction) coupling:
-    theta = M q, and the torque at the joints is M' times the torque at the motors.
+    The motor angles are theta = M q with M = diag(reduction) coupling (`motor_from_joint`). The
+    torque at the joints is M' times the torque at the motors.
 
     Parameters
     ----------
     gains
-        Torque per current, (n,) [N m/A], on the side that the effort signal is given for; NaN
+        Torque per current, (n,) [N m/A], at the side (joint or motor) of the effort signal; NaN
         where unknown.
     reduction
-        Turns of the motor per turn of the drive's output, (n,) [-]; negative where it reverses.
+        Turns of the motor per turn of the gear output, (n,) [-]; negative if the gear reverses the
+        direction.
     rotor_inertia
-        Nominal inertia of the rotor, seen at the drive's output, (n,) [kg m^2]; NaN where unknown.
+        Nominal inertia of the rotor, reflected to the gear output, (n,) [kg m^2]; NaN where
+        unknown.
     coupling
-        (n, n) [-]; row k says how the output of drive k turns with the joints. Identity when
-        every drive turns its own joint only.
+        Speed of each gear output (rows) per speed of each joint (columns), (n, n) [-]; the
+        identity if every drive moves only its own joint.
 
     """
 
@@ -106,35 +106,32 @@ class Drives:
     rotor_inertia: Array
     coupling: Array
 
-    def __post_init__(self) -> None:
-        for name in ('gains', 'reduction', 'rotor_inertia', 'coupling'):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
     @classmethod
     def direct(cls, n: int) -> Drives:
-        """Return drives of n joints of which nothing is known but that they are not coupled."""
+        """Return n uncoupled drives with unknown gains and rotor inertias."""
         return cls(np.full(n, np.nan), np.ones(n), np.full(n, np.nan), np.eye(n))
 
     def check(self, joint_names: tuple[str, ...]) -> None:
         """
-        Refuse drives that cannot be.
+        Raise an error if a drive has an impossible value.
 
         Raises
         ------
         ArmError
-            A reduction or a gain of zero, a negative rotor inertia, a singular coupling.
+            A reduction or a gain is zero, a rotor inertia is negative, or the coupling is
+            singular.
 
         """
         for i, joint in enumerate(joint_names):
             if self.reduction[i] == 0 or not np.isfinite(self.reduction[i]):
-                raise ArmError(f"drive of '{joint}': the reduction is {self.reduction[i]:g}")
+                raise ArmError(f"drive of '{joint}': invalid reduction {self.reduction[i]:g}")
             if self.gains[i] == 0:
                 raise ArmError(f"drive of '{joint}': the gain is zero; give N m/A or leave it out")
             if self.rotor_inertia[i] < 0:
                 raise ArmError(f"drive of '{joint}': the rotor inertia is negative")
         if abs(np.linalg.det(self.coupling)) < 1e-9:
             raise ArmError('the coupling between drives and joints is singular: '
-                           'no motion of the motors belongs to some motion of the joints')
+                           'the motors do not determine all joint positions')
 
     @property
     def motor_from_joint(self) -> Array:
@@ -144,18 +141,19 @@ class Drives:
     @cached_property
     def transmission(self) -> Array:
         """
-        Directions in joint space along which friction and rotor inertia act, (m, n).
+        Matrix (m, n) from joint velocities to the velocities at which friction and inertia act.
 
-        The first n rows are the joints themselves; one more row follows for each drive that turns
-        with several joints (the TX40's wrist: friction and inertia of v5 + v6 act on both).
+        Its transpose maps torques of friction and rotor inertia to joint torques. The first n rows
+        are the joints. One row follows for each drive whose output moves with several joints. For
+        instance, a drive at the wrist of the Staubli TX40 turns at v5 + v6, and its friction and
+        rotor inertia load both joints.
         """
         n = len(self.gains)
         return read_only(np.vstack([np.eye(n), self.coupling[self.owners[n:]]]))
 
     @cached_property
     def owners(self) -> IndexArray:
-        """The joint whose torque each row of `transmission` transmits, (m,)."""
+        """Index of the joint whose torque each actuator (row of `transmission`) carries, (m,)."""
         n = len(self.gains)
-        coupled = [k for k, row in enumerate(self.coupling)
-                   if not np.array_equal(row, np.eye(n)[k])]
-        return np.array([*range(n), *coupled], dtype=np.intp)
+        coupled = np.flatnonzero(np.any(self.coupling != np.eye(n), axis=1))
+        return np.concatenate([np.arange(n), coupled])

@@ -19,22 +19,26 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 import numpy as np
+import pinocchio as pin
 from robot_identification.arm.arm import Arm
 from robot_identification.arrays import Array
 
 ROUNDING = 0.01
-"""Tolerance of the inequalities, relative to the largest moment: URDFs round to two digits."""
+"""[-] Tolerance of the inequalities, relative to the largest moment: some URDFs have only two
+significant digits."""
 POINT = 1e-4
-"""[m] radius of gyration below which a body counts as a point mass, which turns for free."""
+"""[m] Radius of gyration below which a body counts as a point mass without inertia. No link of an
+arm is so small."""
 MIN_REACH = 1.0
-"""[m] lower bound of an arm's reach, for the check of the units of its inertias."""
+"""[m] Lower bound of the reach in the check of units, so that links of tiny arms are not rejected;
+inertias in wrong units exceed it anyway."""
 MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 
 
 @dataclass(frozen=True)
 class InertiaFault:
     """
-    An implausible inertia.
+    Implausible inertia of a link.
 
     Parameters
     ----------
@@ -43,7 +47,7 @@ class InertiaFault:
     link
         The link of the URDF.
     problem
-        Predicate of a sentence about the link, with the values: 'has a negative mass: -1 kg'.
+        The fault, as the predicate of a sentence: 'has a negative mass: -1 kg'.
 
     """
 
@@ -59,10 +63,11 @@ def check_inertias(arm: Arm) -> tuple[InertiaFault, ...]:
     """
     Return the moving links with implausible inertias, in the order of the joints.
 
-    A body must not have a negative mass, no mass, or a mass without rotational inertia. Its
-    principal moments must not be negative or violate the triangle inequality. A radius of
-    gyration or a centre of mass beyond the arm's reach indicates wrong units. Links that a fixed
-    joint adds to a body with mass may be empty. The base and links fixed to it are not checked.
+    A link must not have a negative mass. Its principal moments must not be negative or violate the
+    triangle inequality. A radius of gyration or a centre of mass beyond the arm's reach indicates
+    wrong units. The body that a joint moves (its link and all links fixed to it) must have mass
+    and rotational inertia; a single link of it may have none. The base and links fixed to it are
+    not checked.
 
     Returns
     -------
@@ -75,43 +80,25 @@ def check_inertias(arm: Arm) -> tuple[InertiaFault, ...]:
     ()
 
     """
-    root = ElementTree.fromstring(arm.reduced_urdf)
-    parent_joints = {_linked(joint, 'child'): joint for joint in root.findall('joint')}
-    child_links = {joint.get('name'): link for link, joint in parent_joints.items()}
-    reach = _reach(arm)
+    root, frames, reach = ElementTree.fromstring(arm.reduced_urdf), arm.model.frames, _reach(arm)
+    links = {joint.get('name'): child.get('link', '') for joint in root.findall('joint')
+             if (child := joint.find('child')) is not None}
     faults: dict[str, list[InertiaFault]] = {joint: [] for joint in arm.joint_names}
     for link in root.findall('link'):
         name, inertial = link.get('name', ''), link.find('inertial')
-        joint = _moving_joint(name, parent_joints, arm.joint_names)
-        if joint is not None and inertial is not None and len(inertial):
-            body = arm.model.inertias[arm.joint_names.index(joint) + 1]
+        i = frames[arm.model.getFrameId(name, pin.FrameType.BODY)].parentJoint - 1
+        if i >= 0 and inertial is not None and len(inertial):
+            joint, body = arm.joint_names[i], arm.model.inertias[i + 1]
             problem = _link_problem(inertial, reach, float(np.abs(body.inertia).max()))
             faults[joint] += [InertiaFault(joint, name, problem)] if problem else []
-    for i, joint in enumerate(arm.joint_names):
-        body = arm.model.inertias[i + 1]
+    for joint, body in zip(arm.joint_names, list(arm.model.inertias)[1:]):
         problem = '' if faults[joint] else _body_problem(float(body.mass), body.inertia)
-        faults[joint] += [InertiaFault(joint, child_links[joint], problem)] if problem else []
+        faults[joint] += [InertiaFault(joint, links[joint], problem)] if problem else []
     return tuple(fault for joint in arm.joint_names for fault in faults[joint])
 
 
-def _linked(joint: ElementTree.Element, end: str) -> str:
-    """Return the name of a joint's parent or child link."""
-    return joint.find(end).get('link', '')    # type: ignore[union-attr]
-
-
-def _moving_joint(link: str, parent_joints: dict[str, ElementTree.Element],
-                  moving: tuple[str, ...]) -> str | None:
-    """Return the moving joint that carries a link, None for the base."""
-    while link in parent_joints:
-        joint = parent_joints[link]
-        if joint.get('name') in moving:
-            return joint.get('name')
-        link = _linked(joint, 'parent')
-    return None
-
-
 def _link_problem(inertial: ElementTree.Element, reach: float, body_moment: float) -> str:
-    """Return the fault of a link; `body_moment` is the largest moment of its whole body."""
+    """Return the fault of a link's inertia, or ''; `body_moment` is its body's largest moment."""
     element, tensor, origin = (inertial.find(tag) for tag in ('mass', 'inertia', 'origin'))
     mass = float(element.get('value', ''))    # type: ignore[union-attr]
     xx, xy, xz, yy, yz, zz = (float(tensor.get(key, ''))    # type: ignore[union-attr]
@@ -124,7 +111,7 @@ def _link_problem(inertial: ElementTree.Element, reach: float, body_moment: floa
         return f'has a negative mass: {mass:.4g} kg'
     gyration = np.sqrt(max(abs(low), abs(high)) / mass) if mass > 0 else 0.0
     if gyration < POINT:
-        return ''       # empty or a point: `_body_problem` checks the body that it belongs to
+        return ''       # no mass or a point mass: `_body_problem` checks the whole body
     tolerance = ROUNDING * max(high, body_moment)
     if low < -tolerance:
         return f'has a negative moment of inertia: {moments}'
@@ -141,7 +128,7 @@ def _link_problem(inertial: ElementTree.Element, reach: float, body_moment: floa
 
 
 def _body_problem(mass: float, inertia: Array) -> str:
-    """Return the fault of the body of all links that one joint carries."""
+    """Return the fault of the body that a joint moves, or ''."""
     if mass == 0:
         return 'has no mass'
     if np.sqrt(max(float(np.linalg.eigvalsh(inertia)[-1]), 0.0) / mass) < POINT:
@@ -150,7 +137,7 @@ def _body_problem(mass: float, inertia: Array) -> str:
 
 
 def _reach(arm: Arm) -> float:
-    """Return the total length of all links with prismatic joints extended, an upper bound [m]."""
+    """Return an upper bound of the reach: the sum of all link lengths and strokes [m]."""
     joints = [float(np.linalg.norm(placement.translation))
               for placement in list(arm.model.jointPlacements)[1:]]
     frames = [float(np.linalg.norm(frame.placement.translation)) for frame in arm.model.frames

@@ -11,13 +11,14 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Where URDFs and shipped robots are found."""
+"""Finds URDFs and the robot YAMLs that the package ships."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 import os
 from pathlib import Path
+import re
 import sys
 import sysconfig
 
@@ -29,20 +30,17 @@ EXAMPLES, PACKAGE = 'example-robot-data:', 'package://'
 
 
 def example_folder() -> Path | None:
-    """Return the folder of PyPI's (or ROS's) `example-robot-data`, None when it is absent."""
+    """Return the folder of `example-robot-data` from PyPI or ROS; None if it is not installed."""
     prefixes = [Path(sysconfig.get_paths()['purelib']) / 'cmeel.prefix', Path(sys.prefix)]
     prefixes += [Path(p) / 'cmeel.prefix' for p in sys.path if p.endswith('-packages')]
     prefixes += [Path(p) for p in os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep) if p]
-    for prefix in prefixes:
-        folder = prefix / 'share' / 'example-robot-data' / 'robots'
-        if folder.is_dir():
-            return folder
-    return None
+    folders = (prefix / 'share' / 'example-robot-data' / 'robots' for prefix in prefixes)
+    return next((folder for folder in folders if folder.is_dir()), None)
 
 
 def find_urdf(name: str, folder: Path, package_dirs: Iterable[str | Path] = ()) -> Path:
     """
-    Resolve the `urdf` of a robot YAML.
+    Return the path of the URDF that the key `urdf` of a robot YAML names.
 
     Parameters
     ----------
@@ -52,16 +50,16 @@ def find_urdf(name: str, folder: Path, package_dirs: Iterable[str | Path] = ()) 
     folder
         The folder of the robot YAML.
     package_dirs
-        Folders that hold ROS packages.
+        Folders that contain ROS packages.
 
     Raises
     ------
     ArmError
-        The file is in none of these places.
+        The file is missing.
 
     """
     if name.startswith(PACKAGE):
-        return _of_package(name, folder, package_dirs)
+        return _find_in_package(name, folder, package_dirs)
     if name.startswith(EXAMPLES):
         examples = example_folder()
         if examples is None:
@@ -70,43 +68,37 @@ def find_urdf(name: str, folder: Path, package_dirs: Iterable[str | Path] = ()) 
                            f'pip install example-robot-data')
         candidates = [examples / name[len(EXAMPLES):]]
     else:
-        beside = folder / Path(name).expanduser()
-        if os.path.isfile(beside):
-            return beside
-        candidates = [beside, shared_folder('urdf') / name]
+        candidates = [folder / Path(name).expanduser(), shared_folder('urdf') / name]
     for candidate in candidates:
         if os.path.isfile(candidate):
             return candidate
     raise ArmError(f"there is no URDF '{name}'; looked for: {', '.join(map(str, candidates))}")
 
 
-def _of_package(name: str, folder: Path, package_dirs: Iterable[str | Path]) -> Path:
+def _find_in_package(name: str, folder: Path, package_dirs: Iterable[str | Path]) -> Path:
+    """Return the path of a URDF that is named as `package://PACKAGE/PATH`."""
     package, _, path = name.removeprefix(PACKAGE).partition('/')
-    found = find_package(package, folder / 'robot.yaml', package_dirs)
-    if found is None:
+    package_folder = find_package(package, folder / 'robot.yaml', package_dirs)
+    if package_folder is None:
         raise ArmError(
             f"the URDF '{name}' comes with the ROS package '{package}', which is neither in "
             f"`package_dirs` nor where ROS is sourced: install the vendor's description "
             f'(ros-DISTRO-{package.replace("_", "-")} where it is released), or build it')
-    if not (found / path).is_file():
-        raise ArmError(f"the ROS package '{package}' in '{found}' has no '{path}'; is it another "
-                       f'version? Name the URDF in a robot YAML of your own')
-    return found / path
+    if not (package_folder / path).is_file():
+        raise ArmError(f"the ROS package '{package}' in '{package_folder}' has no '{path}'; is it "
+                       'another version? Name the URDF in a robot YAML of your own')
+    return package_folder / path
 
 
 def robot_files() -> dict[str, Path]:
-    """Return the robot YAMLs that the package ships, by name."""
+    """
+    Return the paths of the shipped robot YAMLs, by name.
+
+    Examples
+    --------
+    >>> 'panda' in robot_files()
+    True
+
+    """
     return {path.stem: path for path in sorted(shared_folder('config').glob('*.yaml'))
-            if _describes_a_robot(path)}
-
-
-def needs_package(path: Path) -> str:
-    """Return the ROS package that a shipped robot's URDF comes with; empty where it is shipped."""
-    line = next(line for line in path.read_text(encoding='utf-8').splitlines()
-                if line.startswith('urdf:'))
-    name = line.removeprefix('urdf:').strip()
-    return name.removeprefix(PACKAGE).split('/')[0] if name.startswith(PACKAGE) else ''
-
-
-def _describes_a_robot(path: Path) -> bool:
-    return any(line.startswith('urdf:') for line in path.read_text(encoding='utf-8').splitlines())
+            if re.search('^urdf:', path.read_text(encoding='utf-8'), re.MULTILINE)}

@@ -18,25 +18,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.errors import ArmError
 
-FASTEST = 50.0    # [rad] and [rad/s]: no joint of an arm turns so far or so fast; degrees do
+FASTEST = 50.0    # [rad] and [rad/s]: larger position and velocity limits are probably in degrees
+MAGNITUDES = ('velocity', 'acceleration', 'jerk', 'torque')
+"""Limits that are one positive number for each joint."""
 
 
 @dataclass(frozen=True)
-class Limits:
+class Limits(ReadOnlyArrays):
     """
-    Joint limits, one value per joint; infinite where nothing is known.
+    Limits of n joints; unknown limits are infinite.
 
     Parameters
     ----------
     lower, upper
-        Positions, (n,) [rad or m].
+        Position limits, (n,) [rad or m].
     velocity, acceleration, jerk
         Largest magnitudes, (n,) [rad/s or m/s, and their derivatives].
     torque
-        Rated magnitude at the joint, (n,) [N m or N].
+        Rated torques at the joints, (n,) [N m or N].
 
     """
 
@@ -47,18 +49,14 @@ class Limits:
     jerk: Array
     torque: Array
 
-    def __post_init__(self) -> None:
-        for name in ('lower', 'upper', 'velocity', 'acceleration', 'jerk', 'torque'):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
     def check(self, joint_names: tuple[str, ...]) -> None:
         """
-        Refuse limits that contradict themselves.
+        Raise an error if limits contradict each other.
 
         Raises
         ------
         ArmError
-            A lower limit that is not below the upper one, or a magnitude that is not positive.
+            A lower limit is not below the upper one, or a magnitude is not positive.
 
         """
         for i, joint in enumerate(joint_names):
@@ -67,28 +65,23 @@ class Limits:
                     f"joint '{joint}': the lower position limit {self.lower[i]:g} is not below "
                     f'the upper one {self.upper[i]:g}; correct the URDF or give `position: '
                     '[lower, upper]` in the robot YAML')
-            for name in ('velocity', 'acceleration', 'jerk', 'torque'):
+            for name in MAGNITUDES:
                 value = getattr(self, name)[i]
                 if not value > 0:
                     raise ArmError(
-                        f"joint '{joint}': the {name} limit is {value:g}, it must be positive; "
+                        f"joint '{joint}': the {name} limit must be positive, but is {value:g}; "
                         f'correct the URDF or give `{name}:` in the robot YAML')
 
     def warnings(self, joint_names: tuple[str, ...], prismatic: Array) -> tuple[str, ...]:
-        """Return sentences about limits that no joint that turns has, as those in degrees."""
-        found = []
+        """Return a warning for each revolute joint whose limits are probably in degrees."""
+        sentences = []
         for i, joint in enumerate(joint_names):
             far = max(abs(x) for x in (self.lower[i], self.upper[i], 0.0) if np.isfinite(x))
             fast = self.velocity[i] if np.isfinite(self.velocity[i]) else 0.0
-            words = [f'{value:g} {unit}' for value, unit in ((far, 'rad'), (fast, 'rad/s'))
-                     if value > FASTEST]
-            if words and not prismatic[i]:
-                found.append(f"joint '{joint}' may turn by {' and at '.join(words)}: if these are "
-                             'degrees, correct the URDF; else give less under `joints` in the '
-                             'robot YAML')
-        return tuple(found)
-
-    def missing(self, name: str, joint_names: tuple[str, ...]) -> list[str]:
-        """Return the joints for which the limit `name` is not known."""
-        known = np.isfinite(getattr(self, name))
-        return [joint for joint, is_known in zip(joint_names, known) if not is_known]
+            excesses = [f'{value:g} {unit}' for value, unit in ((far, 'rad'), (fast, 'rad/s'))
+                        if value > FASTEST]
+            if excesses and not prismatic[i]:
+                sentences.append(
+                    f"joint '{joint}' has limits of {' and '.join(excesses)}: if these are "
+                    'degrees, correct the URDF; else narrow them under `joints` in the robot YAML')
+        return tuple(sentences)

@@ -12,9 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Where ROS packages are: for `$(find ...)` in a xacro and `package://` in a URDF.
+Finds ROS packages for `$(find ...)` in a xacro and `package://` in a URDF.
 
-Only the standard library is imported: the process that expands a xacro loads this file alone.
+Only the standard library is imported, because the process that expands a xacro runs this file on
+its own.
 """
 
 from __future__ import annotations
@@ -25,41 +26,41 @@ from pathlib import Path
 import re
 
 LEVELS = 6
-"""Folders above a file in which packages are looked for: a workspace is not deeper."""
+"""Number of folders above a file in which packages are searched; ROS workspaces are not deeper."""
 BELOW = ('', '*/', '*/*/')
-"""Where a package may lie below a folder that is named as holding it."""
+"""Patterns of the subfolders of a package folder in which packages are searched."""
 
 
 def find_package(name: str, near: Path | None = None,
                  folders: Iterable[str | Path] = ()) -> Path | None:
     """
-    Return the folder of a ROS package, None when it is nowhere.
+    Return the folder of a ROS package, None if it is missing.
 
-    It is looked for in the given folders and up to two levels below, in and beside the folders
-    above the file, and where ROS is sourced. A package is recognised by the
-    folder's name or by that in its package.xml.
+    The search covers `folders` and two levels of subfolders, then the folders above the file
+    `near` and one level of subfolders, then the sourced ROS workspaces. A package is recognised by
+    the name of its folder or by the name in its package.xml.
 
     Parameters
     ----------
     name
         Name of the package.
     near
-        The file that names it.
+        The file that refers to the package.
     folders
-        Folders of packages, or that hold packages.
+        Package folders, or folders that contain them.
 
     """
-    return next((place for place in _candidates(name, near, folders) if _is(place, name)), None)
+    return next((folder for folder in _candidates(name, near, folders)
+                 if _is_package(folder, name)), None)
 
 
 def _candidates(name: str, near: Path | None, folders: Iterable[str | Path]) -> Iterator[Path]:
+    """Yield the folders that may be the package, in the order of the search."""
     for folder in map(Path, folders):
         yield folder
         yield from _below(folder, name, BELOW)
-    above = [] if near is None else list(near.resolve().parents)[:LEVELS]
-    for folder in above:
-        if folder.parent == folder:
-            break
+    above = () if near is None else near.resolve().parents[:-1]    # without the root folder
+    for folder in above[:LEVELS]:
         yield folder
         yield from _below(folder, name, BELOW[:2])
     for variable, below in (('AMENT_PREFIX_PATH', 'share'), ('ROS_PACKAGE_PATH', '.')):
@@ -69,18 +70,19 @@ def _candidates(name: str, near: Path | None, folders: Iterable[str | Path]) -> 
 
 
 def _below(folder: Path, name: str, patterns: Iterable[str]) -> Iterator[Path]:
+    """Yield subfolders with the name of the package, then those with a package.xml."""
     for pattern in patterns:
         yield from sorted(folder.glob(f'{pattern}{name}'))
-        # a package may lie in a folder of another name
+        # the folder of a package may have another name
         yield from sorted(path.parent for path in folder.glob(f'{pattern}*/package.xml'))
 
 
-def _is(folder: Path, name: str) -> bool:
+def _is_package(folder: Path, name: str) -> bool:
+    """Return whether a folder is the package, by its own name or by its package.xml."""
     if folder.name == name and folder.is_dir():
         return True
     try:
         text = (folder / 'package.xml').read_text(encoding='utf-8', errors='replace')
     except OSError:
         return False
-    found = re.search(r'<name>\s*([^<]*?)\s*</name>', text)
-    return found is not None and found.group(1) == name
+    return re.search(rf'<name>\s*{re.escape(name)}\s*</name>', text) is not None

@@ -11,12 +11,12 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The block `recording` of a robot YAML: what a logger calls the signals, and its units."""
+"""The block `recording` of a robot YAML: names and units of the signals in a log."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 import math
 from typing import Any, Literal
 
@@ -25,7 +25,7 @@ from robot_identification.errors import ConfigurationError
 from robot_identification.yaml_file import check_keys, read_typed, truncated_repr
 
 JOINT = '{joint}'
-"""Stands in the name of a column for what the file calls the joint."""
+"""Placeholder in the name of a column, which is replaced by the joint's name in the file."""
 SIGNAL_KEYS = ('t', 'q', 'v', 'tau', 'current', 'command', 'joint_names')
 UNITS: dict[str, dict[str, float]] = {
     't': {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9},
@@ -34,12 +34,12 @@ UNITS: dict[str, dict[str, float]] = {
     'v': {'rad/s': 1.0, 'deg/s': np.pi / 180, 'rpm': np.pi / 30},
     'tau': {'Nm': 1.0, 'mNm': 1e-3},
     'current': {'A': 1.0, 'mA': 1e-3}}
-"""Units that a file may have, by signal, and their factor to SI; joints that slide are in m."""
+"""Units of each signal, with their factors to SI units. Prismatic joints use SI units only."""
 
 
 @dataclass(frozen=True)
 class RecordingBlock:
-    """The block `recording`: names of signals, and their units; None where not given."""
+    """Fields of the block `recording` of a robot YAML; None for absent keys."""
 
     t: str | None = None
     q: str | None = None
@@ -54,17 +54,14 @@ class RecordingBlock:
     stamps: Literal['header', 'received'] | None = None
 
 
-RECORDING_KEYS = tuple(item.name for item in fields(RecordingBlock))
-
-
 def read_recording_block(content: Any, joints: Sequence[str], label: str) -> dict[str, Any]:
     """
-    Return the checked block with `names` as a mapping from joint to text.
+    Return the block `recording` after a check, with `names` as a mapping from joint to text.
 
     Parameters
     ----------
     content
-        What the robot YAML has under `recording`.
+        Content of the key `recording`.
     joints
         Joints of the arm.
     label
@@ -73,7 +70,7 @@ def read_recording_block(content: Any, joints: Sequence[str], label: str) -> dic
     Raises
     ------
     ConfigurationError
-        An unknown key, unit or joint.
+        A key, unit or joint is unknown.
 
     """
     typed: RecordingBlock = read_typed(RecordingBlock, content, label, ConfigurationError)
@@ -81,18 +78,18 @@ def read_recording_block(content: Any, joints: Sequence[str], label: str) -> dic
     names = typed.names
     if isinstance(names, tuple):
         if len(names) != len(joints):
-            raise ConfigurationError(f'{label}, names lists {len(names)} names, the arm has '
-                                     f'{len(joints)} joints: {", ".join(joints)}')
+            raise ConfigurationError(f'{label}, names lists {len(names)} names for the '
+                                     f'{len(joints)} joints of the arm: {", ".join(joints)}')
         names = dict(zip(joints, names))
     if names is not None:
         check_keys(names, joints, f'{label}, names', ConfigurationError)
         block['names'] = {joint: str(name) for joint, name in names.items()}
     for signal, unit in (typed.units or {}).items():
         if isinstance(unit, Mapping) and signal == 't':
-            raise ConfigurationError(f'{label}, units, t must be one unit, as ms')
+            raise ConfigurationError(f'{label}, units, t must be one unit, such as ms')
         if isinstance(unit, Mapping) and set(unit) != set(joints):
             raise ConfigurationError(
-                f'{label}, units, {signal} must name each joint of the arm, as '
+                f'{label}, units, {signal} must name each joint of the arm, such as '
                 f'{{{joints[0]}: 0.02, ...}}: {", ".join(joints)}')
         for factor in unit.values() if isinstance(unit, Mapping) else (unit,):
             unit_factor(signal, factor, f'{label}, units')
@@ -106,7 +103,7 @@ def unit_factor(signal: Any, unit: Any, label: str) -> float:
     Parameters
     ----------
     signal
-        Whose unit it is.
+        Name of the signal.
     unit
         A name in `UNITS`, or the factor itself.
     label
@@ -115,11 +112,11 @@ def unit_factor(signal: Any, unit: Any, label: str) -> float:
     Raises
     ------
     ConfigurationError
-        There is no such signal or unit.
+        The signal or the unit does not exist.
 
     """
     if signal not in UNITS:
-        raise ConfigurationError(f"{label} names the signal '{truncated_repr(signal)}'; there is: "
+        raise ConfigurationError(f"{label} has no signal '{truncated_repr(signal)}'; choose from: "
                                  f'{", ".join(UNITS)}')
     if isinstance(unit, int | float) and not isinstance(unit, bool):
         if not math.isfinite(unit) or unit == 0:

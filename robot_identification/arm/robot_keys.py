@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The keys of a robot YAML: types, units, examples and meanings, for reader, template and docs."""
+"""Keys of a robot YAML: types, units, examples and meanings."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from robot_identification.yaml_file import Quantity
 
 Angle = Annotated[float, Quantity('rad', minimum=-2 * math.pi, maximum=2 * math.pi)]
 Position = Annotated[float, Quantity('rad or m', infinite=True)]
-Acceleration = Annotated[float, Quantity('m/s^2', above=-30, below=30)]    # on any planet
+Acceleration = Annotated[float, Quantity('m/s^2', above=-30, below=30)]    # three times gravity
 Gravity = tuple[Acceleration, Acceleration, Acceleration]
 
 
 @dataclass(frozen=True)
 class LimitOverrides:
-    """Limits of a joint; None leaves the URDF's."""
+    """Limits of a joint that replace those of the URDF; None keeps the URDF's."""
 
     position: tuple[Position, Position] | None = None
     velocity: Annotated[float, Quantity('rad/s or m/s', infinite=True)] | None = None
@@ -43,7 +43,7 @@ class LimitOverrides:
 
 @dataclass(frozen=True)
 class DriveValues:
-    """Motor and gear of a joint; None where not known."""
+    """Values of a joint's motor and gear; None where unknown."""
 
     gain: Annotated[float, Quantity('N m/A')] | None = None
     reduction: float | None = None
@@ -52,7 +52,7 @@ class DriveValues:
 
 @dataclass(frozen=True)
 class Mount:
-    """Orientation of the base in the world: roll, pitch and yaw about fixed axes."""
+    """Orientation of the base in the world: roll, pitch and yaw about fixed axes x, y, z [rad]."""
 
     rpy: tuple[Angle, Angle, Angle]
 
@@ -73,23 +73,23 @@ class Driver:
     Parameters
     ----------
     controller
-        Its joint trajectory controller; {tf_prefix} in it stands for the prefix.
+        Name of the joint trajectory controller; {tf_prefix} stands for the arm's prefix.
     rate
         Rate of the joint states [Hz].
     launch
-        Its launch file, PACKAGE/FILE; empty where it is started by hand.
+        Launch file as PACKAGE/FILE; empty if the driver is started by hand.
     arguments
         Arguments of that launch file, by name.
     address
-        Its argument for the address of the robot.
+        Name of the launch argument for the network address of the robot.
     prefix
-        Its argument for the prefix of joints and links; empty where it has none.
+        Name of the launch argument for the prefix of joints and links; empty if there is none.
     joint_states
-        Topic on which it publishes joint states with efforts at `rate`; {tf_prefix} likewise.
+        Topic of joint states with efforts at `rate`; {tf_prefix} stands for the arm's prefix.
     controller_manager
-        Its controller manager.
+        Name of the driver's controller manager.
     spawn
-        Whether `controller` is added to its controller manager, from the robot's controllers YAML.
+        Whether to spawn `controller` with the robot's controllers YAML.
 
     """
 
@@ -110,13 +110,13 @@ class Driver:
 
 
 def argument_texts(arguments: Mapping[str, Any]) -> dict[str, str]:
-    """Return arguments of a launch file or a xacro, as YAML has them, as the text they take."""
+    """Return launch or xacro arguments as text; booleans become 'true' and 'false'."""
     return {name: str(value).lower() if isinstance(value, bool) else str(value)
             for name, value in arguments.items()}
 
 
 def about(example: str, meaning: str) -> dict[str, str]:
-    """Return the metadata of a key."""
+    """Return the metadata of a field of `RobotFile`: example and meaning of its key."""
     return {'example': example, 'meaning': meaning}
 
 
@@ -126,44 +126,44 @@ class RobotFile:
 
     urdf: str = field(metadata=about(
         'my_arm.urdf', 'URDF or xacro, relative to this file, `package://`, or the name of a '
-        'shipped description. The only key that is needed.'))
+        'shipped description. The only required key.'))
     name: str | None = field(default=None, metadata=about(
-        'my_arm', "What to call the arm; the URDF's name when not given."))
+        'my_arm', 'Name of the arm; by default that of the URDF.'))
     xacro: Mapping[str, Any] = field(default_factory=dict, metadata=about(
         '{dof: 7}', 'Arguments of the xacro.'))
     package_dirs: tuple[str, ...] = field(default=(), metadata=about(
-        '[../src]', 'Folders that hold the ROS packages which the description names.'))
+        '[../src]', 'Folders with the ROS packages that the description refers to.'))
     locked: Mapping[str, float] | tuple[str, ...] = field(default=(), metadata=about(
-        '{finger: 0.0}', 'Joints that stand still in all recordings, with their positions '
+        '{finger: 0.0}', 'Joints that do not move in any recording, with their positions '
         '[rad or m], or a list of names.'))
     gravity: Literal['estimate'] | Gravity | None = field(default=None, metadata=about(
-        '[0.0, 0.0, -9.81]', 'Gravity in the base frame [m/s^2]; `estimate` lets the recordings '
-        'say how the base stands.'))
+        '[0.0, 0.0, -9.81]', 'Gravity in the base frame [m/s^2]; `estimate` determines its '
+        'direction from the recordings.'))
     mount: Mount | None = field(default=None, metadata=about(
-        '{rpy: [3.14159, 0.0, 0.0]}', 'Instead of `gravity`: how the base stands in the world '
-        '[rad].'))
+        '{rpy: [3.14159, 0.0, 0.0]}', 'Instead of `gravity`: orientation of the base in the '
+        'world [rad].'))
     joints: Mapping[str, LimitOverrides] = field(default_factory=dict, metadata=about(
         '{elbow: {position: [-2.0, 2.0], velocity: 1.0, acceleration: 5.0, jerk: 1000.0, '
-        'torque: 40.0}}', "Limits, where they are narrower than the URDF's or it has none "
+        'torque: 40.0}}', "Limits, if they are narrower than the URDF's or missing there "
         '[rad or m and derivatives; N m or N].'))
     urdf_limits_wrong: tuple[str, ...] = field(default=(), metadata=about(
-        '[elbow]', "Joints whose limits here may be wider than the URDF's, because it is known "
-        'to be wrong.'))
+        '[elbow]', "Joints whose limits here may be wider than the URDF's, because the URDF is "
+        'known to be wrong.'))
     drives: Mapping[str, DriveValues] = field(default_factory=dict, metadata=about(
         '{elbow: {gain: 10.0, reduction: 100.0, rotor_inertia: 0.5}}', 'Motors and gears: '
         'torque per current [N m/A], turns of the motor per turn of the joint, rotor inertia '
-        'seen at the joint [kg m^2].'))
+        'reflected to the joint [kg m^2].'))
     coupling: Mapping[str, Mapping[str, float]] = field(default_factory=dict, metadata=about(
         '{wrist_3: {wrist_2: -1.0}}', "Coupled drives: how a drive's output turns with other "
         'joints, theta_drive = reduction (q_drive + sum of factor q_other).'))
     effort: Effort | None = field(default=None, metadata=about(
         '{quantity: torque, side: joint, sign: 1, gravity_compensated: false}', 'What the driver '
-        'publishes: torque or current; at the joint or at the motor; 1 when a positive effort '
-        'accelerates the joint forwards, else -1; whether the driver takes gravity away. There '
-        'is no default.'))
+        'publishes: torque or current; at the joint or at the motor; 1 if a positive effort '
+        'accelerates the joint in its positive direction, else -1; whether the driver subtracts '
+        'gravity. There is no default.'))
     position: PositionSection = field(default_factory=PositionSection, metadata=about(
         '{side: joint, offset: {elbow: 0.1}}', 'Whether positions are recorded at the joint or '
-        'at the motor, and what is added to them [rad or m].'))
+        'at the motor, and the offset added to them [rad or m].'))
     unmeasured: tuple[str, ...] = field(default=(), metadata=about(
         '[wrist_3]', 'Joints that move and whose effort is not measured.'))
     balancers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, metadata=about(
@@ -171,9 +171,9 @@ class RobotFile:
         'counterbalances, whose strength is known or to be estimated.'))
     recording: Any = field(default_factory=dict, metadata=about(
         '{t: timestamp, q: "actual_q_{joint}", names: [0, 1, 2], units: {q: deg}}',
-        'What logs call the signals, and their units ([logs](logs.md)).'))
+        'Names of the signals in logs, and their units ([logs](logs.md)).'))
     tf_prefix: str = field(default='', metadata=about(
-        'left_', 'Before the names of joints and links in ROS.'))
+        'left_', 'Prefix of the names of joints and links in ROS.'))
     driver: Driver | None = field(default=None, metadata=about(
         '{launch: PACKAGE/FILE, controller: arm_controller, rate: 500.0}', 'The ROS driver of a '
         'real arm, for the launch files ([ros2_control](ros2_control.md)).'))
@@ -181,4 +181,4 @@ class RobotFile:
 
 ROBOT_FILE_KEYS: dict[str, tuple[str, str]] = {
     item.name: (item.metadata['example'], item.metadata['meaning']) for item in fields(RobotFile)}
-"""Example and meaning of each key."""
+"""Example and meaning of each key of a robot YAML."""

@@ -11,27 +11,28 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A URDF that a stranger wrote: numbers that are numbers, and links that make one tree."""
+"""Checks of a URDF: names, numbers, and links that form one tree."""
 
 from __future__ import annotations
 
 from collections import Counter
 import copy
+from graphlib import CycleError, TopologicalSorter
 import io
-import math
 import re
+import sys
 from xml.etree import ElementTree
 
 from robot_identification.errors import ArmError, RobotIdentificationError
 from urdf_parser_py import xml_reflection
 from urdf_parser_py.urdf import URDF
 
-MAX_DEPTH = 100    # levels of nesting; URDFs have fewer than 10
-MAX_CHARACTERS = 20_000_000    # the largest URDFs of arms have 1 % of that
-MAX_NUMBER = 1e9    # of any quantity: lengths, masses and torques of arms are far smaller
+MAX_DEPTH = 100    # levels of nesting: ten times those of a URDF
+MAX_CHARACTERS = 20_000_000    # a hundred times the size of the largest URDFs of arms
+MAX_NUMBER = 1e9    # [SI unit] magnitude of a number: no quantity of an arm is so large
 NUMBER = re.compile(r'[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?')
 INFINITE = re.compile(r'[-+]?inf(inity)?', re.IGNORECASE)
-# numeric attributes by element: how many numbers each has
+# numeric attributes of each element, and how many numbers each attribute has
 NUMBERS = {
     'origin': {'xyz': 3, 'rpy': 3}, 'axis': {'xyz': 3}, 'mass': {'value': 1},
     'inertia': dict.fromkeys(('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), 1),
@@ -39,14 +40,16 @@ NUMBERS = {
     'dynamics': {'damping': 1, 'friction': 1}, 'mimic': {'multiplier': 1, 'offset': 1},
     'box': {'size': 3}, 'sphere': {'radius': 1}, 'mesh': {'scale': 3},
     'cylinder': {'radius': 1, 'length': 1}, 'capsule': {'radius': 1, 'length': 1}}
-PARTS = {'link': ('inertial', 'collision'),
-         'joint': ('origin', 'parent', 'child', 'axis', 'limit', 'dynamics', 'mimic')}
+SUBELEMENTS = {
+    'link': ('inertial', 'collision'),
+    'joint': ('origin', 'parent', 'child', 'axis', 'limit', 'dynamics', 'mimic')}
+"""Elements of a link or joint that `urdf-parser-py` checks."""
 
 
 def parse_xml(text: str, label: str,
               error: type[RobotIdentificationError] = ArmError) -> ElementTree.Element:
     """
-    Return the root element of XML text, with a check of its size and depth.
+    Return the root element of XML text, after a check of its size and depth.
 
     Parameters
     ----------
@@ -60,12 +63,12 @@ def parse_xml(text: str, label: str,
     Raises
     ------
     RobotIdentificationError
-        An error of the class `error`: it is too large, nested too deep, or not well-formed.
+        An error of the class `error`: the text is too large, nested too deep, or not well-formed.
 
     """
     if len(text) > MAX_CHARACTERS:
-        raise error(f'{label} has {len(text) / 1e6:.0f} million characters, more than the '
-                    f'{MAX_CHARACTERS / 1e6:.0f} million of the largest file that is read')
+        raise error(f'{label} has {len(text) / 1e6:.0f} million characters; the limit is '
+                    f'{MAX_CHARACTERS / 1e6:.0f} million')
     depth = 0
     try:
         for event, _ in ElementTree.iterparse(io.BytesIO(text.encode()), ('start', 'end')):
@@ -77,150 +80,123 @@ def parse_xml(text: str, label: str,
         raise error(f'{label} is not well-formed XML: {reason}') from reason
 
 
-def check_urdf(root: ElementTree.Element, origin: str) -> None:
+def check_urdf(root: ElementTree.Element, label: str) -> None:
     """
-    Refuse numbers that cannot be read, and links that do not make one tree.
+    Raise an error if names, numbers or the kinematic tree of a URDF are not valid.
 
-    Pinocchio's reader takes "2,846" for zero, refuses whitespace behind a number, which is taken
-    out here, and ends the process where joints make a loop.
+    Pinocchio does not detect all of this: it reads "2,846" as zero and ends the process if joints
+    form a loop. It also rejects whitespace after a number, which is removed here.
 
     Parameters
     ----------
     root
-        Root element of the URDF, its joints' links known to exist.
-    origin
-        How to call it in an error.
+        Root element of the URDF.
+    label
+        Name of the URDF in messages.
 
     Raises
     ------
     ArmError
-        With the element and its value.
+        A check failed; the message names the element and its value.
 
     """
-    for kind in PARTS:
+    _check_names(root, label)
+    for kind in SUBELEMENTS:
         for element in root.findall(kind):
-            _check_numbers(element, f"{origin}: {kind} '{element.get('name')}'")
-    for link in root.findall('link'):
-        _check_inertial(link, origin)
+            _check_numbers(element, f"{label}: {kind} '{element.get('name')}'")
+    for link in root.findall('link'):    # parsers ignore an incomplete <inertial> silently
+        if link.find('inertial/mass') is not None and link.find('inertial/inertia') is None:
+            raise ArmError(f"{label}: link '{link.get('name')}' has an <inertial> without "
+                           '<inertia>; add it, or leave out <inertial>')
     for joint in root.findall('joint'):
         axis = joint.find('axis')
-        if joint.get('type') == 'fixed' or axis is None:
-            continue
-        if not any(float(x) for x in axis.get('xyz', '1 0 0').split()):
-            raise ArmError(f"{origin}: joint '{joint.get('name')}' has the axis "
+        if joint.get('type') != 'fixed' and axis is not None and not any(
+                map(float, axis.get('xyz', '1 0 0').split())):
+            raise ArmError(f"{label}: joint '{joint.get('name')}' has the axis "
                            f'"{axis.get("xyz")}", which has no direction')
-    _check_tree(root, origin)
-    _check_with_library(root, origin)
+    _check_tree(root, label)
+    _check_with_library(root, label)
 
 
-def _check_numbers(element: ElementTree.Element, place: str) -> None:
-    for part in element.iter():
-        for name, count in NUMBERS.get(part.tag, {}).items():
-            text = part.get(name)
+def _check_numbers(element: ElementTree.Element, label: str) -> None:
+    """Raise ArmError if a number of an element cannot be read; strip whitespace around numbers."""
+    for child in element.iter():
+        for name, count in NUMBERS.get(child.tag, {}).items():
+            text = child.get(name)
+            if text is None and child.tag in ('mass', 'inertia'):
+                raise ArmError(f'{label} has an <{child.tag}> without {name}')
             if text is None:
                 continue
-            words = text.split()
-            largest = math.inf if part.tag == 'limit' else MAX_NUMBER
-            if part.tag == 'limit' and len(words) == 1 and INFINITE.fullmatch(words[0]):
+            numbers = text.split()
+            largest = sys.float_info.max if child.tag == 'limit' else MAX_NUMBER
+            if child.tag == 'limit' and len(numbers) == 1 and INFINITE.fullmatch(numbers[0]):
                 continue
-            bad = [word for word in words if not NUMBER.fullmatch(word)
-                   or not math.isfinite(float(word)) or abs(float(word)) > largest]
-            if bad or len(words) != count:
-                wanted = 'a number' if count == 1 else f'{count} numbers'
-                hint = '; write a point, not a comma' if ',' in text else ''
-                raise ArmError(f'{place}, <{part.tag} {name}="{text[:60]}">: that is not '
-                               f'{wanted}{hint}')
-            part.set(name, ' '.join(words))
+            if len(numbers) != count or not all(
+                    NUMBER.fullmatch(x) and abs(float(x)) <= largest for x in numbers):
+                expected = 'a number' if count == 1 else f'{count} numbers'
+                hint = '; use a decimal point, not a comma' if ',' in text else ''
+                raise ArmError(f'{label}, <{child.tag} {name}="{text[:60]}">: expected '
+                               f'{expected}{hint}')
+            child.set(name, ' '.join(numbers))
 
 
-def _check_inertial(link: ElementTree.Element, origin: str) -> None:
-    """Refuse an inertial element that lacks a part: readers leave it out without a word."""
-    inertial = link.find('inertial')
-    if inertial is None or not len(inertial):
-        return
-    place = f"{origin}: link '{link.get('name')}'"
-    for tag in ('mass', 'inertia'):
-        element = inertial.find(tag)
-        if element is None:
-            raise ArmError(f'{place} has an <inertial> without <{tag}>; add it, or leave out '
-                           '<inertial>')
-        for name in NUMBERS[tag]:
-            if element.get(name) is None:
-                raise ArmError(f'{place} has an <{tag}> without {name}')
-
-
-def _check_tree(root: ElementTree.Element, origin: str) -> None:
+def _check_tree(root: ElementTree.Element, label: str) -> None:
+    """Raise ArmError if a joint refers to a missing link, or the links do not form one tree."""
     links = [link.get('name', '') for link in root.findall('link')]
     parents: dict[str, tuple[str, str]] = {}
     for joint in root.findall('joint'):
-        name = joint.get('name', '')
-        parent, child = (joint.find(end).get('link', '')    # type: ignore[union-attr]
-                         for end in ('parent', 'child'))
+        name, ends = joint.get('name', ''), []
+        for end in ('parent', 'child'):
+            element = joint.find(end)
+            ends.append('' if element is None else element.get('link', ''))
+            if ends[-1] not in links:
+                raise ArmError(f"{label}: joint '{name}' names the {end} link '{ends[-1]}', which "
+                               'does not exist')
+        parent, child = ends
         if child in parents:
-            raise ArmError(f"{origin}: link '{child}' is the child of two joints, "
-                           f"'{parents[child][0]}' and '{name}'; a URDF is a tree, cut loops open")
+            raise ArmError(f"{label}: link '{child}' is the child of two joints, "
+                           f"'{parents[child][0]}' and '{name}'; a URDF must be a tree")
         parents[child] = (name, parent)
+    try:
+        TopologicalSorter({child: [parent] for child, (_, parent) in parents.items()}).prepare()
+    except CycleError as error:
+        raise ArmError(f"{label}: the joints form a loop through link '{error.args[1][0]}'; a "
+                       'URDF must be a tree') from error
     roots = [link for link in links if link not in parents]
-    if not roots:
-        raise ArmError(f'{origin} has no base: every link is the child of a joint, so the joints '
-                       'make a loop; a URDF is a tree')
     if len(roots) > 1:
-        raise ArmError(f'{origin} has several bases, links without a joint to a parent: '
+        raise ArmError(f'{label} has several root links: '
                        f'{", ".join(roots[:5])}; join or remove them')
-    reached = {roots[0]}
-    for link in links:
-        way = []
-        while link not in reached:
-            if link in way:
-                raise ArmError(f"{origin}: the joints make a loop through link '{link}'; a URDF "
-                               'is a tree')
-            way.append(link)
-            link = parents[link][1]
-        reached.update(way)
 
 
-def _check_with_library(root: ElementTree.Element, origin: str) -> None:
-    """Let urdf-parser-py read links and joints; what it does not know it is not shown."""
+def _check_with_library(root: ElementTree.Element, label: str) -> None:
+    """Raise ArmError if urdf-parser-py rejects a link or joint; skip elements unknown to it."""
     stripped = ElementTree.Element('robot', {'name': root.get('name') or 'arm'})
-    for kind, parts in PARTS.items():
+    for kind, tags in SUBELEMENTS.items():
         for element in root.findall(kind):
             copied = ElementTree.SubElement(stripped, kind, dict(element.attrib))
-            copied.extend(copy.deepcopy(part) for part in element
-                          if part.tag in parts and (part.tag != 'inertial' or len(part)))
+            copied.extend(copy.deepcopy(child) for child in element
+                          if child.tag in tags and (child.tag != 'inertial' or len(child)))
             for limit in copied.findall('limit'):
-                for name in ('effort', 'velocity'):    # zero: not known, as many URDFs write
+                for name in ('effort', 'velocity'):    # many URDFs write 0 for an unknown limit
                     limit.set(name, limit.get(name, '0'))
     stderr, xml_reflection.core.on_error = xml_reflection.core.on_error, lambda message: None
     try:
         URDF.from_xml_string(ElementTree.tostring(stripped))
     except (xml_reflection.core.ParseError, ValueError, TypeError, KeyError,
             AttributeError, AssertionError) as error:
-        raise ArmError(f'{origin} cannot be read: {error}') from error
+        raise ArmError(f'{label} cannot be read: {" ".join(str(error).split())}') from error
     finally:
         xml_reflection.core.on_error = stderr
 
 
-def check_names(root: ElementTree.Element, origin: str) -> None:
-    """
-    Refuse links and joints without a name, or with that of another one.
-
-    Parameters
-    ----------
-    root, origin
-        As for `check_urdf`.
-
-    Raises
-    ------
-    ArmError
-        With the name.
-
-    """
+def _check_names(root: ElementTree.Element, label: str) -> None:
+    """Raise ArmError if the robot, a link or a joint has no name, or if two share a name."""
     if not root.get('name'):
-        raise ArmError(f'{origin}: its <robot> has no name; write <robot name="...">')
-    for kind in PARTS:
+        raise ArmError(f'{label}: its <robot> has no name; write <robot name="...">')
+    for kind in SUBELEMENTS:
         names = [element.get('name') for element in root.findall(kind)]
         if None in names:
-            raise ArmError(f'{origin} has a {kind} without a name')
+            raise ArmError(f'{label} has a {kind} without a name')
         name, count = Counter(names).most_common(1)[0] if names else (None, 0)
         if count > 1:
-            raise ArmError(f"{origin} has two {kind}s named '{name}'")
+            raise ArmError(f"{label} has two {kind}s named '{name}'")

@@ -21,25 +21,29 @@ from __future__ import annotations
 
 from contextlib import suppress
 import os
-import re
 import signal
 import sys
 import time
 from types import FrameType, TracebackType
 from typing import Any
 
-WRONG_INPUT, DEFECT = 2, 70    # 70: EX_SOFTWARE of sysexits.h; 1 is a negative verdict alone
+WRONG_INPUT, DEFECT = 2, 70    # 70: EX_SOFTWARE of sysexits.h; 1 is a failed verdict only
 BEGAN: float | None = None    # start of the program, monotonic clock [s]
-LONGEST = 2000    # characters of an error message: names in a hostile file may have megabytes
+LONGEST = 2000    # [characters] of an error message, which may quote a malformed file
 
 
 def main() -> None:
-    """Run the command line; exit code 0: pass, 1: failed verdict, 2: wrong input, 130: Ctrl-C."""
+    """
+    Run the command line and set its exit code.
+
+    0: success, 1: failed verdict, 2: wrong input, 70: defect of the program, 130: Ctrl-C, 143:
+    SIGTERM.
+    """
     sys.excepthook = _report_defect
     global BEGAN
     BEGAN = time.monotonic()
     _open_closed_streams()
-    for stream in (sys.stdout, sys.stderr):    # a terminal may know ASCII alone
+    for stream in (sys.stdout, sys.stderr):    # a terminal may support ASCII only
         with suppress(AttributeError):
             stream.reconfigure(errors='backslashreplace')    # type: ignore[union-attr]
     _exit_on_signals()
@@ -53,7 +57,7 @@ def main() -> None:
     except RobotIdentificationError as error:
         _refuse(str(error))
     except OSError as error:
-        if error.filename is None:    # of a stream: the disk behind it is full
+        if error.filename is None:    # stdout cannot be written, as on a full disk
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         _refuse(f"'{error.filename or 'the output'}' cannot be used: {error.strerror}")
     except MemoryError:
@@ -61,19 +65,19 @@ def main() -> None:
 
 
 def _open_closed_streams() -> None:
-    """Open closed standard streams (`>&-`), so that no other file takes their numbers."""
-    for number, name in enumerate(('stdin', 'stdout', 'stderr')):
+    """Connect closed standard streams (`>&-`) to /dev/null, so that no file gets their number."""
+    for index, name in enumerate(('stdin', 'stdout', 'stderr')):
         try:
-            os.fstat(number)
+            os.fstat(index)
         except OSError:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)    # the lowest free number
         if getattr(sys, name) is None:
-            setattr(sys, name, os.fdopen(number, 'r' if number == 0 else 'w', closefd=False))
+            setattr(sys, name, os.fdopen(index, 'r' if index == 0 else 'w', closefd=False))
 
 
 def _refuse(message: str) -> None:
-    """Print one line without control characters, and exit with the code of a wrong input."""
-    line = re.sub(r'\s+', ' ', message).strip()
+    """Print an error on one line without control characters, and exit with `WRONG_INPUT`."""
+    line = ' '.join(message.split())
     line = ''.join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
     if len(line) > LONGEST:
         line = f'{line[:LONGEST // 2]} [...] {line[-LONGEST // 2:]}'
@@ -84,37 +88,32 @@ def _refuse(message: str) -> None:
 
 def _report_defect(kind: type[BaseException], error: BaseException,
                    trace: TracebackType | None) -> None:
-    """Print an unexpected exception, and exit with a code that is no verdict."""
+    """Print the traceback of an unexpected exception, and exit with `DEFECT`."""
     import traceback
     traceback.print_exception(kind, error, trace)
-    sys.stderr.write('this is a defect of robot-identification: please report the lines above\n')
+    sys.stderr.write('this is a bug in robot-identification: please report the lines above\n')
     sys.stderr.flush()
     os._exit(DEFECT)
 
 
 def _exit_on_signals() -> None:
     """Turn Ctrl-C and SIGTERM into SystemExit, so that temporary files are removed."""
-    def end(number: int, frame: FrameType | None) -> None:
-        signal.signal(number, lambda number, frame: os._exit(128 + number))    # the second time
-        sys.exit(128 + number)
+    def end(signum: int, frame: FrameType | None) -> None:
+        """Exit with the code that shells expect after a signal."""
+        # a second signal ends the program without clean-up
+        signal.signal(signum, lambda signum, frame: os._exit(128 + signum))
+        sys.exit(128 + signum)
 
-    def unraisable(ignored: Any) -> None:    # the signal came while a destructor ran
+    def unraisable(ignored: Any) -> None:
+        """Exit after a signal during a destructor, whose exceptions Python ignores."""
         if isinstance(ignored.exc_value, SystemExit):
             os._exit(ignored.exc_value.code)    # type: ignore[arg-type]
         sys.__unraisablehook__(ignored)
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, end)
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)    # as `| head` expects
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signum, end)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)    # end silently when `| head` closes the pipe
     sys.unraisablehook = unraisable
 
 
-def __getattr__(name: str) -> Any:
-    """Import the commands on first access."""
-    if name == 'app':
-        from robot_identification.cli.commands import app
-        return app
-    raise AttributeError(name)
-
-
-__all__ = ['app', 'main']
+__all__ = ['main']

@@ -11,13 +11,12 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Which joints of a robot are its arm: a serial chain out of a tree."""
+"""Search for the joints of a robot's arm: a serial chain in the tree of its links."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from collections.abc import Collection, Iterable
+import fnmatch
 import re
 from xml.etree import ElementTree
 
@@ -25,199 +24,174 @@ from robot_identification.arm.urdf import MOVING
 from robot_identification.errors import ArmError
 
 SHORTEST_ARM = 3
-"""Joints that a branch needs to be taken for an arm; a wheel, a caster or a head has fewer."""
+"""Smallest number of joints of an arm; a wheel, a caster or a head has fewer."""
 LONGEST_FINGER = 6
-"""Joints of the longest finger of a hand, with those that some descriptions add."""
+"""Largest number of joints of a finger; some URDFs give a finger auxiliary joints."""
 _GRIPPER = re.compile('gripper|finger|jaw|claw', re.IGNORECASE)
 _WRIST = re.compile('rot|roll|yaw|pitch|twist|wrist|spin', re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class ArmChain:
+class _Tree:
     """
-    The joints of a robot that are identified, and those that are locked.
+    The tree of links and joints of a URDF.
 
     Parameters
     ----------
-    joints
-        Moving joints from the base outwards.
+    root
+        Root element of the URDF, from `parse_urdf`.
+
+    Attributes
+    ----------
+    links
+        Names of the links.
+    movable
+        Names of the joints whose type allows motion.
+    parents, children
+        Parent and child link of each joint.
     locked
-        Every other joint that could move, with the reason why it is locked.
+        Reason why each locked joint is locked, by joint; initially those of mimic joints and of
+        the joints that they follow.
 
     """
 
-    joints: tuple[str, ...]
-    locked: dict[str, str]
-
-
-@dataclass(frozen=True)
-class _Joint:
-    name: str
-    parent: str
-    child: str
-    moves: bool
-
-
-class _Tree:
-    """The joints of a URDF, without those that are locked already."""
-
-    def __init__(self, root: ElementTree.Element, locked: Iterable[str]) -> None:
-        still = set(locked)
+    def __init__(self, root: ElementTree.Element) -> None:
         self.links = [link.get('name', '') for link in root.findall('link')]
-        self.joints = [_Joint(
-            joint.get('name', ''), _end(joint, 'parent'), _end(joint, 'child'),
-            joint.get('type') in MOVING and joint.get('name') not in still)
-            for joint in root.findall('joint')]
-        self.above = {joint.child: joint for joint in self.joints}
+        self.parents: dict[str, str] = {}
+        self.children: dict[str, str] = {}
+        self.locked: dict[str, str] = {}
+        self.movable: set[str] = set()
+        for joint in root.findall('joint'):
+            name, children = joint.get('name', ''), {child.tag: child for child in joint}
+            self.parents[name] = children['parent'].get('link', '')
+            self.children[name] = children['child'].get('link', '')
+            if joint.get('type') in MOVING:
+                self.movable.add(name)
+            if 'mimic' in children:
+                leader = children['mimic'].get('joint', '')
+                self.locked |= {leader: f'{name} mimics it', name: f'it mimics {leader}'}
 
-    def path(self, link: str) -> list[_Joint]:
-        """Return all joints from the root to a link."""
-        path: list[_Joint] = []
-        while link in self.above and len(path) <= len(self.joints):
-            path.append(self.above[link])
-            link = path[-1].parent
-        return path[::-1]
+    @property
+    def moving(self) -> list[str]:
+        """Names of the joints that can move and are not locked."""
+        return [joint for joint in self.parents
+                if joint in self.movable and joint not in self.locked]
 
-    def next_moving(self, link: str) -> list[_Joint]:
+    def path(self, link: str) -> list[str]:
+        """Return all joints between the root and a link, from the root outwards."""
+        joint = next((joint for joint, child in self.children.items() if child == link), None)
+        return [] if joint is None else [*self.path(self.parents[joint]), joint]
+
+    def next_moving(self, link: str) -> list[str]:
         """Return the first moving joint of every branch that leaves a link."""
-        found: list[_Joint] = []
-        for joint in self.joints:
-            if joint.parent == link:
-                found += [joint] if joint.moves else self.next_moving(joint.child)
-        return found
+        moving = self.moving
+        joints: list[str] = []
+        for joint, parent in self.parents.items():
+            if parent == link:
+                joints += [joint] if joint in moving else self.next_moving(self.children[joint])
+        return joints
 
-    def depth(self, joint: _Joint) -> int:
+    def depth(self, joint: str) -> int:
         """Return the number of moving joints of the longest branch that begins with a joint."""
-        return 1 + max((self.depth(following) for following in self.next_moving(joint.child)),
-                       default=0)
+        return 1 + max(map(self.depth, self.next_moving(self.children[joint])), default=0)
 
-    def arms(self, joint: _Joint, above: int = 0) -> list[list[_Joint]]:
-        """Return every branch that is long enough to be an arm, without its fingers."""
-        following = self.next_moving(joint.child)
-        if self._fingers(following, above + 1):
+    def branches(self, joint: str, above: int = 0) -> list[list[str]]:
+        """
+        Return every branch that begins with a joint, as lists of joints; fingers are left out.
+
+        `above` is the number of moving joints before the joint.
+        """
+        following = self.next_moving(self.children[joint])
+        longest = max(map(self.depth, following), default=0)
+        if (len(following) > 1 and above + 1 >= SHORTEST_ARM
+                and longest <= min(LONGEST_FINGER, above + 1)):    # fingers follow
             return [[joint]]
-        branches = [b for other in following for b in self.arms(other, above + 1)]
+        branches = [b for other in following for b in self.branches(other, above + 1)]
         return [[joint, *branch] for branch in branches] or [[joint]]
 
     def grippers(self) -> list[str]:
-        """Return joints at the end of an arm whose names say that they open a gripper."""
-        found: list[str] = []
-        for joint in self.joints:
-            above = [other for other in self.path(joint.parent) if other.moves]
-            if (joint.moves and len(above) >= SHORTEST_ARM and _GRIPPER.search(joint.name)
-                    and not _WRIST.search(joint.name) and self.depth(joint) == 1):
-                found.append(joint.name)
-        return found
-
-    def _fingers(self, joints: list[_Joint], above: int) -> bool:
-        """Whether several short branches end what is already an arm."""
-        longest = max((self.depth(joint) for joint in joints), default=0)
-        return len(joints) > 1 and above >= SHORTEST_ARM and longest <= min(LONGEST_FINGER, above)
+        """Return the joints at the end of an arm that are grippers according to their names."""
+        moving = self.moving
+        return [joint for joint in moving
+                if _GRIPPER.search(joint) and not _WRIST.search(joint) and self.depth(joint) == 1
+                and len(set(moving).intersection(self.path(self.parents[joint]))) >= SHORTEST_ARM]
 
 
-def choose_chain(root: ElementTree.Element, origin: str, *, base: str | None = None,
-                 tip: str | None = None, lock: Iterable[str] = (),
-                 moving: Iterable[str] = ()) -> ArmChain:
+def find_locked_joints(root: ElementTree.Element, label: str, *, base: str | None = None,
+                       tip: str | None = None, lock: Iterable[str] = (),
+                       moving: Collection[str] = ()) -> dict[str, str]:
     """
-    Choose the arm of a robot.
+    Return the joints of a robot that do not belong to its arm, with the reason to lock each.
 
-    Given a tip, it is what moves between base and tip. Otherwise it is the one branch that is
-    long enough: joints that mimic others and those that they follow, fingers and grippers at the
-    end of an arm, wheels, casters and heads beside it are locked.
+    With a tip, the arm consists of the moving joints between base and tip. Without one, it is the
+    only branch that is long enough for an arm. All other joints that could move are locked: mimic
+    joints and the joints that they follow, fingers and grippers at the end of the arm, wheels,
+    casters and heads.
 
     Parameters
     ----------
-    root, origin
-        The URDF and how to call it in an error.
+    root, label
+        The URDF, from `parse_urdf`, and its name in errors.
     base, tip
         Links between which the arm moves.
     lock
-        Joints to lock: names, or patterns as of a shell (`*wheel*`).
+        Joints to lock: names, or shell patterns (`*wheel*`).
     moving
-        Joints that a controller moves: all others are locked, and none of these for being called
-        a gripper.
+        Joints that a controller moves; all others are locked. A joint that the controller moves
+        is not locked as a gripper, whatever its name.
 
     Raises
     ------
     ArmError
-        A link or a pattern that the robot does not have, nothing that moves between them, or
-        several arms and no tip.
+        A link or joint does not exist, no joint between base and tip moves, or the robot has
+        several arms and no tip is given.
 
     """
-    locked = _grippers(root)
-    every = _Tree(root, locked)
+    tree = _Tree(root)
     for pattern in lock:
-        names = [joint.name for joint in every.joints if fnmatchcase(joint.name, pattern)]
+        names = fnmatch.filter(tree.parents, pattern)
         if not names:
-            raise ArmError(f"{origin} has no joint '{pattern}' to lock; it has: "
-                           f'{", ".join(joint.name for joint in every.joints)}')
-        locked |= dict.fromkeys(names, f"as '{pattern}' says")
-    controlled = set(moving)
-    if controlled:
-        locked |= {joint.name: 'its controller does not move it' for joint in every.joints
-                   if joint.moves and joint.name not in controlled}
+            raise ArmError(f"{label} has no joint '{pattern}' to lock; it has: "
+                           f'{", ".join(tree.parents)}')
+        tree.locked |= dict.fromkeys(names, f"matches '{pattern}'")
+    if moving:
+        tree.locked |= {joint: 'its controller does not move it' for joint in tree.moving
+                        if joint not in moving}
     elif tip is None:
-        locked |= dict.fromkeys(_Tree(root, locked).grippers(),
-                                'a gripper by its name; init --tip with its link moves it')
-    tree = _Tree(root, locked)
+        tree.locked |= dict.fromkeys(tree.grippers(),
+                                     'a gripper by its name; init --tip with its link moves it')
     for link in (base, tip):
         if link is not None and link not in tree.links:
-            raise ArmError(f"{origin} has no link '{link}'; it has: {', '.join(tree.links)}")
-    if tip is not None:
-        path = tree.path(tip)
-        if base is not None and base not in {joint.parent for joint in path}:
-            raise ArmError(f"{origin}: the link '{tip}' does not hang on '{base}'")
-        first = 0 if base is None else [joint.parent for joint in path].index(base)
-        chosen, reason = [j for j in path[first:] if j.moves], f'not between base and {tip}'
+            raise ArmError(f"{label} has no link '{link}'; it has: {', '.join(tree.links)}")
+    if tip is None:
+        joints, reason = _only_arm(tree, base, label), 'not a joint of the arm'
     else:
-        chosen, reason = _only_arm(tree, base, origin), 'not of the arm'
-    if not chosen:
-        raise ArmError(f'{origin} has no joint that moves'
+        path, reason = tree.path(tip), f'not between base and {tip}'
+        parents = [tree.parents[joint] for joint in path]
+        if base is not None and base not in parents:
+            raise ArmError(f"{label}: the link '{tip}' is not below the link '{base}'")
+        first = 0 if base is None else parents.index(base)
+        joints = [joint for joint in path[first:] if joint in tree.moving]
+    if not joints:
+        raise ArmError(f'{label} has no joint that moves'
                        + (f" between '{base or 'the base'}' and '{tip}'" if tip else ''))
-    joints = tuple(joint.name for joint in chosen)
-    locked |= {joint.name: reason for joint in tree.joints
-               if joint.moves and joint.name not in joints}
-    movable = {joint.get('name') for joint in root.findall('joint')
-               if joint.get('type') in MOVING}
-    return ArmChain(joints, {name: why for name, why in locked.items() if name in movable})
+    tree.locked |= {joint: reason for joint in tree.moving if joint not in joints}
+    return {joint: reason for joint, reason in tree.locked.items() if joint in tree.movable}
 
 
-def _only_arm(tree: _Tree, base: str | None, origin: str) -> list[_Joint]:
-    starts = [base] if base else [link for link in tree.links if link not in tree.above]
-    first = [joint for link in starts for joint in tree.next_moving(link)]
-    branches = [branch for joint in first for branch in tree.arms(joint)]
-    if len(branches) > 1:
-        arms = _long_enough([b for b in branches if len(b) >= SHORTEST_ARM])
-        if len(arms) != 1:
-            listed = '; '.join(
-                f'--tip {b[-1].child} ({len(b)} joints, {b[0].name} to {b[-1].name})'
-                for b in arms or branches)
-            raise ArmError(f'{origin} has {len(arms) or len(branches)} branches that move, so '
-                           f'say which one is the arm: {listed}')
-        branches = arms
-    return branches[0] if branches else []
-
-
-def _long_enough(branches: list[list[_Joint]]) -> list[list[_Joint]]:
-    """Return the branches with enough joints for an arm, shared joints (a torso) not counted."""
+def _only_arm(tree: _Tree, base: str | None, label: str) -> list[str]:
+    """Return the joints of the only branch that is long enough for an arm."""
+    starts = [base] if base else [x for x in tree.links if x not in tree.children.values()]
+    branches = [branch for link in starts for joint in tree.next_moving(link)
+                for branch in tree.branches(joint)]
     if len(branches) < 2:
-        return branches
-    common = next((k for k, joints in enumerate(zip(*branches)) if len(set(joints)) > 1),
-                  min(map(len, branches)))
-    return [branch for branch in branches if len(branch) - common >= SHORTEST_ARM]
-
-
-def _grippers(root: ElementTree.Element) -> dict[str, str]:
-    """Return joints that mimic another one, and those that they follow."""
-    names: dict[str, str] = {}
-    for joint in root.findall('joint'):
-        follows = joint.find('mimic')
-        if follows is not None:
-            master, name = follows.get('joint', ''), joint.get('name', '')
-            names |= {master: f'{name} mimics it', name: f'it mimics {master}'}
-    return names
-
-
-def _end(joint: ElementTree.Element, tag: str) -> str:
-    element = joint.find(tag)
-    return '' if element is None else element.get('link', '')
+        return branches[0] if branches else []
+    arms = [branch for branch in branches if len(branch) >= SHORTEST_ARM]
+    if len(arms) > 1:    # without joints that all arms share, as those of a torso
+        shared = len(set.intersection(*map(set, arms)))
+        arms = [branch for branch in arms if len(branch) - shared >= SHORTEST_ARM]
+    if len(arms) != 1:
+        listed = '; '.join(f'--tip {tree.children[b[-1]]} ({len(b)} joints, {b[0]} to {b[-1]})'
+                           for b in arms or branches)
+        raise ArmError(f'{label} has {len(arms) or len(branches)} branches that move; '
+                       f'choose the arm: {listed}')
+    return arms[0]

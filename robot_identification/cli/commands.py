@@ -15,7 +15,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from importlib import import_module
 import sys
 from typing import Annotated, Any
@@ -24,67 +23,70 @@ import robot_identification
 import typer
 from typer.core import TyperGroup
 
-COMMANDS = {    # name: module, first line of its help; the help imports none of the modules
+COMMANDS = {    # name: module, first line of the help; `--help` imports no module
     'demo': ('cli.demo', 'Design, simulate, record, identify, validate and report.'),
     'init': ('cli.init', 'Write a robot YAML from a URDF, and mark the values that are missing.'),
     'excite': ('cli.excite', 'Design a motion that excites all parameters within proven limits.'),
     'simulate': ('cli.simulate', 'Record a simulated arm (MuJoCo) that differs from its URDF.'),
     'identify': ('cli.identify', 'Identify a dynamic model; exit code 1 if the verdict fails.'),
     'validate': ('cli.validate', 'Predict recorded torques; exit code 1 if the verdict fails.'),
-    'report': ('cli.validate', 'Write the HTML report of an identification again.'),
-    'compare': ('cli.compare', 'Compare two identifications of one arm, with significance.'),
-    'export': ('cli.export', 'Write a model for a simulator, a controller or a program.'),
+    'report': ('cli.validate', 'Rewrite the HTML report of an identification.'),
+    'compare': ('fleet.compare', 'Compare two identifications of one arm, with significance.'),
+    'export': ('cli.export', 'Export a model to a simulator, a controller or source code.'),
     'payload': ('cli.payload', 'Identify the ten inertial parameters of a payload.'),
     'gains': ('cli.payload', 'Identify drive gains from recordings with a known payload.'),
-    'servos': ('servos.commands', 'Identify position servos that measure no torque.'),
+    'servos': ('servos.commands', 'Identify position servos without torque measurements.'),
     'fleet': ('fleet.commands', 'Identify many robots, on all cores or a Dask cluster.'),
     'study': ('papers.commands', "Reproduce a paper's comparison on a simulated arm."),
     'estimators': ('cli.lists', 'List the estimators.'),
     'frictions': ('cli.lists', 'List friction terms and models.'),
     'robots': ('cli.lists', 'List the shipped robots.'),
     'studies': ('papers.commands', 'List the studies.'),
-    'ros': ('cli.ros', 'Run the same pipeline on ROS 2.')}
-MARKUP: Any = 'markdown'    # keeps units in brackets
+    'ros': ('ros.commands', 'Run the same pipeline on ROS 2.')}
+MARKUP: Any = 'markdown'    # rich markup would remove units in brackets
 VERBOSITY = ('quiet', 'verbose')
 
 
 class _LazyGroup(TyperGroup):
-    """Commands whose modules are imported when they are called."""
+    """A group that imports the module of a command when the command is called."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the name, the command and its arguments; `--quiet` may follow any command."""
+        """
+        Return the name, the command and its arguments.
+
+        The options in `VERBOSITY` are added to the command, so that they may follow its name.
+        """
         name, _, rest = super().resolve_command(ctx, args)
         command = load_command(str(name))
         for each in (command, *getattr(command, 'commands', {}).values()):
-            known = {option.name for option in each.params}
-            each.params += [option for option in self.params
-                            if option.name in VERBOSITY and option.name not in known]
+            each.params += [option for option in self.params if option.name in VERBOSITY]
         return name, command, rest
 
 
-@lru_cache
 def load_command(name: str) -> Any:
-    """Import a command, and return it with its options."""
-    found = getattr(import_module(f'robot_identification.{COMMANDS[name][0]}'), f'{name}_command')
-    if not isinstance(found, typer.Typer):
-        alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False,
-                            rich_markup_mode=MARKUP)
-        alone.command(name)(found)
-        found = alone
-    command = typer.main.get_command(found)
+    """Import the module of a command, and return the command with its options."""
+    module = import_module(f'robot_identification.{COMMANDS[name][0]}')
+    program = getattr(module, f'{name}_command')
+    if not isinstance(program, typer.Typer):
+        function, program = program, typer.Typer(
+            add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=MARKUP)
+        program.command(name)(function)
+    command = typer.main.get_command(program)
     command.name = name
     return command
 
 
 def _print_version(requested: bool) -> None:
+    """Print the version and end the program if `--version` is given."""
     if requested:
         typer.echo(f'robot-identification {robot_identification.__version__}')
         raise typer.Exit
 
 
-def _set_verbosity(context: typer.Context, parameter: typer.CallbackParam, given: bool) -> None:
+def _set_verbosity(context: typer.Context, parameter: typer.CallbackParam, value: bool) -> None:
+    """Store `--quiet` or `--verbose` in the console, and refuse both together."""
     chosen = context.meta.setdefault('verbosity', set())
-    if given:
+    if value:
         chosen.add(parameter.name)
     if len(chosen) > 1:
         raise typer.BadParameter('--quiet and --verbose contradict each other')

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 import json
 from pathlib import Path
@@ -23,8 +23,10 @@ import re
 import time
 from typing import Annotated, Any
 
+from rich import progress as bars
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
 from robot_identification.arm import Arm
 from robot_identification.errors import ConfigurationError
 from robot_identification.recording import load_recording, Recording
@@ -34,8 +36,8 @@ import typer
 out = Console()
 err = Console(stderr=True)
 verbosity = ''
-"""'quiet', 'verbose' or '', from the command line."""
-EVERY = 5.0    # [s] between two lines about the same step
+"""'quiet' or 'verbose', as given on the command line; otherwise ''."""
+EVERY = 5.0    # [s] between two progress lines of the same step
 
 AsJson = Annotated[bool, typer.Option('--json', help='Print one JSON object.')]
 Robot = Annotated[str, typer.Argument(
@@ -43,100 +45,112 @@ Robot = Annotated[str, typer.Argument(
 Force = Annotated[bool, typer.Option(
     '--force', help='Overwrite existing files; inputs are never overwritten.')]
 Window = Annotated[tuple[str, str] | None, typer.Option(
-    metavar='FIRST LAST', help='Use only this part of a recording: seconds from its first stamp, '
-                               'as 2s 10s or 2.0 10.0; whole numbers are sample indices.')]
+    metavar='FIRST LAST', help='Part of each recording to use: times after its first stamp, '
+                               'such as 2s 10s or 2.0 10.0, or sample indices, such as 200 1000.')]
 Topic = Annotated[str | None, typer.Option(
-    help='Topic of the joint states, in bags with several.')]
+    help='Topic of the joint states; required if a bag has several.')]
 
 
 def load_recording_verbose(path: Path, arm: Arm, window: tuple[str, str] | None = None,
                            topic: str | None = None) -> Recording:
     """
-    Load a recording, and print its reader's remarks on stderr.
+    Return the recording in a file, and print remarks on the file to stderr.
 
     Parameters
     ----------
     path, arm
         As for `load_recording`.
     window
-        First and last time from the first stamp, as 2s 10s or 2.0 10.0; whole numbers are indices
-        of samples.
+        Part of the recording to return: two times after the first stamp, as ('2s', '10s') or
+        ('2.0', '10.0'), or two sample indices, as ('200', '1000'). The end is excluded.
     topic
-        Topic of the joint states, in bags with several.
+        Topic of the joint states; required if a bag has several.
 
     Raises
     ------
     ConfigurationError
-        The window is neither.
+        The window is neither two times nor two sample indices.
+    RecordingError
+        The recording cannot be read, or does not contain the window.
 
     """
-    seconds = None if window is None else _seconds(window)
     recording = load_recording(path, arm, topic=topic)
-    if seconds is not None:
-        recording = recording.between(*seconds)
-    elif window is not None:
-        recording = recording.window(int(window[0]), int(window[1]))
+    if window is not None:
+        recording = _cut(recording, *window)
     for remark in recording.remarks:
         note(remark)
     return recording
 
 
 def note(remark: str) -> None:
-    """Print a note on stderr, unless `--quiet` is given."""
-    if verbosity == 'quiet':
-        return
-    err.print(f'note: {remark}', style='yellow', markup=False, soft_wrap=True)
+    """Print a note to stderr, unless `--quiet` is given."""
+    if verbosity != 'quiet':
+        err.print(f'note: {remark}', style='yellow', markup=False, soft_wrap=True)
 
 
-def _seconds(window: tuple[str, str]) -> tuple[float, float] | None:
-    """Return a window in seconds, None if it is one of samples."""
-    if all(re.fullmatch(r'-?\d+', end.strip()) for end in window):
-        return None
+def _cut(recording: Recording, first: str, last: str) -> Recording:
+    """Return the part of a recording between two times ('2s', '2.0') or sample indices ('200')."""
     try:
-        first, last = (float(end.strip().removesuffix('s')) for end in window)
+        if all(re.fullmatch(r'-?\d+', text.strip()) for text in (first, last)):
+            return recording.window(int(first), int(last))
+        start, end = (float(text.strip().removesuffix('s')) for text in (first, last))
     except ValueError as error:
         raise ConfigurationError(
-            f"--window '{' '.join(window)}' must be two times from the first stamp, as 2s 10s or "
-            '2.0 10.0, or two whole numbers of samples') from error
-    return first, last
+            f"--window '{first} {last}' must be two times from the first stamp, such as 2s "
+            '10s or 2.0 10.0, or two sample indices, such as 200 1000') from error
+    return recording.between(start, end)
 
 
 @contextmanager
 def progress(as_json: bool) -> Iterator[Callable[[str, float], None]]:
     """
-    Show progress on stderr; yields a function of the present step and the fraction done.
+    Yield a function that shows the progress of a command on stderr.
 
-    A terminal gets a bar; a pipe or `--verbose` a line for every step and every `EVERY` seconds;
-    `--quiet` and `--json` nothing.
+    The function takes the name of the current step and the completed fraction of the command. In
+    a terminal it draws a bar. In a pipe, or with `--verbose`, it prints a line at the start of
+    every step and every `EVERY` seconds. With `--quiet` or `--json` it prints nothing.
     """
     if as_json or verbosity == 'quiet':
         yield lambda text, fraction: None
-        return
-    if verbosity == 'verbose' or not err.is_terminal:
+    elif verbosity == 'verbose' or not err.is_terminal:
         yield _lines()
-        return
-    columns = (SpinnerColumn(), TextColumn('{task.description}'), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=err, transient=True) as bar:
-        task = bar.add_task('', total=1.0)
-        yield lambda text, fraction: bar.update(task, description=text, completed=fraction)
+    else:
+        with bars.Progress(bars.SpinnerColumn(), bars.TextColumn('{task.description}'),
+                           bars.BarColumn(), bars.TimeElapsedColumn(), console=err,
+                           transient=True) as bar:
+            task = bar.add_task('', total=1.0)
+            yield lambda text, fraction: bar.update(task, description=text, completed=fraction)
 
 
 def _lines() -> Callable[[str, float], None]:
-    """Return a function that prints a line for every step, and for long steps every `EVERY` s."""
-    began = time.monotonic()
-    last, printed = '', began
+    """Return a function that prints progress at the start of a step and every `EVERY` seconds."""
+    start = time.monotonic()
+    last, printed = '', start
 
     def report(text: str, fraction: float) -> None:
+        """Print the step and the completed fraction if a line is due."""
         nonlocal last, printed
         now = time.monotonic()
         step = text.split(':')[0]
         if step != last or now - printed >= EVERY:
             last, printed = step, now
-            err.print(f'[{now - began:6.1f} s] {text}, {fraction:.0%}', markup=False,
+            err.print(f'[{now - start:6.1f} s] {text}, {fraction:.0%}', markup=False,
                       highlight=False, soft_wrap=True)
     return report
 
 
+def print_table(title: str, heads: Sequence[str], rows: Iterable[Iterable[str | Text]],
+                right: Sequence[str] = ()) -> None:
+    """Print a table; the columns named in `right` are aligned to the right."""
+    table = Table(title=title)
+    for head in heads:
+        table.add_column(head, justify='right' if head in right else 'left',
+                         no_wrap=head == 'name')
+    for row in rows:    # rich would read brackets in a str as markup
+        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+    out.print(table)
+
+
 def emit(content: Mapping[str, Any]) -> None:
-    """Write one JSON object to stdout."""
+    """Print a mapping as one JSON object to stdout."""
     typer.echo(json.dumps(plain(content), allow_nan=False))

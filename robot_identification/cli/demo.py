@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The command demo: from the design of an excitation to a validated model of a simulated arm."""
+"""The command demo: all steps from a designed motion to a validated model, in simulation."""
 
 from __future__ import annotations
 
@@ -23,19 +23,16 @@ import numpy as np
 from robot_identification.arm import load_arm
 from robot_identification.arm.meshes import has_collision_geometry
 from robot_identification.cli import console
-from robot_identification.cli.excite import (
-    design_with_progress,
-    print_certificate,
-    usage_table,
-)
+from robot_identification.cli.excite import design_with_progress, print_design
 from robot_identification.excitation import DEFAULT_REQUIREMENTS, DesignOptions, save_excitation
 from robot_identification.files import check_output_folder
 from robot_identification.identification import identify
-from robot_identification.reporting import RESULTS, results_to_dict, save_results, summary
+from robot_identification.reporting import RESULTS, results_to_dict, save_results
 from robot_identification.reporting.results_files import RESULT_FILES
+from robot_identification.reporting.terminal_summary import summary
 import typer
 
-GOOD = 15.0    # condition number at which the design ends, however fast the processor is
+GOOD = 15.0    # condition number at which the design ends, whatever the speed of the processor
 INPUTS = ('excitation.yaml', 'recording.csv', 'held_out.csv')
 
 
@@ -44,7 +41,7 @@ def demo_command(
         'results/demo'),
     robot: Annotated[str, typer.Option(help='Shipped robot or robot YAML.')] = 'panda',
     time_budget: Annotated[float | None, typer.Option(
-        help='Time budget of the design [s]; by default it ends at a condition number of '
+        help='Time budget of the design [s]; by default the design ends at a condition number of '
              '15.')] = None,
     seed: Annotated[int, typer.Option(
         help='Seed of the design, the simulated arm and its noise.')] = 0,
@@ -54,10 +51,7 @@ def demo_command(
     """Design, simulate, record, identify, validate and report."""
     from robot_identification.simulation import Plant, PlantOptions, simulate
 
-    def report(text: str) -> None:
-        if not as_json:
-            console.out.print(text)
-
+    report = (lambda text: None) if as_json else console.out.print
     arm = load_arm(robot)
     check_output_folder(output, (*RESULT_FILES, *INPUTS), RESULTS, arm.files, force=force)
     report(f'[bold]1. Design[/bold] a motion that excites all parameters of {arm.name} '
@@ -66,16 +60,13 @@ def demo_command(
     if not has_collision_geometry(arm):
         requirements = dataclasses.replace(DEFAULT_REQUIREMENTS, clearance=None)
         report(f'   The URDF of {arm.name} has no collision geometry: collisions are not checked.')
-    asked = DesignOptions(period=10.0, seed=seed, time_budget=time_budget, good_enough=GOOD,
-                          requirements=requirements)
-    excitation = design_with_progress(arm, as_json, asked)
+    options = DesignOptions(period=10.0, seed=seed, time_budget=time_budget, good_enough=GOOD,
+                            requirements=requirements)
+    excitation = design_with_progress(arm, as_json, options)
     if not as_json:
-        console.out.print(usage_table(excitation))
-        console.out.print(f'condition number {excitation.condition_number:.2f} after '
-                          f'{excitation.seconds:.0f} s, {excitation.status}')
-        print_certificate(excitation)
+        print_design(excitation)
     other = design_with_progress(
-        arm, as_json, dataclasses.replace(asked, period=8.0, seed=seed + 1, starts=1),
+        arm, as_json, dataclasses.replace(options, period=8.0, seed=seed + 1, starts=1),
         title='designing a motion for validation')
     report('[bold]2. Move and record[/bold] an arm in MuJoCo whose inertias differ from the URDF '
            'by 20 %,')

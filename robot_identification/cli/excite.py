@@ -11,20 +11,21 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The command excite: designs a motion."""
+"""The command excite: designs a motion that excites all parameters within proven limits."""
 
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 from pathlib import Path
 import time
 from typing import Annotated, Any
 
 import numpy as np
-from rich.table import Table
 from robot_identification import cli, excitation, files
 from robot_identification.arm import Arm, load_arm
 from robot_identification.cli import console
+from robot_identification.cli.expand_options import expand_options
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation.certificate.nominal_torque import nominal_inertial
 from robot_identification.excitation.certificate.requirements import GUESSED_DENSITY
@@ -33,73 +34,89 @@ from robot_identification.yaml_file import read_typed, read_yaml, to_plain
 import typer
 import yaml
 
-VALIDATION = 10.0    # [s] time limit of a validation motion without a time budget
+VALIDATION = 10.0    # [s] largest time for a validation motion
 CONSTRUCTED = 0.15   # fraction of the remaining time for the point-to-point motion
-SEARCHED = 0.75      # fraction for the excitation when the search of a Fourier motion follows
-ENDING = 0.3         # time to write files and page, as a fraction of the start of the program
+SEARCHED = 0.75      # fraction for the excitation if a Fourier validation motion follows
+ENDING = 0.3         # time to write files and page, as a fraction of the start-up time
 POOR = 100           # condition number above which parameters are poorly identifiable
 CSV_RATE = 100.0     # [Hz] of --csv
 QUANTITIES = ('position', 'velocity', 'acceleration', 'jerk')
 
-Torque = Annotated[bool | None, typer.Option(
-    '--torque/--no-torque', help='Keep the nominal torques within the rated ones.')]
-Collisions = Annotated[bool | None, typer.Option(
-    '--collisions/--no-collisions', help='Keep a clearance between links and surroundings.')]
-Carried = Annotated[str | None, typer.Option(
-    '--payload', metavar='MASS,X,Y,Z[,LX,LY,LZ]',
-    help='Payload on the last joint [kg, m]: centre of mass in its frame, and edges of the box '
-         'around it that must not collide.')]
-GuessInertias = Annotated[bool, typer.Option(
-    '--guess-inertias', help='Replace invalid inertias by those of the collision geometry filled '
-                             f'with {GUESSED_DENSITY:g} kg/m^3.')]
+
+@dataclass(frozen=True)
+class DesignArguments:
+    """Command-line options that override the options of a design."""
+
+    duration: Annotated[float | None, typer.Option(help='Period [s]; 10 by default.')] = None
+    harmonics: Annotated[int | None, typer.Option(
+        help='Number of harmonics; by default those below 0.5 Hz.')] = None
+    seed: Annotated[int | None, typer.Option(help='Seed of the random starts.')] = None
+    time_budget: Annotated[float | None, typer.Option(
+        help='Total time limit [s], from the start of the program to the HTML page.')] = None
+    good_enough: Annotated[float | None, typer.Option(
+        help='Value of the criterion (usually condition number) that ends the search.')] = None
+    margin: Annotated[float | None, typer.Option(
+        help='Fraction of every joint limit to keep free, 0 to less than 1.')] = None
+    floor: Annotated[float | None, typer.Option(
+        help='Height of the floor or table in the base frame [m].')] = None
+    payload: Annotated[str | None, typer.Option(
+        metavar='MASS,X,Y,Z[,LX,LY,LZ]',
+        help="Payload: mass [kg], centre of mass in the last joint's frame [m], and edge lengths "
+             'of a box around it for collision checks [m].')] = None
+    torque: Annotated[bool | None, typer.Option(
+        '--torque/--no-torque', help='Limit the torques of the nominal model.')] = None
+    collisions: Annotated[bool | None, typer.Option(
+        '--collisions/--no-collisions',
+        help='Keep a clearance between links, floor and obstacles.')] = None
+    guess_inertias: Annotated[bool, typer.Option(
+        '--guess-inertias', help='Replace invalid inertias by those of the collision geometry '
+                                 f'at a density of {GUESSED_DENSITY:g} kg/m^3.')] = False
+
+    def replace_in(self, base: excitation.DesignOptions) -> excitation.DesignOptions:
+        """Return options of a design; values from the command line replace those of `base`."""
+        requirements: excitation.Requirements = _replace_given(
+            base.requirements, floor=self.floor,
+            payload=None if self.payload is None else _parse_payload(self.payload),
+            guess_density=GUESSED_DENSITY if self.guess_inertias else None)
+        checks: dict[str, Any] = {}
+        for name, on in (('torque_margin', self.torque), ('clearance', self.collisions)):
+            if on is False or (on and getattr(requirements, name) is None):
+                checks[name] = getattr(excitation.DEFAULT_REQUIREMENTS, name) if on else None
+        return _replace_given(
+            base, period=self.duration, requirements=dataclasses.replace(requirements, **checks),
+            **{name: getattr(self, name)
+               for name in ('harmonics', 'seed', 'time_budget', 'good_enough', 'margin')})
 
 
+@expand_options
 def excite_command(
     robot: console.Robot,
     output: Annotated[Path | None, typer.Option(
         '--output', '-o', help='Excitation file (YAML).')] = None,
-    duration: Annotated[float | None, typer.Option(help='Period [s]; 10 by default.')] = None,
-    harmonics: Annotated[int | None, typer.Option(
-        help='Number of harmonics; by default those below 0.5 Hz.')] = None,
-    seed: Annotated[int | None, typer.Option(help='Seed of the random starts.')] = None,
-    time_budget: Annotated[float | None, typer.Option(
-        help='Total time limit in seconds, from the start of the program to the page.')] = None,
-    good_enough: Annotated[float | None, typer.Option(
-        help='End the search at this value of the criterion, the condition number.')] = None,
-    margin: Annotated[float | None, typer.Option(
-        help='Fraction of every joint limit to keep free, 0 to less than 1.')] = None,
-    floor: Annotated[float | None, typer.Option(
-        help='Height of the floor or table in the base frame [m].')] = None,
-    payload: Carried = None,
-    torque: Torque = None,
-    collisions: Collisions = None,
-    guess_inertias: GuessInertias = False,
+    *,
+    arguments: DesignArguments,
     validate: Annotated[bool, typer.Option(
-        '--validate', help='Also design motions to validate on.')] = False,
+        '--validate', help='Also design motions for validation.')] = False,
     report: Annotated[Path | None, typer.Option(
         help='Also write an HTML page with plots and the moving arm.')] = None,
     csv: Annotated[Path | None, typer.Option(
         help=f'Also write t, q, v, a as CSV at {CSV_RATE:g} Hz.')] = None,
     options: Annotated[Path | None, typer.Option(
-        help='YAML file with the other options of the design.')] = None,
+        help='YAML file with all options of the design; those given here override it.')] = None,
     print_options: Annotated[bool, typer.Option(
-        '--print-options', help='Print that file for these arguments, and exit.')] = False,
+        '--print-options',
+        help='Print all options of the design as a file for --options, and exit.')] = False,
     force: console.Force = False,
     as_json: console.AsJson = False,
 ) -> None:
     """
     Design a motion that excites all parameters within proven limits.
 
-    The file that --print-options prints holds all options of the design (docs/excitation.md).
+    Further options of the design are in a YAML file, see --print-options and docs/excitation.md.
     """
     arm = load_arm(robot)
-    base = excitation.DesignOptions() if options is None else read_options(options)
-    request = _replace_given(
-        base, period=duration, harmonics=harmonics, seed=seed, time_budget=time_budget,
-        good_enough=good_enough, margin=margin, requirements=_replace_given(
-            _switch_checks(base.requirements, torque, collisions), floor=floor,
-            payload=None if payload is None else _parse_payload(payload),
-            guess_density=GUESSED_DENSITY if guess_inertias else None))
+    request = arguments.replace_in(
+        excitation.DesignOptions() if options is None else read_options(options))
     if print_options:
         typer.echo(yaml.safe_dump(to_plain(request), sort_keys=False), nl=False)
         return
@@ -112,18 +129,36 @@ def excite_command(
                         (*arm.files, options), force=force)
     if csv is not None:
         check_rate(CSV_RATE, request.series.harmonics, request.period)
-    designs = _Designs(arm, request, Stopwatch(request.time_budget), as_json)
-    designs.run(validate)
-    designs.save(paths, csv, report)
-    if as_json:
-        console.emit(designs.to_mapping())
-    else:
-        designs.print_summary()
+    watch = Stopwatch(request.time_budget)
+    designs = design_motions(arm, request, watch, validate, as_json)
+    written = [path for name, path in paths.items() if name in designs.motions]
+    for name, motion in designs.motions.items():
+        excitation.save_excitation(motion, paths[name])
+    motion = designs.motions['']
+    if csv is not None:
+        written.append(csv)
+        excitation.save_motion_csv(motion, csv, CSV_RATE)
+    watch.lap('files')
+    if report is not None:
+        from robot_identification.reporting.excitation_page import write_excitation_page
+        written.append(write_excitation_page(arm, motion, report, designs.scene))
+        watch.lap('page')
+    if not as_json:
+        _print_summary(designs, watch, written)
+        return
+    console.emit({
+        'excitation': str(output), 'criterion': motion.criterion, 'value': motion.value,
+        'condition_number': motion.condition_number, 'seconds': motion.seconds,
+        'status': motion.status, 'notes': motion.notes, 'written': written,
+        'not_possible': designs.failures, 'stages': watch.stages, 'time_budget': watch.budget,
+        'certificate': to_plain(motion.certificate.claims),
+        'usage': {name: dict(zip(motion.joint_names, row))
+                  for name, row in zip(QUANTITIES, motion.usage)}})
 
 
 def read_options(path: Path) -> excitation.DesignOptions:
     """
-    Read a file of `--print-options`.
+    Return the options of a design from a file that `--print-options` printed.
 
     Raises
     ------
@@ -131,38 +166,23 @@ def read_options(path: Path) -> excitation.DesignOptions:
         The file cannot be read, or a value is not valid.
 
     """
-    options: excitation.DesignOptions = read_typed(
+    return read_typed(
         excitation.DesignOptions, read_yaml(path, 'options', ConfigurationError),
         f"the options '{path}'", ConfigurationError)
-    return options
 
 
 def _replace_given(base: Any, **values: Any) -> Any:
-    """Return a dataclass with those values that are not None."""
+    """Return a copy of a dataclass in which the values that are not None replace the fields."""
     return dataclasses.replace(base, **{
         name: value for name, value in values.items() if value is not None})
 
 
-def _switch_checks(base: excitation.Requirements, torque: bool | None,
-                   collisions: bool | None) -> excitation.Requirements:
-    """Return requirements with the checks of torques and collisions switched on or off."""
-    changes: dict[str, float | None] = {}
-    for name, on in (('torque_margin', torque), ('clearance', collisions)):
-        if on is False:
-            changes[name] = None
-        elif on and getattr(base, name) is None:
-            changes[name] = getattr(excitation.DEFAULT_REQUIREMENTS, name)
-    return dataclasses.replace(base, **changes)    # type: ignore[arg-type]
-
-
 def _parse_payload(text: str) -> excitation.Payload:
+    """Return the payload that the text of the option `--payload` describes."""
     try:
-        mass, *values = (float(value) for value in text.split(','))
-        x, y, z, *edges = values
-        if not edges:
-            return excitation.Payload(mass, (x, y, z))
-        lx, ly, lz = edges
-        return excitation.Payload(mass, (x, y, z), (lx, ly, lz))
+        mass, x, y, z, *size = map(float, text.split(','))
+        box: Any = size or None
+        return excitation.Payload(mass, (x, y, z), box)
     except ValueError as error:
         raise ConfigurationError(
             '--payload takes 4 numbers (mass and centre) or 7 (and the edges of a box), separated '
@@ -171,171 +191,174 @@ def _parse_payload(text: str) -> excitation.Payload:
 
 class Stopwatch:
     """
-    Durations of the stages of a command since the program started, and the time left.
+    Durations of the stages of a command, and the remaining time of its budget.
 
     Parameters
     ----------
     budget
-        Time limit of the command [s]; None without one.
+        Time limit from the start of the program to its end [s]; None without one.
+
+    Attributes
+    ----------
+    stages
+        Duration of each completed stage [s]; the first stage is the start of the program.
 
     """
 
     def __init__(self, budget: float | None) -> None:
         self.budget = budget
         self.stages: dict[str, float] = {}
-        self._began = self._last = cli.BEGAN or time.monotonic()
-        self._ending = 0.0
+        self._began = cli.BEGAN or time.monotonic()
 
     def lap(self, stage: str) -> None:
-        """Add the time since the last call, or the program's start, to a stage."""
-        now = time.monotonic()
-        self._ending = self._ending or ENDING * (now - self._began)
-        self.stages[stage] = self.stages.get(stage, 0.0) + now - self._last
-        self._last = now
+        """End a stage that began at the previous call, or at the start of the program."""
+        self.stages[stage] = time.monotonic() - self._began - sum(self.stages.values())
 
     @property
     def left(self) -> float:
-        """Remaining time without the reserve for writing files and page [s]."""
+        """Remaining time before files and HTML page are written [s]; infinite without a budget."""
         if self.budget is None:
             return float('inf')
-        return self.budget - self._ending - (time.monotonic() - self._began)
+        start_up = next(iter(self.stages.values()))
+        return self.budget - ENDING * start_up - (time.monotonic() - self._began)
 
-    def exceeded(self) -> str | None:
-        """Return a warning with the durations of all stages, None within the budget."""
+    def excess(self) -> list[str]:
+        """Return a warning with the stages' durations if the budget was exceeded, else []."""
         total = sum(self.stages.values())
         if self.budget is None or total <= self.budget:
-            return None
+            return []
         stages = ', '.join(f'{stage} {seconds:.1f}' for stage, seconds in sorted(
             self.stages.items(), key=lambda entry: -entry[1]) if seconds >= 0.05)
-        return f'took {total:.1f} s; budget was {self.budget:g} s ({stages})'
+        return [f'took {total:.1f} s; budget was {self.budget:g} s ({stages})']
 
 
-class _Designs:
-    """The excitation and its validation motions: designed in one scene and one time budget."""
+@dataclass(frozen=True)
+class Designs:
+    """
+    The motions that a call of `excite` designed.
 
-    def __init__(self, arm: Arm, request: excitation.DesignOptions, watch: Stopwatch,
-                 as_json: bool) -> None:
-        self._arm, self._request, self._watch, self._as_json = arm, request, watch, as_json
-        self.found: excitation.Excitation
-        self.made: dict[str, excitation.Excitation] = {}
-        self.failed: dict[str, str] = {}
-        self.written: list[Path] = []
-        watch.lap('start of the program')
-        requirements = request.requirements
-        if requirements.torque_margin is not None or requirements.power is not None:
-            nominal_inertial(arm, requirements)    # fails before the collision geometry is built
-        self._scene = (excitation.build_scene(arm, requirements)
-                       if requirements.clearance is not None else None)
-        watch.lap('collision geometry')
+    Parameters
+    ----------
+    motions
+        Motions by name: the excitation has the name '', validation motions have theirs.
+    failures
+        Reasons why validation motions could not be designed, by name of the motion.
+    scene
+        Collision geometry of arm and surroundings; None if collisions are not checked.
 
-    def run(self, validate: bool) -> None:
-        """
-        Design all motions; the searches share the time that the constructed motion leaves.
+    """
 
-        Within a time budget the constructed motion comes first: its duration is not known before.
-        """
-        limited = self._watch.budget is not None
-        if validate and limited:
-            self._validate('point_to_point', min(VALIDATION, CONSTRUCTED * self._watch.left))
-        budget = self._watch.left * (SEARCHED if validate else 1.0)
-        request = self._request if not limited else dataclasses.replace(
-            self._request, time_budget=max(budget, 0.01))
-        self.found = design_with_progress(self._arm, self._as_json, request, scene=self._scene)
-        self._watch.lap('excitation')
-        for name in excitation.VALIDATION_MOTIONS if validate else ():
-            if not (limited and name == 'point_to_point'):
-                self._validate(name, min(VALIDATION, self._watch.left))
+    motions: dict[str, excitation.Excitation]
+    failures: dict[str, str]
+    scene: excitation.Scene | None
 
-    def _validate(self, name: str, budget: float) -> None:
-        if budget <= 0:
-            self.failed[name] = f'no time was left for the validation motion {name}'
-            return
-        with console.progress(self._as_json) as report:
-            report(f'designing the validation motion {name}', 0.0)
-            try:
-                self.made[name] = excitation.validation_motion(
-                    self._arm, name, dataclasses.replace(self._request, time_budget=budget),
-                    scene=self._scene)
-            except ExcitationError as error:
-                self.failed[name] = str(error)
-        self._watch.lap(f'validation motion {name}')
 
-    def save(self, paths: dict[str, Path], csv: Path | None, report: Path | None) -> None:
-        """Write the excitation (named '') and the validation motions, the CSV and the page."""
-        for name, path in paths.items():
-            if not name or name in self.made:
-                excitation.save_excitation(self.made.get(name, self.found), path)
-                self.written.append(path)
-        if csv is not None:
-            excitation.save_motion_csv(self.found, csv, CSV_RATE)
-            self.written.append(csv)
-        self._watch.lap('files')
-        if report is not None:
-            from robot_identification.reporting.excitation_page import write_excitation_page
-            self.written.append(
-                write_excitation_page(self._arm, self.found, report, self._scene))
-            self._watch.lap('page')
+def design_motions(arm: Arm, request: excitation.DesignOptions, watch: Stopwatch, validate: bool,
+                   as_json: bool) -> Designs:
+    """
+    Return the designed excitation and validation motions.
 
-    def to_mapping(self) -> dict[str, Any]:
-        """Return what --json prints."""
-        found = self.found
-        return {'excitation': str(self.written[0]), 'criterion': found.criterion,
-                'value': found.value, 'condition_number': found.condition_number,
-                'seconds': found.seconds, 'status': found.status, 'notes': found.notes,
-                'written': [str(path) for path in self.written], 'not_possible': self.failed,
-                'stages': self._watch.stages, 'time_budget': self._watch.budget,
-                'certificate': to_plain(found.certificate.claims),
-                'usage': {name: dict(zip(found.joint_names, row))
-                          for name, row in zip(QUANTITIES, found.usage)}}
+    With a time budget, the point-to-point motion is constructed first, because its computing time
+    is not known in advance. The searches for the other motions share the remaining time.
 
-    def print_summary(self) -> None:
-        """Print the limits used, what is proven, warnings and the files written."""
-        found, warnings = self.found, []
-        console.out.print(usage_table(found))
-        console.out.print(f'condition number {found.condition_number:.2f}, {found.status}, '
-                          f'{found.seconds:.0f} s')
-        print_certificate(found)
-        if found.condition_number > POOR:
-            warnings.append(f'with a condition number above {POOR} some parameters are poorly '
-                            'identifiable: give the search more time, the motion a longer '
-                            'duration, or the joints more range')
-        warnings += [f'note: {note}' for note in found.notes]
-        if found.requirements.unseen:
-            warnings.append(f'{" and ".join(found.requirements.unseen)} are not checked: watch '
-                            'the first run at low speed')
-        warnings += [f'not possible: {reason}' for reason in self.failed.values()]
-        for warning in (*warnings, self._watch.exceeded()):
-            if warning is not None:
-                console.out.print(warning, style='yellow', markup=False)
-        for path in self.written:
-            console.out.print(f'wrote {path}', markup=False)
+    Parameters
+    ----------
+    arm
+        The arm.
+    request
+        Options of the design.
+    watch
+        Stopwatch, to which the duration of each stage is added.
+    validate
+        Whether validation motions are designed.
+    as_json
+        Whether no progress is printed.
+
+    Raises
+    ------
+    ExcitationError
+        The excitation cannot be designed. Failures of validation motions are in the result.
+
+    """
+    watch.lap('start of the program')
+    requirements, limited = request.requirements, watch.budget is not None
+    if requirements.torque_margin is not None or requirements.power is not None:
+        nominal_inertial(arm, requirements)    # fails before the collision geometry is built
+    designs = Designs({}, {}, None if requirements.clearance is None else
+                      excitation.build_scene(arm, requirements))
+    watch.lap('collision geometry')
+    names = ('', *(excitation.VALIDATION_MOTIONS if validate else ()))
+    for name in sorted(names, key=lambda name: limited and name != 'point_to_point'):
+        left = watch.left
+        if name:
+            budget = min(VALIDATION, left if '' in designs.motions else CONSTRUCTED * left)
+            _design_validation(arm, name, request, budget, designs, as_json)
+        else:
+            budget = max(left * (SEARCHED if validate else 1.0), 0.01)
+            designs.motions[name] = design_with_progress(
+                arm, as_json, dataclasses.replace(request, time_budget=budget) if limited
+                else request, scene=designs.scene)
+        watch.lap(f'validation motion {name}' if name else 'excitation')
+    return designs
+
+
+def _design_validation(arm: Arm, name: str, request: excitation.DesignOptions, budget: float,
+                       designs: Designs, as_json: bool) -> None:
+    """Design a validation motion, and add it, or the reason for its failure, to `designs`."""
+    if budget <= 0:
+        designs.failures[name] = f'no time was left for the validation motion {name}'
+        return
+    with console.progress(as_json) as report:
+        report(f'designing the validation motion {name}', 0.0)
+        try:
+            designs.motions[name] = excitation.validation_motion(
+                arm, name, dataclasses.replace(request, time_budget=budget), scene=designs.scene)
+        except ExcitationError as error:
+            designs.failures[name] = str(error)
+
+
+def _print_summary(designs: Designs, watch: Stopwatch, written: list[Path]) -> None:
+    """Print used fractions of the limits, proven claims, warnings and written files."""
+    motion = designs.motions['']
+    print_design(motion)
+    warnings = []
+    if motion.condition_number > POOR:
+        warnings.append(f'with a condition number above {POOR} some parameters are poorly '
+                        'identifiable: give the search more time, the motion a longer duration, '
+                        'or the joints more range')
+    warnings += [f'note: {note}' for note in motion.notes]
+    if motion.requirements.unseen:
+        warnings.append(f'{" and ".join(motion.requirements.unseen)} are not checked: watch the '
+                        'first run at low speed')
+    warnings += [f'not possible: {reason}' for reason in designs.failures.values()]
+    for warning in (*warnings, *watch.excess()):
+        console.out.print(warning, style='yellow', markup=False)
+    for path in written:
+        console.out.print(f'wrote {path}', markup=False)
 
 
 def design_with_progress(arm: Arm, as_json: bool, options: excitation.DesignOptions, *,
                          title: str = 'designing the excitation',
                          scene: excitation.Scene | None = None) -> excitation.Excitation:
-    """Design an excitation behind a progress bar."""
+    """Return an excitation, designed while its progress is shown on stderr."""
     with console.progress(as_json) as report:
         def show(step: excitation.SearchProgress) -> None:
+            """Show the number of finished starts and the best value so far."""
             best = '' if np.isnan(step.best) else f', best so far {step.best:.3g}'
             report(f'{title}: {step.finished} of {step.starts} starts{best}', step.fraction)
         return excitation.design(arm, options, progress=show, scene=scene)
 
 
-def usage_table(found: excitation.Excitation) -> Table:
-    """Return a table of the fraction of its limits that each joint uses."""
-    table = Table(title=f'limits used over one period of {found.period:g} s')
-    table.add_column('joint')
-    for name in QUANTITIES:
-        table.add_column(name, justify='right')
-    for i, joint in enumerate(found.joint_names):
-        table.add_row(joint, *('-' if not np.isfinite(row[i]) or row[i] == 0 else f'{row[i]:.0%}'
-                               for row in found.usage))
-    return table
-
-
-def print_certificate(found: excitation.Excitation) -> None:
-    """Print what is proven about a motion."""
+def print_design(motion: excitation.Excitation) -> None:
+    """Print the fraction of its limits that each joint uses, and the proven claims of a motion."""
+    console.print_table(
+        f'limits used over one period of {motion.period:g} s', ('joint', *QUANTITIES),
+        ((joint, *('-' if not np.isfinite(value) or value == 0 else f'{value:.0%}'
+                   for value in values))
+         for joint, values in zip(motion.joint_names, np.transpose(motion.usage))),
+        right=QUANTITIES)
+    console.out.print(f'condition number {motion.condition_number:.2f}, {motion.status}, '
+                      f'{motion.seconds:.0f} s')
     console.out.print('proven for all times:')
-    for claim in found.certificate.claims:
+    for claim in motion.certificate.claims:
         console.out.print(f'  {claim}', markup=False, highlight=False)

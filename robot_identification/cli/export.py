@@ -11,68 +11,63 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The command that brings a model elsewhere."""
+"""The command export: writes an identified model in another format."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-from rich.table import Table
 from robot_identification.arm.urdf import read_urdf
-from robot_identification.cli.console import AsJson, emit, out
+from robot_identification.cli.console import AsJson, emit, out, print_table
 from robot_identification.dynamics import load_model
 from robot_identification.export import export_model, ExportOptions, save_export, TARGETS
 import typer
 
-TO = ', '.join(TARGETS)
+TO = ', '.join([*TARGETS, 'drake', 'fmu', 'isaac', 'mat'])    # extensions may add others
 
 
 def export_command(
     model: Annotated[Path, typer.Argument(metavar='MODEL', help='Model file.')],
     to: Annotated[str, typer.Option('--to', metavar='FORMAT', help=f'One of {TO}.')],
     output: Annotated[Path, typer.Option(
-        '--output', '-o', help='Folder, or the main file itself.')] = Path('.'),
+        '--output', '-o', help='Output folder, or path of the main file.')] = Path('.'),
     strict: Annotated[bool, typer.Option(
-        '--strict', help='Refuse a format that does not carry all of the model.')] = False,
+        '--strict', help='Refuse a format that cannot express the full model.')] = False,
     friction: Annotated[bool, typer.Option(
-        '--friction/--no-friction', help='Whether descriptions carry friction, or inertias '
-                                         'alone.')] = True,
+        '--friction/--no-friction', help='Include friction in robot descriptions (URDF, SDF, '
+                                         'MJCF, ...), or only inertias.')] = True,
     regressor: Annotated[bool, typer.Option(
-        '--regressor', help='Write the regressor too (c and python).')] = False,
+        '--regressor', help='Include the regressor in generated code (c and python).')] = False,
     urdf: Annotated[Path | None, typer.Option(
-        help='Write into this URDF or xacro of the same robot.')] = None,
+        help='URDF or xacro of the same robot, used in place of the URDF in the model.')] = None,
     name: Annotated[str | None, typer.Option(
-        help="Name of the files and functions; the arm's when not given.")] = None,
+        help="Name of the files and of generated functions; by default the arm's name.")] = None,
     force: Annotated[bool, typer.Option(
-        '--force', help='Replace files that no export wrote; never the model.')] = False,
+        '--force', help='Overwrite files that are not exports too, but never an input.')] = False,
     as_json: AsJson = False,
 ) -> None:
     """
-    Write a model for a simulator, a controller or a program.
+    Export a model to a simulator, a controller or source code.
 
-    Losses of the format are printed with their torque errors.
+    The command prints each part of the model that the format cannot express, with the rms torque
+    error that results.
     """
     text = None if urdf is None else read_urdf(urdf)[0]
     exported = export_model(load_model(model), to, ExportOptions(
         strict=strict, friction=friction, regressor=regressor, urdf=text, name=name))
-    inputs = [path for path in (model, urdf) if path is not None]
-    paths = save_export(exported, output, inputs, force=force)
+    paths = save_export(exported, output, (model, urdf), force=force)
     if as_json:
-        emit({'files': [str(path) for path in paths], 'notes': list(exported.notes),
-              'losses': [{'joint': loss.joint, 'what': loss.what, 'error': loss.error,
-                          'unit': loss.unit, 'relative': loss.relative}
-                         for loss in exported.losses]})
+        emit({'files': paths, 'notes': exported.notes,
+              'losses': [asdict(loss) for loss in exported.losses]})
         return
     for path in paths:
         out.print(f'wrote {path}', markup=False)
     if exported.losses:
-        table = Table(title=f"what '{to}' does not carry")
-        for head in ('joint', 'what', 'error, rms', 'of the torque'):
-            table.add_column(head)
-        for loss in exported.losses:
-            table.add_row(loss.joint, loss.what, f'{loss.error:.3g} {loss.unit}',
-                          f'{loss.relative:.1%}')
-        out.print(table)
+        print_table(f"parts of the model that '{to}' cannot express",
+                    ('joint', 'part', 'rms error', 'of the torque'),
+                    ((loss.joint, loss.what, f'{loss.error:.3g} {loss.unit}',
+                      f'{loss.relative:.1%}') for loss in exported.losses))
     for note in exported.notes:
         out.print(note, markup=False)

@@ -15,61 +15,65 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from robot_identification.errors import ConfigurationError
 from robot_identification.registry import load_extensions
 from robot_identification.signals.differentiation import METHODS
+from robot_identification.validation import Thresholds
 import typer
 
-Overall = Annotated[float, typer.Option(
-    help='Largest relative torque error over all joints that passes.')]
-Joint = Annotated[float, typer.Option(
-    help='Largest relative torque error of a joint that passes.')]
-Cutoff = Annotated[float | None, typer.Option(
-    help='Cut-off of the position filter [Hz]; chosen from the data by default.')]
-Decimation = Annotated[float | None, typer.Option(
-    help='Cut-off of the parallel decimation [Hz]; chosen from the data by default.')]
-Method = Annotated[str, typer.Option(
-    help='How velocities are computed: butterworth, smoothing, fourier or spectral.')]
-Period = Annotated[float | None, typer.Option(
-    help='Period of the motion [s]; estimated from the data by default.')]
-Harmonics = Annotated[int | None, typer.Option(
-    help='Harmonics of 1/period that the methods fourier and spectral keep; by default those '
-         'below the cut-off.')]
-Basis = Annotated[str | None, typer.Option(
-    help='Series that the method fourier fits: ffs (default), or mfs (with a quintic).')]
-Passes = Annotated[int | None, typer.Option(
-    '--smoothing-passes', help='Passes of the method smoothing (five-point cubic); by default '
-                               'from the cut-off.')]
 
+@dataclass(frozen=True)
+class ProcessingArguments:
+    """Command-line options of signal processing, and of the thresholds of the verdict."""
 
-def processing_options(
-    cutoff: float | None, decimation_cutoff: float | None, method: str, period: float | None,
-    harmonics: int | None, basis: str | None, smoothing_passes: int | None,
-) -> dict[str, Any]:
-    """
-    Return the options of `signals.process` that the command line gives.
+    overall: Annotated[float, typer.Option(
+        help='Largest accepted relative torque error over all joints.')] = Thresholds.overall
+    joint: Annotated[float, typer.Option(
+        help='Largest accepted relative torque error of each joint.')] = Thresholds.joint
+    cutoff: Annotated[float | None, typer.Option(
+        help='Cut-off of the position filter [Hz]; by default chosen from the data.')] = None
+    decimation_cutoff: Annotated[float | None, typer.Option(
+        help='Cut-off of the parallel decimation [Hz]; by default chosen from the data.')] = None
+    method: Annotated[str, typer.Option(
+        help='How velocities are computed: butterworth, smoothing, fourier or '
+             'spectral.')] = 'butterworth'
+    period: Annotated[float | None, typer.Option(
+        help='Period of the motion [s]; by default estimated from the data.')] = None
+    harmonics: Annotated[int | None, typer.Option(
+        min=1, help='Number of harmonics of 1/period that the methods fourier and spectral keep; '
+                    'by default all below the cut-off.')] = None
+    basis: Annotated[str | None, typer.Option(
+        help='Series of the method fourier: ffs (finite Fourier series, the default) or mfs '
+             '(Fourier series plus a quintic polynomial).')] = None
+    smoothing_passes: Annotated[int | None, typer.Option(
+        min=1, help='Number of passes of the five-point cubic filter of the method smoothing; by '
+                    'default derived from the cut-off.')] = None
 
-    Raises
-    ------
-    ConfigurationError
-        An option that the method does not use, or a count below 1.
+    @property
+    def thresholds(self) -> Thresholds:
+        """Largest relative torque errors that pass the verdict."""
+        return Thresholds(self.overall, self.joint)
 
-    """
-    special = {'harmonics': harmonics, 'basis': basis, 'smoothing_passes': smoothing_passes}
-    load_extensions()
-    periodic = tuple(name for name, method in METHODS.items() if method.needs_period)
-    users = {'harmonics': periodic, 'basis': ('fourier',),
-             'smoothing_passes': ('smoothing',)}
-    given = {name: value for name, value in special.items() if value is not None}
-    for name, value in given.items():
-        option, methods = f"--{name.replace('_', '-')}", users[name]
-        if method not in methods:
-            raise ConfigurationError(
-                f"{option} is used by the method {' and '.join(methods)}, not by '{method}'; "
-                f'add --method {methods[0]}')
-        if isinstance(value, int) and value < 1:
-            raise ConfigurationError(f'{option} must be 1 or more, not {value}')
-    return {'cutoff': cutoff, 'decimation_cutoff': decimation_cutoff, 'method': method,
-            'period': period, **given}
+    def to_options(self) -> dict[str, Any]:
+        """
+        Return the fields of `signals.ProcessingOptions` by name.
+
+        Raises
+        ------
+        ConfigurationError
+            An option is given that the chosen method does not use.
+
+        """
+        load_extensions()
+        periodic = tuple(name for name, method in METHODS.items() if method.needs_period)
+        for name, methods in (('harmonics', periodic), ('basis', ('fourier',)),
+                              ('smoothing_passes', ('smoothing',))):
+            if getattr(self, name) is not None and self.method not in methods:
+                raise ConfigurationError(
+                    f"--{name.replace('_', '-')} is used by the method {' and '.join(methods)}, "
+                    f"not by '{self.method}'; add --method {methods[0]}")
+        return {name: value for name, value in vars(self).items()
+                if value is not None and name not in ('overall', 'joint')}

@@ -11,30 +11,36 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A robot YAML to fill in, made from a URDF."""
+"""Robot YAML to fill in, generated from a URDF."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-import dataclasses
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
 import numpy as np
-from robot_identification.arm.arm import Arm
+from robot_identification.arm import Arm
 from robot_identification.arm.drives import Effort
 from robot_identification.arm.robot_keys import ROBOT_FILE_KEYS
 from robot_identification.arm.urdf import parse_urdf, read_urdf
-from robot_identification.cli.arm_chain import ArmChain, choose_chain
-from robot_identification.errors import ConfigurationError
+from robot_identification.arrays import Array
+from robot_identification.cli.arm_chain import find_locked_joints
+from robot_identification.errors import ConfigurationError, RecordingError
+from robot_identification.recording import infer_recording_block
 from robot_identification.yaml_file import Quantity, read_typed, read_yaml
+import typer
 import yaml
 
-FILL_IN = 'null    # FILL IN'
-EFFORT_WORDS = ('quantity', 'side', 'sign', 'gravity_compensated')
+EFFORT_KEYS = ('quantity', 'side', 'sign', 'gravity_compensated')
 EFFORT_VALUES = {'+1': 1, '1': 1, '-1': -1, 'gravity': False, 'no-gravity': True}
-"""Values of the words of a short description of effort that are not the value itself."""
+"""Words in the short description of effort, and the values that they stand for."""
+LIMITS = {
+    'velocity': ' [{unit}/s]', 'torque': ': rated, at the joint [{torque}]',
+    'acceleration': ' [{unit}/s^2], from the data sheet'}
+"""Limits in the YAML, with the text after FILL IN if a limit is missing."""
 MOVEIT_JOINT = {
     'has_velocity_limits': bool | None, 'has_acceleration_limits': bool | None,
     'max_velocity': float | None, 'max_acceleration': float | None}
@@ -43,263 +49,231 @@ Positive = Annotated[float, Quantity(above=0)]
 
 @dataclass(frozen=True)
 class TemplateOptions:
+    """Command-line options of `init`: data of a robot that its URDF does not contain."""
+
+    arguments: Annotated[list[str] | None, typer.Argument(
+        metavar='[NAME:=VALUE]...', help='Arguments of the xacro, such as dof:=7.')] = None
+    base: Annotated[str | None, typer.Option(
+        help='Base link of the arm, if the robot consists of more than an arm.')] = None
+    tip: Annotated[str | None, typer.Option(
+        help='Link at the end of the arm; joints that do not move it are locked.')] = None
+    lock: Annotated[list[str] | None, typer.Option(
+        metavar='PATTERN', help='Joints to lock, such as gripper_joint or "*wheel"; may be '
+                                'repeated.')] = None
+    acceleration: Annotated[str | None, typer.Option(
+        metavar='LIMITS', help='Acceleration limit of the joints [rad/s^2 or m/s^2]: one number, '
+                               'or one for each joint, such as 5,5,5,10,10,10.')] = None
+    velocity: Annotated[str | None, typer.Option(
+        metavar='LIMITS', help='Velocity limits in the same form [rad/s or m/s], if the URDF has '
+                               'none or wider ones.')] = None
+    torque: Annotated[str | None, typer.Option(
+        metavar='LIMITS', help='Rated torques in the same form [N m or N], if the URDF has none '
+                               'or larger ones.')] = None
+    joint_limits: Annotated[Path | None, typer.Option(
+        help='joint_limits.yaml of MoveIt, for accelerations and slower velocities.')] = None
+    effort: Annotated[str | None, typer.Option(
+        metavar='QUANTITY,SIDE,SIGN,GRAVITY',
+        help='What the driver publishes as effort, such as torque,joint,+1,gravity: torque or '
+             'current; joint or motor; +1 or -1; gravity or no-gravity.')] = None
+    recording: Annotated[Path | None, typer.Option(
+        metavar='FILE', help='Log of your arm, from whose columns the block `recording` is '
+                             'proposed.')] = None
+    package_dir: Annotated[list[Path] | None, typer.Option(
+        exists=True, file_okay=False,
+        help='Folder with the ROS packages that the URDF refers to; may be repeated.',
+    )] = None
+
+
+@dataclass(frozen=True)
+class RobotTemplate:
     """
-    What a user knows beside the URDF when a robot YAML is made.
+    A robot YAML to fill in.
 
     Parameters
     ----------
-    arguments
-        Arguments of a xacro, by name.
-    package_dirs
-        Folders that hold ROS packages.
-    base_link, tip
-        Links between which the arm moves.
-    lock
-        Joints to lock: names or patterns.
-    moving
-        Joints that a controller moves, where one is known: all others are locked.
-    acceleration
-        Limit of the joints of which nothing better is known [rad/s^2 or m/s^2]: one number, or
-        one for each joint.
-    velocity, torque
-        The same [rad/s or m/s; N m or N], where the URDF has none or a wider one.
-    joint_limits
-        A `joint_limits.yaml` of MoveIt.
-    effort
-        What the driver publishes.
+    text
+        The YAML; values of the URDF are comments, and missing values are marked FILL IN.
+    arm
+        The arm of the URDF.
     recording
-        What loggers call the signals: the block `recording`.
+        The block `recording` with the names of the signals in a log; empty without a log.
+    notes
+        Assumptions made for the block `recording`, and their alternatives.
 
     """
 
-    arguments: Mapping[str, str] = field(default_factory=dict)
-    package_dirs: tuple[Path, ...] = ()
-    base_link: str | None = None
-    tip: str | None = None
-    lock: tuple[str, ...] = ()
-    moving: tuple[str, ...] = ()
-    acceleration: float | Sequence[float] | None = None
-    velocity: float | Sequence[float] | None = None
-    torque: float | Sequence[float] | None = None
-    joint_limits: Path | None = None
-    effort: Effort | None = None
-    recording: Mapping[str, Any] = field(default_factory=dict)
+    text: str
+    arm: Arm
+    recording: dict[str, Any]
+    notes: tuple[str, ...]
 
 
 def parse_effort(text: str) -> Effort:
     """
-    Read a short description of effort, `torque,joint,+1,gravity`.
+    Return the meaning of effort from a short description, such as `torque,joint,+1,gravity`.
 
     Parameters
     ----------
     text
         Quantity (torque or current), side (joint or motor), sign (+1 or -1), and `gravity` or
-        `no-gravity` for a driver that takes the gravity torque away.
+        `no-gravity` for a driver that removes the gravity torque.
 
     Raises
     ------
     ConfigurationError
-        It is none.
+        A value is missing or not one of these.
 
     """
-    words = [word.strip() for word in text.split(',')]
-    values = [EFFORT_VALUES.get(word, word) for word in words]
+    values = [EFFORT_VALUES.get(value.strip(), value.strip()) for value in text.split(',')]
     try:
-        effort: Effort = read_typed(Effort, dict(zip(EFFORT_WORDS, values, strict=True)), '',
-                                    ConfigurationError)
+        return read_typed(Effort, dict(zip(EFFORT_KEYS, values, strict=True)), '',
+                          ConfigurationError)
     except (ValueError, ConfigurationError) as error:
         raise ConfigurationError(
-            f"the effort '{text}' must be four words, as torque,joint,+1,gravity: torque or "
-            'current; joint or motor; +1 or -1; gravity, or no-gravity where the driver removes '
+            f"the effort '{text}' must be four words, such as torque,joint,+1,gravity: torque "
+            'or current; joint or motor; +1 or -1; gravity, or no-gravity if the driver subtracts '
             'the gravity torque') from error
-    return effort
 
 
-def robot_template(urdf: str | Path, *, base: Path | None = None,
-                   options: TemplateOptions | None = None) -> str:
+def robot_template(urdf: str | Path, options: TemplateOptions | None = None, *,
+                   base: Path, moving: Collection[str] = ()) -> RobotTemplate:
     """
-    Return the text of a robot YAML: what the URDF says as comments, what it does not to fill in.
+    Return a robot YAML with the values of a URDF; missing values are marked FILL IN.
 
     Parameters
     ----------
     urdf
-        Path of the URDF or xacro.
-    base
-        Folder that the YAML will be written to; the URDF is named relative to it where possible.
+        Path of the URDF or xacro, or the text of a URDF.
     options
-        What is known beside the URDF.
+        Data that the URDF does not contain.
+    base
+        Folder of the YAML; files inside it are named relative to it, others by absolute paths.
+    moving
+        Joints that a controller moves; all others are locked. Empty if they are not known.
 
     Raises
     ------
     ArmError
         The URDF cannot be used.
     ConfigurationError
-        The joint limits cannot be read.
+        An option cannot be read.
+    RecordingError
+        The log has no columns that look like signals of the arm.
 
     """
     options = options or TemplateOptions()
-    text, path = read_urdf(urdf, options.arguments, options.package_dirs)
-    origin = f"the URDF '{urdf}'"
-    chain = choose_chain(parse_urdf(text, origin), origin, base=options.base_link,
-                         tip=options.tip, lock=options.lock, moving=options.moving)
-    arm = Arm.from_urdf(text, locked=list(chain.locked))
-    known = _given_limits(options, arm)
+    arguments, folders = _parse_arguments(options.arguments or ()), options.package_dir or ()
+    text, path = read_urdf(urdf, arguments, folders)
+    label = f"the URDF '{urdf}'"
+    locked = find_locked_joints(parse_urdf(text, label), label, base=options.base,
+                                tip=options.tip, lock=options.lock or (), moving=moving)
+    arm = Arm.from_urdf(text, locked=list(locked))
+    recording, notes = _propose_recording(options.recording, arm)
+    environment = Environment(loader=PackageLoader('robot_identification.cli'), trim_blocks=True,
+                              undefined=StrictUndefined, keep_trailing_newline=True)
+    environment.filters['yaml'] = _to_yaml
+    content: dict[str, Any] = {
+        'name': arm.name, 'urdf': _relative(path or Path(urdf), base),
+        **({'xacro': arguments} if arguments else {}),
+        **({'package_dirs': [_relative(folder, base) for folder in folders]} if folders else {}),
+        'locked': locked, 'gravity': arm.gravity.tolist(), 'joints': _joints(arm, options),
+        'drives': {}, 'recording': recording,
+        'effort': None if options.effort is None else asdict(parse_effort(options.effort))}
+    others = {key: example for key, (example, _) in ROBOT_FILE_KEYS.items() if key not in content}
+    return RobotTemplate(environment.get_template('robot.yaml').render(
+        content, arm=arm, other_keys=others), arm, recording, notes)
+
+
+def _parse_arguments(texts: Collection[str]) -> dict[str, str]:
+    """Return the arguments of a xacro by name, from texts NAME:=VALUE."""
+    arguments = {}
+    for text in texts:
+        name, separator, arguments[name] = text.partition(':=')
+        if not separator or not name:
+            raise ConfigurationError(f"'{text}' is not a xacro argument; write it as "
+                                     'NAME:=VALUE')
+    return arguments
+
+
+def _propose_recording(path: Path | None, arm: Arm) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the block `recording` for a log, and notes on it; both are empty without a log."""
+    if path is None:
+        return {}, ()
+    proposal = infer_recording_block(path, arm)
+    if proposal is None:
+        raise RecordingError(
+            f"'{path}' has no columns that look like stamps and positions of "
+            f'{", ".join(arm.joint_names)}; write the block by hand, as `recording: {{t: '
+            'timestamp, q: "actual_q_{joint}", names: [0, 1, 2, 3, 4, 5]}`')
+    return proposal.block, proposal.notes
+
+
+def _joints(arm: Arm, options: TemplateOptions) -> list[dict[str, Any]]:
+    """Return name, unit, limits of the URDF and limits to write of each joint."""
+    known = {name: np.full(arm.n, np.nan) if (text := getattr(options, name)) is None
+             else _parse_limits(name, text, arm) for name in LIMITS}
     if options.joint_limits is not None:
-        for joint, values in _moveit_limits(options.joint_limits, arm).items():
-            known[joint].update(values)
-    lines = [
-        f'# Robot file of {arm.name}. Fill in what says FILL IN; everything else is optional.',
-        f'name: {_word(arm.name)}',
-        f'urdf: {_word(_relative(path or Path(str(urdf)), base))}',
-        *_description(options, base), '',
-        '# Joints that stand still in all recordings, with their positions [rad or m], as',
-        '# {finger: 0.0}. What stands under joints for them is not used.',
-        *_locked(arm, chain), '',
-        '# Direction of gravity [m/s^2] in the base frame; for an arm on a wall or ceiling give',
-        "# instead the base's orientation in the world: mount: {rpy: [3.14159, 0.0, 0.0]}. With",
-        '# gravity: estimate the recordings say how the base stands.',
-        f'gravity: [{", ".join(f"{x!r}" for x in map(float, arm.gravity))}]', '',
-        '# The URDF gives position, velocity and torque limits; narrow them here where needed.',
-        'joints:']
+        for name, values in _moveit_limits(options.joint_limits, arm).items():
+            known[name] = np.where(np.isnan(values), known[name], values)
+    limits = arm.limits
+    return [{
+        'name': joint, 'unit': unit,
+        'urdf': f'{limits.lower[i]:.4g} to {limits.upper[i]:.4g} {unit}, '
+                f'{limits.velocity[i]:.4g} {unit}/s, {limits.torque[i]:.4g} {torque}',
+        'limits': [
+            (name, None if np.isnan(value) else float(value),
+             description.format(unit=unit, torque=torque))
+            for name, description in LIMITS.items()
+            if not np.isnan(value := known[name][i])
+            or not np.isfinite(getattr(limits, name)[i])]}
+        for i, (joint, unit, torque) in enumerate(zip(
+            arm.joint_names, arm.units('rad', 'm'), arm.units('N m', 'N')))]
+
+
+def _parse_limits(name: str, text: str, arm: Arm) -> Array:
+    """Return the joint limits of an option, (n,); NaN where the limit of the URDF is lower."""
+    try:
+        values = np.array([float(value) for value in text.split(',')])
+    except ValueError as error:
+        raise ConfigurationError(f"--{name} '{text}' must be a number, or one for each joint, "
+                                 'such as 5,5,5,10,10,10') from error
+    if len(values) not in (1, arm.n):
+        raise ConfigurationError(
+            f'--{name} gives {len(values)} numbers; give one for all, or one for each of the '
+            f'{arm.n} joints: {", ".join(arm.joint_names)}')
+    if not np.all((values > 0) & (values < np.inf)):
+        raise ConfigurationError(f"--{name} must be above zero, not '{text}'")
+    return np.where(values < getattr(arm.limits, name), values, np.nan)
+
+
+def _moveit_limits(path: Path, arm: Arm) -> dict[str, Array]:
+    """Return limits by name from a joint_limits.yaml, (n,) each; NaN if missing or not lower."""
+    label = f"MoveIt's joint limits '{path}'"
+    limits = read_typed({'joint_limits': {str: Any}},
+                        read_yaml(path, 'joint limits', ConfigurationError), label,
+                        ConfigurationError)['joint_limits']
+    known = {name: np.full(arm.n, np.nan) for name in ('velocity', 'acceleration')}
     for i, joint in enumerate(arm.joint_names):
-        lines += _joint(arm, i, joint, known[joint])
-    lines += [
-        '', '# Motors and gears, where known: gain of a current [N m/A], reduction, '
-        'rotor inertia seen', '# at the joint [kg m^2].', 'drives: {}',
-        f'#  {_word(arm.joint_names[0])}: {{gain: 10.0, reduction: 100.0, rotor_inertia: 0.5}}',
-        '', *_effort(options.effort), '',
-        '# What your logs call the signals, and their units: `init --recording FILE` proposes it.',
-        '# With {joint} a name is that of the column of a joint, for which `names` has its word.',
-        *_recording(options.recording), '',
-        '# Every other key, as an example; docs/robot_file.md says more.']
-    given = {line.split(':')[0].lstrip('#') for line in lines}
-    lines += [f'#{key}: {example}' for key, (example, _) in ROBOT_FILE_KEYS.items()
-              if key not in given]
-    return '\n'.join([*lines, ''])
-
-
-def _description(options: TemplateOptions, base: Path | None) -> list[str]:
-    """Return what the xacro needs."""
-    lines = []
-    if options.arguments:
-        lines.append(f'xacro: {_flow(dict(options.arguments))}')
-    if options.package_dirs:
-        folders = [_relative(folder, base) for folder in options.package_dirs]
-        lines.append(f'package_dirs: {_flow(folders)}')
-    return lines
-
-
-def _locked(arm: Arm, chain: ArmChain) -> list[str]:
-    if not chain.locked:
-        return ['locked: {}']
-    return ['locked:', *(f'  {_word(name)}: {arm.locked[name]!r}    # {reason}'
-                         for name, reason in chain.locked.items())]
-
-
-def _effort(effort: Effort | None) -> list[str]:
-    if effort is not None:
-        return [f'effort: {_flow(dataclasses.asdict(effort))}']
-    return [
-        '# What your driver publishes as effort. There is no default, because drivers differ and '
-        'a', '# wrong reading makes a wrong model. A motion can be designed without it.',
-        'effort:',
-        f'  quantity: {FILL_IN}: torque or current',
-        f'  side: {FILL_IN}: joint (behind the gear) or motor',
-        f'  sign: {FILL_IN}: 1 when a positive effort accelerates the joint forwards, else -1',
-        f'  gravity_compensated: {FILL_IN}: true when the driver takes gravity away, else false']
-
-
-def _recording(names: Mapping[str, Any]) -> list[str]:
-    if names:
-        return [f'recording: {_flow(dict(names))}']
-    return ['#recording: {t: timestamp, q: "actual_q_{joint}", current: "actual_current_{joint}",',
-            '#  names: [0, 1, 2, 3, 4, 5], topic: /joint_states, stamps: header,',
-            '#  units: {t: ms, q: deg, v: deg/s, tau: mNm, current: mA}}']
-
-
-def _given_limits(options: TemplateOptions, arm: Arm) -> dict[str, dict[str, float]]:
-    """Return the limits that the options give and the URDF has not, or has wider."""
-    found: dict[str, dict[str, float]] = {joint: {} for joint in arm.joint_names}
-    for name in ('velocity', 'torque', 'acceleration'):
-        given = getattr(options, name)
-        if given is None:
-            continue
-        values = np.atleast_1d(np.asarray(given, dtype=float))
-        if len(values) not in (1, arm.n):
-            raise ConfigurationError(
-                f'--{name} gives {len(values)} numbers; give one for all, or one for each of the '
-                f'{arm.n} joints: {", ".join(arm.joint_names)}')
-        if not np.all((values > 0) & (values < np.inf)):
-            raise ConfigurationError(f'--{name} must be above zero, not '
-                                     f'{", ".join(f"{x:g}" for x in values)}')
-        for i, joint in enumerate(arm.joint_names):
-            value = float(values[i % len(values)])
-            if not value >= getattr(arm.limits, name)[i]:
-                found[joint][name] = value
-    return found
-
-
-def _moveit_limits(path: Path, arm: Arm) -> dict[str, dict[str, float]]:
-    """Return velocities and accelerations that a joint_limits.yaml of MoveIt gives."""
-    content = read_yaml(path, 'joint limits', ConfigurationError)
-    limits = content.get('joint_limits') if isinstance(content, dict) else None
-    if not isinstance(limits, dict):
-        raise ConfigurationError(f"'{path}' is no joint_limits.yaml of MoveIt: it has no mapping "
-                                 "'joint_limits'")
-    found: dict[str, dict[str, float]] = {}
-    for i, joint in enumerate(arm.joint_names):
-        label = f"'{path}', {joint}"
-        given = read_typed(MOVEIT_JOINT, limits.get(joint, {}), label, ConfigurationError)
-        for name in ('velocity', 'acceleration'):
-            value = given[f'max_{name}']
-            if not given[f'has_{name}_limits'] or value is None:
-                continue
-            read_typed(Positive, value, f'{label}, max_{name}', ConfigurationError)
-            if name == 'acceleration' or value < arm.limits.velocity[i]:    # else the URDF's
-                found.setdefault(joint, {})[name] = value
-    if not found:
+        config = read_typed(MOVEIT_JOINT, limits.get(joint, {}), f'{label}, {joint}',
+                            ConfigurationError)
+        for name, values in known.items():
+            value = config[f'max_{name}']
+            if config[f'has_{name}_limits'] and value is not None:
+                read_typed(Positive, value, f'{label}, {joint}, max_{name}', ConfigurationError)
+                values[i] = value if value < getattr(arm.limits, name)[i] else np.nan
+    if np.all(np.isnan([*known.values()])):
         raise ConfigurationError(f"'{path}' has no limits of the joints "
                                  f'{", ".join(arm.joint_names)}')
-    return found
+    return known
 
 
-def _word(text: str) -> str:
-    """Return a text as YAML wants it, in quotes where it needs them."""
-    return yaml.safe_dump(text, width=10 ** 6, allow_unicode=True).removesuffix('\n...\n').strip()
+def _to_yaml(value: Any) -> str:
+    """Return a value as one line of YAML; strings are quoted if necessary."""
+    return yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=10 ** 6,
+                          allow_unicode=True).removesuffix('\n...\n').strip()
 
 
-def _flow(content: Any) -> str:
-    return yaml.safe_dump(content, default_flow_style=True, sort_keys=False, width=10 ** 6,
-                          allow_unicode=True).strip()
-
-
-def _joint(arm: Arm, i: int, joint: str, known: Mapping[str, float]) -> list[str]:
-    limits = arm.limits
-    slides = bool(arm.prismatic[i])
-    unit = 'm' if slides else 'rad'
-    given = (f'{limits.lower[i]:.4g} to {limits.upper[i]:.4g} {unit}, '
-             f'{limits.velocity[i]:.4g} {unit}/s, '
-             f'{limits.torque[i]:.4g} {"N" if slides else "N m"}')
-    lines = [f'  {_word(joint)}:    # URDF: {given}']
-    if 'velocity' in known:
-        lines.append(f'    velocity: {known["velocity"]!r}')
-    elif not np.isfinite(limits.velocity[i]):
-        lines.append(f'    velocity: {FILL_IN} [{unit}/s]')
-    if 'torque' in known:
-        lines.append(f'    torque: {known["torque"]!r}')
-    elif not np.isfinite(limits.torque[i]):
-        lines.append(f'    torque: {FILL_IN}: rated, at the joint [{"N" if slides else "N m"}]')
-    value = known.get('acceleration')
-    lines += [f'    acceleration: {FILL_IN} [{unit}/s^2], from the data sheet' if value is None
-              else f'    acceleration: {value!r}',
-              f'    #jerk: 1000.0    # [{unit}/s^3]']
-    return lines
-
-
-def _relative(path: Path, base: Path | None) -> str:
-    if base is None:
-        return str(path)
-    try:
-        return str(path.resolve().relative_to(base.resolve()))
-    except ValueError:
-        return str(path.resolve())
+def _relative(path: Path, base: Path) -> str:
+    """Return a path relative to a folder if it is inside, otherwise as an absolute path."""
+    path, base = path.resolve(), base.resolve()
+    return str(path.relative_to(base) if path.is_relative_to(base) else path)

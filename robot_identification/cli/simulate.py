@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The command simulate: an arm in MuJoCo executes a motion and is recorded."""
+"""The command simulate: records a simulated arm (MuJoCo) that executes a motion."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ import typer
 if TYPE_CHECKING:
     from robot_identification.simulation import SimulatedRun
 
-WRITERS: dict[str, Callable[[Recording, Path], None]] = {
-    '.csv': Recording.to_csv, '.npz': Recording.to_npz, '': write_bag}
-KINDS: dict[str, files.FileKind] = {'.csv': files.RECORDING_CSV, '.npz': files.NPZ}
+WRITERS: dict[str, tuple[Callable[[Recording, Path], None], files.FileKind]] = {
+    '.csv': (Recording.to_csv, files.RECORDING_CSV), '.npz': (Recording.to_npz, files.NPZ),
+    '': (write_bag, files.FileKind('a bag', ''))}
 CONTACT_RATE = 200.0    # [Hz] rate at which a simulated path is checked for contact
 
 
 def simulate_command(
     robot: console.Robot,
-    excitation: Annotated[Path, typer.Argument(help='Excitation file.')],
+    excitation: Annotated[Path, typer.Argument(metavar='EXCITATION', help='Excitation file.')],
     output: Annotated[Path, typer.Option(
         '--output', '-o', help='Recording to write: .csv, .npz, or, without suffix, the folder '
                                'of a bag (MCAP).')],
-    periods: Annotated[int, typer.Option(help='How often the motion is repeated.')] = 1,
+    periods: Annotated[int, typer.Option(help='Number of periods of the motion.')] = 1,
     seed: Annotated[int, typer.Option(min=0, help='Seed of the simulated arm.')] = 0,
     noise_seed: Annotated[int, typer.Option(
         min=0, help='Seed of the measurement noise.')] = 0,
     matched: Annotated[bool, typer.Option(
         '--matched',
-        help="A plant with the identified model's structure: only torque noise.")] = False,
+        help='Simulate only effects that the model contains, and torque noise.')] = False,
     force: console.Force = False,
     as_json: console.AsJson = False,
 ) -> None:
@@ -63,11 +63,9 @@ def simulate_command(
                                  'suffix')
     if output.is_dir() or (not output.suffix and output.exists()):
         raise ConfigurationError(f"'{output}' exists; give the bag another name")
-    files.check_writable(output)
+    write, kind = WRITERS[output.suffix]
     arm, motion = load_arm(robot), load_excitation(excitation)
-    if output.suffix in KINDS:
-        files.check_outputs([(output, KINDS[output.suffix])], (*arm.files, excitation),
-                            force=force)
+    files.check_outputs([(output, kind)], (*arm.files, excitation), force=force)
     motion.check_arm(arm)
     options = PlantOptions.matched(seed=seed) if matched else PlantOptions(seed=seed)
     if not as_json:
@@ -76,9 +74,9 @@ def simulate_command(
     run = run_plant(Plant(arm, options), motion, rng=np.random.default_rng(noise_seed),
                     periods=periods, name=output.name)
     recording = run.recording
-    if not output.suffix:    # bags have the joint names of ROS
+    if not output.suffix:    # joints in a bag have their names in ROS
         recording = dataclasses.replace(recording, joint_names=arm.ros_joint_names)
-    WRITERS[output.suffix](recording, output)
+    write(recording, output)
     saturated = {joint: float(x) for joint, x in zip(arm.joint_names, run.saturated) if x}
     contacts, note = _contacts(arm, motion, run)
     if as_json:
@@ -99,11 +97,11 @@ def simulate_command(
 
 
 def _contacts(arm: Arm, motion: Excitation, run: SimulatedRun) -> tuple[list[str] | None, str]:
-    """Return the overlaps of links along the path, None if not checked, and a note."""
+    """Return contacts of links along the simulated path, None if not checked, and a note."""
     from robot_identification.simulation.contacts import ContactGeometry
 
     if motion.requirements.clearance is None:
-        return None, 'contact between links was not checked: the motion was designed without it'
+        return None, 'contact between links was not checked: it was not in the design'
     try:
         geometry = ContactGeometry(arm, motion.requirements.package_dirs,
                                    list(build_scene(arm, motion.requirements).excluded))

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The commands validate and report: judge a model on other recordings, write its report."""
+"""The commands validate and report: test a model on recordings, and write its HTML report."""
 
 from __future__ import annotations
 
@@ -19,36 +19,32 @@ from pathlib import Path
 from typing import Annotated
 
 from robot_identification import files
-from robot_identification.cli import console, processing
+from robot_identification.cli import console
+from robot_identification.cli.expand_options import expand_options
+from robot_identification.cli.processing import ProcessingArguments
 from robot_identification.dynamics import load_model
-from robot_identification.errors import ConfigurationError, ModelFileError
+from robot_identification.errors import ConfigurationError
 from robot_identification.identification import validate
 from robot_identification.reporting import write_report
 from robot_identification.reporting.report import REPORT
 from robot_identification.reporting.results_dict import verdict_to_dict
 from robot_identification.reporting.results_files import RESULT_FILES
 from robot_identification.reporting.terminal_summary import verdict_summary
-from robot_identification.validation import Thresholds
 from robot_identification.validation.predict import prediction_csv
 import typer
 
 
+@expand_options
 def validate_command(
     model: Annotated[Path, typer.Argument(metavar='MODEL', help='Model file.')],
     recordings: Annotated[list[Path], typer.Argument(
-        metavar='RECORDING...', help='Recordings; one verdict over all.')],
+        metavar='RECORDING...', help='Recordings to predict; the verdict covers all of them.')],
     csv: Annotated[Path | None, typer.Option(
-        help='Write t and tau_hat_<joint> at the stamps of the one recording.')] = None,
+        help='CSV to write for a single recording: t and predicted torques tau_hat_JOINT.',
+    )] = None,
     window: console.Window = None,
-    overall: processing.Overall = Thresholds.overall,
-    joint: processing.Joint = Thresholds.joint,
-    cutoff: processing.Cutoff = None,
-    decimation_cutoff: processing.Decimation = None,
-    method: processing.Method = 'butterworth',
-    period: processing.Period = None,
-    harmonics: processing.Harmonics = None,
-    basis: processing.Basis = None,
-    smoothing_passes: processing.Passes = None,
+    *,
+    processing: ProcessingArguments,
     topic: console.Topic = None,
     force: console.Force = False,
     as_json: console.AsJson = False,
@@ -57,14 +53,12 @@ def validate_command(
     files.check_outputs([(csv, files.PREDICTION_CSV)], (model, *recordings), force=force)
     if csv is not None and len(recordings) > 1:
         raise ConfigurationError('--csv takes one recording at a time')
-    thresholds = Thresholds(overall, joint)
+    thresholds = processing.thresholds
     identified = load_model(model)
     measured = [console.load_recording_verbose(path, identified.arm, window, topic)
                 for path in recordings]
     validation = validate(identified, measured, thresholds=thresholds,
-                          processing=processing.processing_options(
-                              cutoff, decimation_cutoff, method, period, harmonics, basis,
-                              smoothing_passes))
+                          processing=processing.to_options())
     if csv is not None:
         files.write_text(csv, prediction_csv(validation.t, validation.torque,
                                              identified.arm.joint_names))
@@ -82,14 +76,10 @@ def report_command(
     force: console.Force = False,
     as_json: console.AsJson = False,
 ) -> None:
-    """Write the HTML report of an identification again."""
+    """Rewrite the HTML report of an identification."""
     results = [directory / name for name in RESULT_FILES if name != REPORT]
     files.check_outputs([(directory / REPORT, files.HTML_PAGE)], results, force=force)
-    try:
-        path = write_report(directory)
-    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
-        raise ModelFileError(f"the results in '{directory}' are damaged ({error!r}); identify "
-                             f'again with -o {directory}') from error
+    path = write_report(directory)
     if as_json:
         console.emit({'report': str(path)})
     else:

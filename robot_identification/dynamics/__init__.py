@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Dynamics: regressor, base parameters, inertial parameters, friction."""
+"""Dynamics: torque regressor, inertial and base parameters, friction, identified model."""
 
 from robot_identification.dynamics.base_parameters import base_parameters, BaseParameters
 from robot_identification.dynamics.friction import (

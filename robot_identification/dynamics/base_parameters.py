@@ -16,47 +16,55 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import Array, IndexArray, read_only, ReadOnlyArrays
 from robot_identification.dynamics.structure import ModelStructure
 from robot_identification.errors import EstimationError
 
 TOLERANCE = 1e-4
-"""Angles of URDFs are often rounded to 1.5708, which makes parallel axes cross by some 1e-6."""
+"""Residual of a column, relative to its norm, below which the column is a linear combination of
+others. URDFs often round angles to 1.5708, which misaligns parallel axes by about 1e-6 rad; a
+column that only this misalignment makes independent has a residual far below 1e-4."""
 VISIBLE = 1e-9
+"""Magnitude of a coefficient in a combination below which it counts as a rounding error."""
 
 
 @dataclass(frozen=True, eq=False)
-class BaseParameters:
+class BaseParameters(ReadOnlyArrays):
     """
-    A minimal parameter set: beta = matrix @ standard parameters, W standard = W[:, columns] beta.
+    Minimal set of parameters that determines the torques of an arm.
+
+    The base parameters are beta = matrix @ standard, where `standard` are the standard parameters.
+    With the regressor W of the standard parameters, W standard = W[:, columns] beta.
 
     Parameters
     ----------
     structure
-        The model structure it belongs to.
+        The model structure.
     columns
-        Standard parameters that keep their column, (r,) int, ascending.
+        Indices of the standard parameters whose columns are kept, (r,) int, ascending.
     matrix
-        From standard to base parameters, (r, count).
+        Map from standard to base parameters, (r, count).
     gap
-        Smallest relative residual of a kept column, and largest of a dropped one; the tolerance
-        lies between them.
+        Smallest relative residual of the kept columns, and largest relative residual of the
+        dropped ones; the tolerance lies between them.
+
+    Examples
+    --------
+    >>> base = base_parameters(ModelStructure.of(load_arm('panda'), 'coulomb_viscous'))
+    >>> base.rank, base.names[:2]    # doctest: +SKIP
 
     """
 
     structure: ModelStructure
-    columns: Array
+    columns: IndexArray
     matrix: Array
     gap: tuple[float, float]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, 'columns', read_only(self.columns, dtype=np.int64))
-        object.__setattr__(self, 'matrix', read_only(self.matrix))
-
     def with_friction_shape(self, shape: Array) -> BaseParameters:
-        """Return the same base parameters of the structure with another friction shape, (m, s)."""
+        """Return the same base parameters at other nonlinear friction parameters, (m, s)."""
         return replace(self, structure=self.structure.with_friction_shape(shape))
 
     @property
@@ -64,14 +72,25 @@ class BaseParameters:
         """Number of base parameters r."""
         return len(self.columns)
 
+    @cached_property
+    def joint_columns(self) -> tuple[IndexArray, ...]:
+        """
+        Indices of the base parameters that can act on each joint, tuple of (c_j,) int.
+
+        A joint without measured effort has none; its torque in the regression is zero.
+        """
+        support = self.structure.support[:, self.columns] * self.structure.arm.measured[:, None]
+        return tuple(read_only(np.flatnonzero(row), np.intp)    # type: ignore[misc]
+                     for row in support)
+
     @property
     def labels(self) -> tuple[str, ...]:
-        """Short names: that of the standard parameter that leads each combination."""
+        """Short names: the kept standard parameter of each combination, for instance 'j2.mcx'."""
         return tuple(self.structure.names[c] for c in self.columns)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The combinations, for instance 'j2.mcx + 0.316*j3.m'."""
+        """Linear combinations as text, for instance 'j2.mcx + 0.316*j3.m'."""
         return tuple(self._combination(row) for row in self.matrix)
 
     @property
@@ -82,65 +101,56 @@ class BaseParameters:
     @property
     def identifiability(self) -> tuple[str, ...]:
         """
-        For each standard parameter 'alone', 'combination' or 'none'.
+        Identifiability of each standard parameter: 'alone', 'combination' or 'none'.
 
-        'alone': torques determine it; 'combination': only a sum with others; 'none': it has no
-        influence on any torque.
+        'alone': the torques determine the parameter itself. 'combination': the torques determine
+        only a linear combination of it with others. 'none': the parameter affects no torque.
         """
         visible = np.abs(self.matrix) > VISIBLE
-        shared = visible.sum(axis=1) > 1
-        words = []
-        for column in range(self.matrix.shape[1]):
-            rows = visible[:, column]
-            if not rows.any():
-                words.append('none')
-            else:
-                words.append('combination' if shared[rows].any() else 'alone')
-        return tuple(words)
+        combinations = visible[visible.sum(axis=1) > 1]
+        return tuple(np.where(combinations.any(axis=0), 'combination', np.where(
+            visible.any(axis=0), 'alone', 'none')).tolist())
 
     def project(self, standard: Array) -> Array:
         """Return the base parameters (r,) of standard parameters (count,)."""
-        base: Array = self.matrix @ standard
-        return base
+        return self.matrix @ standard
 
     def lift(self, beta: Array) -> Array:
-        """Return one of all standard parameters (count,) that predict what these (r,) do."""
+        """Return standard parameters (count,) that predict the same torques as beta (r,)."""
         standard = np.zeros(self.structure.count)
         standard[self.columns] = beta
         return standard
 
     def _combination(self, row: Array) -> str:
-        names = self.structure.names
-        order = sorted(np.flatnonzero(np.abs(row) > VISIBLE),
-                       key=lambda c: (c not in self.columns, c))
+        """Return a row of `matrix` as a sum of names, the kept parameter (with factor 1) first."""
         text = ''
-        for column in order:
-            factor = row[column]
-            term = (names[column] if abs(abs(factor) - 1) < VISIBLE
-                    else f'{abs(factor):.4g}*{names[column]}')
-            sign = '-' if factor < 0 else '+'
-            text += f' {sign} {term}' if text else ('-' if factor < 0 else '') + term
-        return text
+        for column in sorted(np.flatnonzero(np.abs(row) > VISIBLE),
+                             key=lambda c: (c not in self.columns, c)):
+            factor = '' if abs(abs(row[column]) - 1) < VISIBLE else f'{abs(row[column]):.4g}*'
+            text += f' {"-" if row[column] < 0 else "+"} {factor}{self.structure.names[column]}'
+        return text.removeprefix(' + ')
 
 
-def base_parameters(
-    structure: ModelStructure, *, tolerance: float = TOLERANCE, seed: int = 0,
-) -> BaseParameters:
+def base_parameters(structure: ModelStructure, *, seed: int = 0) -> BaseParameters:
     """
-    Find the base parameters of a model structure.
+    Return the base parameters of a model structure.
 
-    The columns are visited from the base outwards, and one is kept when random states show that it
-    is not a combination of those kept before it. That choice depends on the structure alone, so
-    every seed gives the same one. The shape of the friction is taken in the middle of its bounds.
+    The regressor is computed at random states, with nonlinear friction parameters in the middle of
+    their bounds. Its columns are processed from the base to the tips; a column is kept if it is
+    not a linear combination of the columns kept before it. The kept columns depend only on the
+    structure, not on the seed.
 
     Parameters
     ----------
     structure
         Arm and friction model.
-    tolerance
-        A column is a combination of others when less than this part of its norm is left over.
     seed
         Seed of the random states.
+
+    Returns
+    -------
+    BaseParameters
+        Indices of the r kept columns and the map (r, count) from standard to base parameters.
 
     Raises
     ------
@@ -151,6 +161,12 @@ def base_parameters(
     ----------
     M. Gautier, "Numerical calculation of the base inertial parameters of robots", J. Robotic
     Systems 8(4), 1991.
+
+    Examples
+    --------
+    >>> structure = ModelStructure.of(load_arm('panda'), 'coulomb_viscous')
+    >>> base = base_parameters(structure)
+    >>> beta = base.project(standard)    # (count,) -> (rank,)    # doctest: +SKIP
 
     """
     arm = structure.arm
@@ -164,56 +180,54 @@ def base_parameters(
     nominal = ModelStructure(arm, structure.friction, structure.backend)
     stacked = nominal.columns(q, v, a, load)[:, arm.measured].reshape(-1, structure.count)
     norms = np.linalg.norm(stacked, axis=0)
-    visible = norms > tolerance * np.delete(norms, structure.balancer_slice).max()
-    visible[structure.balancer_slice] = norms[structure.balancer_slice] > 0    # of any unit
+    visible = norms > TOLERANCE * np.delete(norms, structure.balancer_slice).max()
+    # strengths of balancers have various units, so their norms cannot be compared with others
+    visible[structure.balancer_slice] = norms[structure.balancer_slice] > 0
     scale = np.where(visible, norms, np.inf)
     scaled = stacked / scale
-    kept, basis, left = independent_columns(scaled, tolerance)
-    smallest_kept = float(np.min(left[kept], initial=np.inf))
-    largest_dropped = float(np.max(np.delete(left, kept), initial=0.0))
+    kept, basis, residuals = independent_columns(scaled)
+    smallest_kept = float(np.min(residuals[kept], initial=np.inf))
+    largest_dropped = float(np.max(np.delete(residuals, kept), initial=0.0))
     if smallest_kept < 1000 * largest_dropped:
         raise EstimationError(
-            f'the base parameters of {arm.name} are not clear-cut: a kept column has the residual '
+            f'the base parameters of {arm.name} are ambiguous: a kept column has the residual '
             f'{smallest_kept:.1e} and a dropped one {largest_dropped:.1e}; check the URDF for '
             f'nearly parallel axes or tiny lengths')
     matrix = np.zeros((len(kept), structure.count))
     matrix[range(len(kept)), kept] = 1
     dropped = [c for c in range(structure.count) if c not in kept and np.isfinite(scale[c])]
-    if dropped:
-        triangle = basis.T @ scaled
-        solution = np.linalg.solve(triangle[:, kept], triangle[:, dropped])
-        matrix[:, dropped] = solution / scale[kept][:, None] * scale[dropped]
-    return BaseParameters(structure, np.array(kept), matrix, (smallest_kept, largest_dropped))
+    triangle = basis.T @ scaled
+    solution = np.linalg.solve(triangle[:, kept], triangle[:, dropped])
+    matrix[:, dropped] = solution / scale[kept][:, None] * scale[dropped]
+    return BaseParameters(structure, np.array(kept, dtype=np.intp), matrix,
+                          (smallest_kept, largest_dropped))
 
 
-def independent_columns(matrix: Array,
-                        tolerance: float = TOLERANCE) -> tuple[list[int], Array, Array]:
+def independent_columns(matrix: Array) -> tuple[list[int], Array, Array]:
     """
-    Return the columns that are no combination of those before them, by Gram and Schmidt.
+    Return the columns of a matrix that are independent of the columns before them (Gram-Schmidt).
 
     Parameters
     ----------
     matrix
-        (N, c), its columns of norm 1, or 0.
-    tolerance
-        A column is a combination of others when less than this is left over.
+        (N, c); each column has the norm 1 or 0.
 
     Returns
     -------
-    kept, basis, left
-        Numbers of the columns, r of them; an orthonormal basis of their span, (N, r); and what is
-        left of each column, (c,).
+    kept, basis, residuals
+        Indices of the r independent columns; an orthonormal basis of their span, (N, r); and the
+        norm of the residual of each column, (c,).
 
     """
     basis = np.empty((len(matrix), 0))
     kept: list[int] = []
-    left = np.empty(matrix.shape[1])
+    residuals = np.empty(matrix.shape[1])
     for column in range(matrix.shape[1]):
-        rest = matrix[:, column]
-        for _ in range(2):    # twice is enough (Kahan, Parlett)
-            rest = rest - basis @ (basis.T @ rest)
-        left[column] = np.linalg.norm(rest)
-        if left[column] > tolerance:
+        residual = matrix[:, column]
+        for _ in range(2):    # the second pass removes the rounding errors of the first one
+            residual = residual - basis @ (basis.T @ residual)
+        residuals[column] = np.linalg.norm(residual)
+        if residuals[column] > TOLERANCE:
             kept.append(column)
-            basis = np.column_stack([basis, rest / left[column]])
-    return kept, basis, left
+            basis = np.column_stack([basis, residual / residuals[column]])
+    return kept, basis, residuals

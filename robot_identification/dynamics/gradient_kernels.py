@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Compiled kernel of the regressor's reverse-mode derivative.
+Compiled kernel for derivatives of the regressor by reverse-mode differentiation.
 
-Spatial vectors are (linear, angular), as Pinocchio's. Like `kernels`, it releases the GIL and
-starts no threads of its own.
+Spatial vectors are ordered (linear, angular), as in Pinocchio. The kernel releases the GIL and
+starts no threads, like those of `dynamics.kernels`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from robot_identification.dynamics.kernels import OPTIONS, place_joint
 
 @njit(**OPTIONS)
 def _cross(a, b, out):
-    """Fill out with a x b."""
+    """Set `out` to a x b."""
     out[0] = a[1] * b[2] - a[2] * b[1]
     out[1] = a[2] * b[0] - a[0] * b[2]
     out[2] = a[0] * b[1] - a[1] * b[0]
@@ -35,24 +35,18 @@ def _cross(a, b, out):
 
 @njit(**OPTIONS)
 def _add_cross(a, b, out):
-    """Add a x b to out."""
+    """Add a x b to `out`."""
     out[0] += a[1] * b[2] - a[2] * b[1]
     out[1] += a[2] * b[0] - a[0] * b[2]
     out[2] += a[0] * b[1] - a[1] * b[0]
 
 
 @njit(**OPTIONS)
-def _dot(a, b):
-    """Return a . b."""
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@njit(**OPTIONS)
 def _to_child(R, p, m, out):
     """
-    Fill out with X m: a motion vector (linear, angular) of the parent's frame in the child's.
+    Set `out` to X m, the motion vector m (linear, angular) transformed from parent to child.
 
-    X (l; w) = (R' (l + w x p); R' w).
+    X (l; w) = (R' (l + w x p); R' w), with the placement (R, p) of the child in the parent.
     """
     lx = m[0] + m[4] * p[2] - m[5] * p[1]
     ly = m[1] + m[5] * p[0] - m[3] * p[2]
@@ -65,7 +59,7 @@ def _to_child(R, p, m, out):
 @njit(**OPTIONS)
 def _add_adjoint_to_parent(R, p, f, out):
     """
-    Add X' f to out, the transpose of `_to_child`.
+    Add X' f to `out`, the wrench f (force, moment) transformed from child to parent.
 
     X' (f; n) = (R f; R n + p x (R f)).
     """
@@ -83,7 +77,7 @@ def _add_adjoint_to_parent(R, p, f, out):
 @njit(**OPTIONS)
 def _motion_cross(m, s, out):
     """
-    Fill out with the cross product m x s of motion vectors (linear, angular).
+    Set `out` to the cross product m x s of two motion vectors (linear, angular).
 
     (l; w) x (l_s; w_s) = (w x l_s + l x w_s; w x w_s).
     """
@@ -95,14 +89,15 @@ def _motion_cross(m, s, out):
 @njit(**OPTIONS)
 def _pair(c, J, w, aw, d, Jbar, wbar, awbar, dbar, u, t):
     """
-    Add the derivatives of J . f(c), f the wrench that the parameters c need at (w, aw, d).
+    Compute the derivatives of the scalar J . f with respect to J, w, aw and d.
 
-    With c = (m, h, I), J = (Jl; Jw) and u = w x h, where d is the acceleration of the origin minus
-    gravity and aw the angular acceleration, forward (`Jbar` is set, not added to)
+    f is the wrench that a link with the inertial parameters c = (m, h, I) needs at the angular
+    velocity w, the angular acceleration aw and the acceleration d of its origin minus gravity.
+    J = (Jl; Jw) is a motion vector, `u` and `t` are working memory. `Jbar` is set:
 
-        Jbar = (m d + aw x h + w x u;  I aw + w x (I w) + h x d),
+        Jbar = f = (m d + aw x h + w x u;  I aw + w x (I w) + h x d),    u = w x h.
 
-    and reverse, by the rule a . (b x c) = b . (c x a),
+    The other derivatives are added, with a . (b x c) = b . (c x a):
 
         dbar  += m Jl + Jw x h,        awbar += h x Jl + I Jw,
         wbar  += u x Jl + h x (Jl x w) + (I w) x Jw + I (Jw x w).
@@ -110,7 +105,7 @@ def _pair(c, J, w, aw, d, Jbar, wbar, awbar, dbar, u, t):
     c1 = c[1:4]
     Jl = J[:3]
     Jw = J[3:]
-    # forward: forces of the parameters c
+    # Jbar: the wrench f
     _cross(w, c1, u)
     fl = Jbar[:3]
     fn = Jbar[3:]
@@ -125,7 +120,7 @@ def _pair(c, J, w, aw, d, Jbar, wbar, awbar, dbar, u, t):
     fn[0] += c[4] * aw[0] + c[5] * aw[1] + c[7] * aw[2] + w[1] * h2 - w[2] * h1
     fn[1] += c[5] * aw[0] + c[6] * aw[1] + c[8] * aw[2] + w[2] * h0 - w[0] * h2
     fn[2] += c[7] * aw[0] + c[8] * aw[1] + c[9] * aw[2] + w[0] * h1 - w[1] * h0
-    # reverse
+    # dbar, awbar and wbar
     for k in range(3):
         dbar[k] += c[0] * Jl[k]
     _add_cross(Jw, c1, dbar)
@@ -149,31 +144,34 @@ def _pair(c, J, w, aw, d, Jbar, wbar, awbar, dbar, u, t):
 def regressor_vjp_rows(q, v, a, parents, rotations, translations, axes, prismatic, gravity, C,
                        gq, gv, ga):
     """
-    Fill `gq`, `gv`, `ga` (N, n) with the derivatives of sum(C * regressor), C (N, n, 10 n).
+    Fill `gq`, `gv`, `ga` (N, n): derivatives of sum(C * regressor) with respect to q, v and a.
 
-    Entry (j, i) of the regressor is J_ij . B_i: the axis of joint j in the frame of link i, and
-    the wrench of link i per parameter. Forward: axes, velocities and accelerations of the links.
-    Reverse: their adjoints walk back to the base; a vector X m that came from the parent turns
-    with the joint as (X m) x S, for revolute and prismatic joints alike.
+    C (N, n, 10 n) are the weights of the regressor's entries. The block of joint j and link i is
+    J_ij . B_i, where J_ij is the axis of joint j in the frame of link i and B_i (6, 10) the wrench
+    of link i per inertial parameter.
 
-    With X_i the transform from parent p to link i, S_i the axis of the joint and x the product of
-    motions, (R. Featherstone, "Rigid Body Dynamics Algorithms", 2008, chapter 2), forward
+    Forward pass, from the base to the tips (R. Featherstone, "Rigid Body Dynamics Algorithms",
+    2008, chapter 2). X_i is the transform from parent p to link i, S_i the axis of joint i, V and
+    A are spatial velocity and acceleration, x is the cross product of motion vectors, and A of the
+    base is minus gravity:
 
         V_i = X_i V_p + S_i v_i,    A_i = X_i A_p + S_i a_i + (V_i x S_i) v_i,
-        J_ij = X_i J_pj,            J_ii = S_i,
+        J_ij = X_i J_pj,            J_ii = S_i.
 
-    where A of the base is minus gravity. The wrench B_i is that of the links' angular velocity w,
-    angular acceleration and d = (linear part of A_i) + w x (linear part of V_i). With bars for
-    the derivatives of the sum, those that `_pair` gives for the entries J_ij . B_i(V_i, A_i) go
-    from the last link to the base:
+    B_i depends on the angular velocity w and the angular acceleration of link i, and on
+    d = (linear part of A_i) + w x (linear part of V_i).
 
-        Vbar_i += adjoint of V -> (V x S_i) v_i, at Abar_i,
+    Reverse pass, from the tips to the base. A bar marks the derivative of the sum with respect to
+    a variable. `_pair` gives the contributions of the entries J_ij . B_i to Jbar_ij, Vbar_i and
+    Abar_i. Then, because d(X_i m)/dq_i = (X_i m) x S_i for any m, revolute or prismatic,
+
+        Vbar_i += adjoint of V -> (V x S_i) v_i, applied to Abar_i,
         ga_i = S_i . Abar_i,        gv_i = S_i . Vbar_i + (V_i x S_i) . Abar_i,
         gq_i = Vbar_i . (X_i V_p x S_i) + Abar_i . (X_i A_p x S_i)
                + sum over j of Jbar_ij . (X_i J_pj x S_i),
         Vbar_p += X_i' Vbar_i,      Abar_p += X_i' Abar_i,      Jbar_pj += X_i' Jbar_ij.
 
-    `test_regressor_gradient.py` holds all three against finite differences.
+    `test_regressor_gradient.py` compares gq, gv and ga with finite differences.
     """
     n = parents.size
     S = np.zeros((n, 6))
@@ -184,14 +182,12 @@ def regressor_vjp_rows(q, v, a, parents, rotations, translations, axes, prismati
     p = np.empty((n, 3))
     J = np.zeros((n, n, 6))  # J[i, j]: axis of joint j in link i's frame
     Jbar = np.zeros((n, n, 6))
-    vel = np.zeros((n, 6))
-    acc = np.zeros((n, 6))
-    vbar = np.zeros((n, 6))
-    abar = np.zeros((n, 6))
-    base_acc = np.zeros(6)
-    base_acc[:3] = -gravity
+    vel = np.zeros((n + 1, 6))    # the last row, also row -1, is the base
+    acc = np.zeros((n + 1, 6))
+    acc[n, :3] = -gravity
+    vbar = np.zeros((n + 1, 6))
+    abar = np.zeros((n + 1, 6))
     d = np.zeros(3)
-    dbar = np.zeros(3)
     u = np.zeros(3)
     t = np.zeros(3)
     m = np.zeros(6)
@@ -201,12 +197,8 @@ def regressor_vjp_rows(q, v, a, parents, rotations, translations, axes, prismati
             j = parents[i]
             place_joint(rotations[i], translations[i], axes[i], prismatic[i], q[sample, i],
                         R[i], p[i])
-            if j >= 0:
-                _to_child(R[i], p[i], vel[j], vel[i])
-                _to_child(R[i], p[i], acc[j], acc[i])
-            else:
-                vel[i] = 0.0
-                _to_child(R[i], p[i], base_acc, acc[i])
+            _to_child(R[i], p[i], vel[j], vel[i])
+            _to_child(R[i], p[i], acc[j], acc[i])
             for k in range(6):
                 vel[i, k] += S[i, k] * v[sample, i]
             _motion_cross(vel[i], S[i], m)
@@ -222,16 +214,14 @@ def regressor_vjp_rows(q, v, a, parents, rotations, translations, axes, prismati
         for i in range(n):
             w = vel[i, 3:]
             _cross(w, vel[i, :3], d)
+            dbar = abar[i, :3]
             for k in range(3):
                 d[k] += acc[i, k]
-                dbar[k] = 0.0
             j = i
             while j >= 0:
                 _pair(C[sample, j, 10 * i:10 * i + 10], J[i, j], w, acc[i, 3:], d,
                       Jbar[i, j], vbar[i, 3:], abar[i, 3:], dbar, u, t)
                 j = parents[j]
-            for k in range(3):
-                abar[i, k] += dbar[k]
             _add_cross(vel[i, :3], dbar, vbar[i, 3:])
             _add_cross(dbar, w, vbar[i, :3])
         for i in range(n - 1, -1, -1):
@@ -244,28 +234,24 @@ def regressor_vjp_rows(q, v, a, parents, rotations, translations, axes, prismati
             for k in range(6):
                 grad_a += s[k] * abar[i, k]
                 grad_v += m[k] * abar[i, k]
-            # adjoint of vel -> vel x (S qd)
+            # adjoint of V -> (V x S) qd, applied to abar
             _cross(s[:3], abar[i, :3], t)
             _add_cross(s[3:], abar[i, 3:], t)
             _cross(s[3:], abar[i, :3], u)
             for k in range(3):
                 vbar[i, k] += u[k] * qd
                 vbar[i, 3 + k] += t[k] * qd
-            for k in range(6):
-                grad_v += s[k] * vbar[i, k]
-            # what came from the parent: X m_p turns with q as (X m_p) x S
+            # transformed vectors X m of the parent: d(X m)/dq = (X m) x S
             grad_q = 0.0
             for k in range(6):
                 x[k] = vel[i, k] - s[k] * qd
             _motion_cross(x, s, m)
             for k in range(6):
+                grad_v += s[k] * vbar[i, k]
                 grad_q += vbar[i, k] * m[k]
-            if j >= 0:
-                _to_child(R[i], p[i], acc[j], x)
-                _add_adjoint_to_parent(R[i], p[i], vbar[i], vbar[j])
-                _add_adjoint_to_parent(R[i], p[i], abar[i], abar[j])
-            else:
-                _to_child(R[i], p[i], base_acc, x)
+            _add_adjoint_to_parent(R[i], p[i], vbar[i], vbar[j])
+            _add_adjoint_to_parent(R[i], p[i], abar[i], abar[j])
+            _to_child(R[i], p[i], acc[j], x)
             _motion_cross(x, s, m)
             for k in range(6):
                 grad_q += abar[i, k] * m[k]

@@ -11,11 +11,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The identified model: one feasible set of parameters, which alone predicts torques."""
+"""The identified model: predicts torques, and is saved to and loaded from a YAML file."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 import hashlib
@@ -38,29 +38,29 @@ import yaml
 
 SCHEMA = 'robot_identification/model/2'
 READABLE = (SCHEMA, 'robot_identification/model/1')
-"""The first schema has no shape of the friction and no delay."""
+"""Schemas that can be read; version 1 has neither nonlinear friction parameters nor delays."""
 HEADER = """\
 # Identified dynamic model: robot_identification.load_model reads it and predicts torques.
 # inertial: m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each link and what is fixed to it,
 #   about the origin of its joint's frame [kg, kg m, kg m^2]
-# rotor_inertia: seen at the joint [kg m^2, or kg where it slides]
+# rotor_inertia: reflected to the joint [kg m^2, or kg for a prismatic joint]
 # friction: at the joint [N m, N m s/rad; N, N s/m]
 # delay: by how much measured positions lag the torques [s]; delay_of: torques (that of a joint
 #   against all positions) or positions (that of a joint against all torques)
 # balancers: stiffness of springs [N m/rad, N/m], scale of gas springs [-]
-# digest: of the numbers below; a file that was changed by hand is not loaded while it is there
+# digest: of the content; a file that was edited by hand is not loaded unless this line is deleted
 """
 _BLOCK = 4096
-"""Samples whose friction is predicted at once."""
+"""Number of samples whose friction is computed at once: their columns fit into the cache."""
 DIGEST = 'digest'
 DELAYED = ('torques', 'positions')
-"""What delays move: the torque of a joint against all positions, or its position against all
-torques."""
+"""Signal that the delay of a joint shifts: its torque relative to the positions of all joints, or
+its position relative to the torques of all joints."""
 
 
 @dataclass(frozen=True)
 class _MotionTrace:
-    """Positions of the training motion, [rad or m], at a rate [Hz]."""
+    """Positions of the training motion [rad or m] at a sampling rate [Hz]."""
 
     rate: float
     q: tuple[tuple[float, ...], ...]
@@ -76,43 +76,49 @@ CONTENT: dict[str, Any] = {
     'delay': Mapping[str, float] | None,
     'delay_of': str | None,
     'balancers': Mapping[str, float] | None}
-"""Types of the content of a file."""
+"""Keys of a model file and the types of their values."""
 
 
 @dataclass(frozen=True, eq=False)
 class IdentifiedModel:
     """
-    Everything that predicts the joint torques of an arm.
+    Dynamic model that predicts the joint torques of an arm.
 
     Parameters
     ----------
     arm
-        Kinematics, gravity and drives' coupling.
+        Kinematics, gravity and coupling of the drives.
     inertial
-        Inertial parameters of each link, (n, 10), Pinocchio's order, about the joint frame.
+        Inertial parameters of each link about its joint frame, (n, 10), in Pinocchio's order.
     rotor_inertia
         Rotor inertia of each joint and coupled drive, at its output, (m,) [kg m^2 or kg].
     friction
         Name of the friction model.
     friction_parameters
-        (m, k), in the order of the friction model.
+        Linear friction parameters of each joint and drive, (m, k), in the order of the model.
     information
-        Where the model comes from: plain numbers and texts.
+        Provenance of the model, as plain numbers and strings.
     friction_shape
-        Shape numbers of the friction of each joint and drive, (m, s); None for a friction model
-        without.
+        Nonlinear friction parameters of each joint and drive, (m, s); None for a friction model
+        without any.
     delay
-        By how much each joint's measured positions lag its torque, (n,) [s]; zeros when None.
-        `torque` predicts without delay, `validate` compares at the delayed instants.
+        Delay of each joint's measured position relative to its torque, (n,) [s]; zeros if None.
+        `torque` ignores delays, `validate` compensates them.
     delay_of
-        'torques': the torque of a joint against the positions of all joints; 'positions': the
-        position of a joint against the torques of all joints.
+        'torques' shifts the torque of a joint relative to the positions of all joints,
+        'positions' the position of a joint relative to the torques of all joints.
     balancers
-        Strengths of the arm's balancers, (b,); those that the arm knows when None.
+        Strengths of the arm's balancers, (b,); the arm's nominal ones if None.
     source
-        Path of the file that it was read from; empty where it was not.
+        Path of the file from which the model was read, or empty.
     digest_verified
-        Whether that file had a digest, which fits.
+        Whether the file has a digest that matches its content.
+
+    Examples
+    --------
+    >>> model = identify(load_arm('panda'), ['motion.csv']).model    # doctest: +SKIP
+    >>> tau = model.torque(q, v, a)    # (N, 7) [N m]    # doctest: +SKIP
+    >>> model.save('model.yaml')    # doctest: +SKIP
 
     """
 
@@ -130,31 +136,29 @@ class IdentifiedModel:
     digest_verified: bool = False
 
     def __post_init__(self) -> None:
-        elements, friction = len(self.arm.transmission), get_friction(self.friction)
-        shapes = {'inertial': (self.arm.n, 10), 'rotor_inertia': (elements,),
-                  'friction_parameters': (elements, len(friction.parameters)),
-                  'friction_shape': (elements, len(friction.nonlinear)), 'delay': (self.arm.n,),
+        n, m, friction = self.arm.n, len(self.arm.transmission), get_friction(self.friction)
+        shapes = {'inertial': (n, 10), 'rotor_inertia': (m,), 'delay': (n,),
+                  'friction_parameters': (m, len(friction.parameters)),
+                  'friction_shape': (m, len(friction.nonlinear)),
                   'balancers': (len(self.arm.balancers),)}
-        if self.friction_shape is None:
-            object.__setattr__(self, 'friction_shape', np.zeros((elements, 0)))
-        if self.delay is None:
-            object.__setattr__(self, 'delay', np.zeros(self.arm.n))
-        if self.balancers is None:
-            expected = [b.expected for b in self.arm.balancers]
-            object.__setattr__(self, 'balancers', np.array(expected))
+        defaults: dict[str, Any] = {
+            'friction_shape': np.zeros((m, 0)), 'delay': np.zeros(n),
+            'balancers': [b.expected for b in self.arm.balancers]}
         for name, shape in shapes.items():
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-            if getattr(self, name).shape != shape:
+            value = getattr(self, name)
+            values = read_only(defaults[name] if value is None else value)
+            object.__setattr__(self, name, values)
+            if values.shape != shape:
                 raise ModelFileError(f'{name} must have the shape {shape} for the arm '
-                                     f"'{self.arm.name}', not {getattr(self, name).shape}")
+                                     f"'{self.arm.name}', not {values.shape}")
         if self.delay_of not in DELAYED:
-            raise ModelFileError(f"delays are of {' or of '.join(DELAYED)}, not of "
+            raise ModelFileError(f"delays shift {' or '.join(DELAYED)}, not "
                                  f"'{self.delay_of}'")
         if not np.all(self.friction_shape > 0):
-            raise ModelFileError('every shape number of the friction must be positive')
+            raise ModelFileError('every shape parameter of the friction must be positive')
         if np.any(self.friction_parameters[~friction.active(self.arm.actuator_names)]):
-            raise ModelFileError('a joint has a friction parameter of a term that the model '
-                                 f"'{self.friction}' does not give it")
+            raise ModelFileError('a joint has a parameter of a friction term that it does not '
+                                 f"have in the model '{self.friction}'")
 
     def __repr__(self) -> str:
         return (f'<IdentifiedModel of {self.arm.name}: {self.arm.n} joints, friction '
@@ -163,94 +167,90 @@ class IdentifiedModel:
     def torque(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                states: Array | None = None) -> Array:
         """
-        Predict the joint torques, (N, n) [N m or N].
+        Return the predicted joint torques, (N, n) [N m or N].
 
         Parameters
         ----------
         q, v, a
             Positions, velocities, accelerations, (N, n) [rad or m, per s, per s^2].
         states
-            States of friction with memory, from `states`. If None, the positions are taken in
-            the order of time, from a state of zero: after a gap the friction is right again when
-            a joint has travelled twice the distance that it remembers.
+            States of friction with memory, from `states`. If None, they are computed from q, which
+            must be in chronological order, starting from zero; the error of this initial value
+            vanishes after a travel of twice the presliding distance.
 
         Raises
         ------
         ConfigurationError
-            Shapes that do not fit the arm.
+            The shapes do not match the arm.
 
         """
         q, v, a = (np.asarray(x, dtype=float) for x in (q, v, a))
         torque = self.transmitted_torque(q, v, a)
         states = self.states(q) if states is None else states
-        for first in range(0, len(q), _BLOCK):    # columns of all rows at once would be large
+        for first in range(0, len(q), _BLOCK):
             rows = slice(first, first + _BLOCK)
             torque[rows] += self.drive_torque(v[rows], a[rows], torque[rows], q[rows],
                                               None if states is None else states[rows])
         return torque
 
     def transmitted_torque(self, q: Array, v: Array, a: Array) -> Array:
-        """Return what the gears transmit: links, less what balancers carry, (N, n) [N m or N]."""
+        """Return the torques at the gear outputs (links and balancers), (N, n) [N m or N]."""
         torque = inverse_dynamics(self.arm, q, v, a, self.inertial)
         if self.arm.balancers:
             torque += self.balancer_torque(q)
         return torque
 
     def balancer_torque(self, q: Array) -> Array:
-        """Return what balancers add to the drives' torques, (N, n) [N m or N]."""
+        """Return the contribution of the balancers to the joint torques, (N, n) [N m or N]."""
         return self.arm.balancer_torque(q, self.balancers)
 
     def drive_torque(self, v: Array, a: Array, load: Array | None = None,
                      q: Array | None = None, states: Array | None = None) -> Array:
         """
-        Return what rotors and friction take of the joint torques, (N, n) [N m or N].
+        Return the joint torques due to rotor inertia and friction, (N, n) [N m or N].
 
         Parameters
         ----------
         v, a
-            Velocities and accelerations, (N, n).
+            Velocities and accelerations, (N, n) [rad or m, per s, per s^2].
         load
-            Torques that the joints transmit, (N, n) [N m or N]; for friction that needs it.
+            Torques that the joints transmit, (N, n) [N m or N]; for load-dependent friction.
         q, states
-            As for `torque`, for friction that depends on positions or remembers.
+            As for `torque`; for friction that depends on positions or has memory.
 
         """
         transmission = self.arm.transmission
         torques = ((a @ transmission.T) * self.rotor_inertia
                    + self.friction_torque(v, load, q, states))
-        joint_torques: Array = torques @ transmission
-        return joint_torques
+        return torques @ transmission
 
     def friction_torque(self, v: Array, load: Array | None = None, q: Array | None = None,
                         states: Array | None = None) -> Array:
-        """Return the friction of each joint and drive, (N, m); arguments as `drive_torque`."""
+        """Return the friction torque of each joint and drive, (N, m); see `drive_torque`."""
         columns = self.structure.friction_columns(q, v, load, states)
         torque = np.zeros(columns.shape[:2])
-        for k, values in enumerate(self.friction_parameters.T):    # einsum takes thrice the time
+        for k, values in enumerate(self.friction_parameters.T):    # a third of einsum's time
             torque += columns[..., k] * values
         return torque
 
     def states(self, q: ArrayLike, start: Array | None = None) -> Array | None:
         """
-        Return what the friction remembers after each of these positions, (N, m, terms).
-
-        None for friction without memory.
+        Return the states of friction with memory, (N, m, terms); None for friction without memory.
 
         Parameters
         ----------
         q
-            Positions in the order of time, (N, n) [rad or m].
+            Positions in chronological order, (N, n) [rad or m].
         start
-            What it remembers at the first of them, (m, terms); zeros when None.
+            States at the first position, (m, terms); zeros if None.
 
         """
         return self.structure.states(np.asarray(q, dtype=float), start)
 
     @cached_property
     def structure(self) -> ModelStructure:
-        """Which standard parameters the model has, and their columns."""
-        friction = get_friction(self.friction)
-        return ModelStructure(self.arm, friction, shape=self.friction_shape)
+        """The model structure: standard parameters and their regressor columns."""
+        return ModelStructure(self.arm, get_friction(self.friction), shape=self.friction_shape)
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """
@@ -266,51 +266,45 @@ class IdentifiedModel:
         zero = np.zeros_like(q)
         rest = inverse_dynamics(self.arm, q, zero, zero, self.inertial)
         out = np.empty((len(q), self.arm.n, self.arm.n))
-        for j in range(self.arm.n):
-            push = zero.copy()
-            push[:, j] = 1.0
-            out[:, :, j] = inverse_dynamics(self.arm, q, zero, push, self.inertial) - rest
+        for j, unit in enumerate(np.eye(self.arm.n)):
+            out[:, :, j] = inverse_dynamics(self.arm, q, zero, zero + unit, self.inertial) - rest
         transmission = self.arm.transmission
         return out + transmission.T @ (self.rotor_inertia[:, None] * transmission)
 
     def save(self, path: str | Path) -> None:
         """
-        Write the model to a YAML file that needs no other file.
+        Write the model to a self-contained YAML file.
 
         Parameters
         ----------
         path
-            The file; it is written whole or not at all.
+            The file; it is written atomically.
 
         """
+        terms, actuators = get_friction(self.friction), self.arm.actuator_names
+        friction = {'model': self.friction, 'names': list(terms.parameters),
+                    'parameters': dict(zip(actuators, self.friction_parameters.tolist()))}
+        if terms.nonlinear:
+            friction |= {'shape_names': list(terms.nonlinear),
+                         'shape': dict(zip(actuators, self.friction_shape.tolist()))}
         content = {
-            'schema': SCHEMA,
-            'inertial': dict(zip(self.arm.joint_names, _rows(self.inertial))),
-            'rotor_inertia': dict(zip(self.arm.actuator_names, map(float, self.rotor_inertia))),
-            'friction': self._friction(),
-            'delay': dict(zip(self.arm.joint_names, map(float, self.delay))),
+            'inertial': dict(zip(self.arm.joint_names, self.inertial.tolist())),
+            'rotor_inertia': dict(zip(actuators, self.rotor_inertia.tolist())),
+            'friction': friction,
+            'delay': dict(zip(self.arm.joint_names, self.delay.tolist())),
             'delay_of': self.delay_of,
             'balancers': {b.label: float(x) for b, x in zip(self.arm.balancers, self.balancers)},
             'information': dict(self.information),
             'arm': arm_to_mapping(self.arm)}
-        content = {'schema': content.pop('schema'), DIGEST: digest(content), **content}
+        content = {'schema': SCHEMA, DIGEST: digest(content), **content}
         text = yaml.dump(content, Dumper=_Dumper, sort_keys=False, width=100,
                          default_flow_style=None, allow_unicode=True)
         write_text(path, HEADER + text)
 
-    def _friction(self) -> dict[str, Any]:
-        friction, elements = get_friction(self.friction), self.arm.actuator_names
-        content = {'model': self.friction, 'names': list(friction.parameters),
-                   'parameters': dict(zip(elements, _rows(self.friction_parameters)))}
-        if friction.nonlinear:
-            content['shape_names'] = list(friction.nonlinear)
-            content['shape'] = dict(zip(elements, _rows(self.friction_shape)))
-        return content
-
 
 def load_model(path: str | Path) -> IdentifiedModel:
     """
-    Read a model file.
+    Load an identified model from a YAML file and return it.
 
     Parameters
     ----------
@@ -320,49 +314,52 @@ def load_model(path: str | Path) -> IdentifiedModel:
     Raises
     ------
     ModelFileError
-        The file is missing, damaged, of another schema, or was changed after it was written.
+        The file is missing or damaged, has another schema, or was changed after writing.
+
+    Examples
+    --------
+    >>> model = load_model('result/model.yaml')    # doctest: +SKIP
+    >>> tau = model.torque(q, v, a)    # (N, n) [N m or N]    # doctest: +SKIP
 
     """
     path = Path(path)
     content = read_yaml(path, 'model file', ModelFileError)
-    if not isinstance(content, dict) or content.get('schema') not in READABLE:
-        found = content.get('schema') if isinstance(content, dict) else None
+    schema = content.get('schema') if isinstance(content, dict) else None
+    if schema not in READABLE:
         raise ModelFileError(f"'{path}' is not a model file of the schema {SCHEMA} "
-                             f'(it says: {found})')
+                             f'(its schema: {schema})')
     read_typed(CONTENT, content, f"the model file '{path}'", ModelFileError)
     try:
-        digest_verified = _check_digest(content, path)
+        digest_verified = content.get(DIGEST) is not None
+        if digest_verified and content[DIGEST] != digest(content):
+            raise ModelFileError(
+                f"the model file '{path}' was changed after it was written: its digest does not "
+                f'match its content. Identify again; or, if the change is intended, delete the '
+                f"line '{DIGEST}: ...'; the model then counts as changed by hand")
         arm = arm_from_mapping(content['arm'], folder=path.parent, label=f"the model '{path}'")
-        later: dict[str, Any] = {}
-        if 'shape' in content['friction']:
-            later['friction_shape'] = _ordered(content['friction']['shape'], arm.actuator_names)
-        if 'delay' in content:
-            later['delay'] = _ordered(content['delay'], arm.joint_names)
-        if 'delay_of' in content:
-            later['delay_of'] = content['delay_of']
-        if arm.balancers:
-            later['balancers'] = _ordered(content['balancers'],
-                                          tuple(b.label for b in arm.balancers))
+        friction, joints, actuators = content['friction'], arm.joint_names, arm.actuator_names
         return IdentifiedModel(
-            arm=arm,
-            inertial=_ordered(content['inertial'], arm.joint_names),
-            rotor_inertia=_ordered(content['rotor_inertia'], arm.actuator_names),
-            friction=content['friction']['model'],
-            friction_parameters=_parameters(content['friction'], arm.actuator_names),
-            information=content['information'],
-            source=str(path), digest_verified=digest_verified, **later)
+            arm=arm, inertial=_ordered(content['inertial'], joints),
+            rotor_inertia=_ordered(content['rotor_inertia'], actuators),
+            friction=friction['model'], friction_parameters=_parameters(friction, actuators),
+            friction_shape=_ordered(friction.get('shape'), actuators),
+            delay=_ordered(content.get('delay'), joints),
+            balancers=_ordered(content['balancers'] if arm.balancers else None,
+                               [balancer.label for balancer in arm.balancers]),
+            information=content['information'], delay_of=content.get('delay_of', DELAYED[0]),
+            source=str(path), digest_verified=digest_verified)
     except (KeyError, TypeError, ValueError, ConfigurationError) as error:
         raise ModelFileError(f"the model file '{path}' is damaged: {error}") from error
 
 
 def digest(content: Mapping[str, Any]) -> str:
     """
-    Return the fingerprint of a model's content, whatever the layout of its file.
+    Return the SHA-256 digest of a model's content, regardless of the layout of its file.
 
     Parameters
     ----------
     content
-        Content of the file; schema and digest do not count.
+        Content of the file; schema and digest are ignored.
 
     """
     rest = {key: value for key, value in content.items() if key not in (DIGEST, 'schema')}
@@ -370,34 +367,21 @@ def digest(content: Mapping[str, Any]) -> str:
     return 'sha256:' + hashlib.sha256(text.encode('utf-8')).hexdigest()
 
 
-def _check_digest(content: dict[str, Any], path: Path) -> bool:
-    """Return whether there is a digest, which fits."""
-    if content.get(DIGEST) is None:
-        return False
-    if content[DIGEST] != digest(content):
-        raise ModelFileError(
-            f"the model file '{path}' was changed after it was written: its digest does not fit "
-            f'its numbers. Identify again; or, where the change is meant, delete the line '
-            f"'{DIGEST}: ...', and the model counts as changed by hand")
-    return True
-
-
-def _rows(matrix: Array) -> list[list[float]]:
-    return [[float(x) for x in row] for row in matrix]
-
-
-def _parameters(content: Mapping[str, Any], elements: tuple[str, ...]) -> Array:
-    """Return the parameters in the order of the model's, whatever the order in the file."""
-    values, names = _ordered(content['parameters'], elements), get_friction(
-        content['model']).parameters
+def _parameters(content: Mapping[str, Any], actuators: Sequence[str]) -> Array:
+    """Return the friction parameters of a file in the order of the friction model, (m, k)."""
+    values = _ordered(content['parameters'], actuators)
+    names = get_friction(content['model']).parameters
     written = list(content.get('names', names))
     if sorted(written) != sorted(names):
         raise ValueError(f"the friction '{content['model']}' has the parameters "
-                         f"{', '.join(names)}, the file {', '.join(written)}")
+                         f"{', '.join(names)}, but the file has {', '.join(written)}")
     return values[:, [written.index(name) for name in names]]
 
 
-def _ordered(values: Mapping[str, Any], names: tuple[str, ...]) -> Array:
+def _ordered(values: Mapping[str, Any] | None, names: Sequence[str]) -> Any:
+    """Return values in the order of names; raise ValueError if one is not finite."""
+    if values is None:    # the file has none
+        return None
     array = np.array([values[name] for name in names], dtype=float)
     if not np.all(np.isfinite(array)):
         raise ValueError('a parameter is not a finite number')
@@ -405,12 +389,8 @@ def _ordered(values: Mapping[str, Any], names: tuple[str, ...]) -> Array:
 
 
 class _Dumper(getattr(yaml, 'CSafeDumper', yaml.SafeDumper)):    # type: ignore[misc]
-    """Writes the URDF as a readable block."""
+    """YAML dumper that writes multi-line strings, such as the URDF, as readable blocks."""
 
 
-def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-    return dumper.represent_scalar('tag:yaml.org,2002:str', value,
-                                   style='|' if '\n' in value else None)
-
-
-_Dumper.add_representer(str, _text)
+_Dumper.add_representer(str, lambda dumper, text: dumper.represent_scalar(
+    'tag:yaml.org,2002:str', text, style='|' if '\n' in text else None))

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The ten inertial parameters of a link, their order, and what makes them physical."""
+"""The ten inertial parameters of a link: order, units and physical consistency."""
 
 from __future__ import annotations
 
@@ -21,60 +21,78 @@ from robot_identification.arrays import Array
 
 INERTIAL_NAMES = ('m', 'mcx', 'mcy', 'mcz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
 INERTIAL_UNITS = ('kg', *['kg m'] * 3, *['kg m^2'] * 6)
+_ENTRIES = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))    # of Ixx, Ixy, Iyy, Ixz, Iyz, Izz
 
 
 def pseudo_inertia(parameters: ArrayLike) -> Array:
     """
-    Return the pseudo-inertia matrices (..., 4, 4) of parameters (..., 10).
+    Return the pseudo-inertia matrices (..., 4, 4) of inertial parameters (..., 10).
 
-    [[S, h], [h', m]] with the second moments S = trace(I)/2 - I and the first moments h = m c. A
-    link is physical (it has a positive density somewhere) if and only if this is positive
-    definite.
+    The matrix is [[S, h], [h', m]] with the second moments S = trace(I)/2 1 - I and the first
+    moment h = m c. It is positive definite if and only if the parameters are physically
+    consistent: there is a body of positive mass density with these parameters.
 
     References
     ----------
     P. M. Wensing, S. Kim, J.-J. E. Slotine, "Linear matrix inequalities for physically consistent
     inertial parameter identification", IEEE Robotics and Automation Letters 3(1), 2018, eq. (16).
 
+    Examples
+    --------
+    >>> P = pseudo_inertia(arm.inertial_parameters)    # (n, 4, 4)    # doctest: +SKIP
+    >>> np.linalg.eigvalsh(P).min() > 0    # physically consistent    # doctest: +SKIP
+
     """
     return np.einsum('...p,pij->...ij', np.asarray(parameters, dtype=float), PSEUDO_INERTIA_BASIS)
 
 
 def from_pseudo_inertia(matrices: ArrayLike) -> Array:
-    """Return the parameters (..., 10) of pseudo-inertia matrices (..., 4, 4)."""
+    """
+    Return the inertial parameters (..., 10) of pseudo-inertia matrices (..., 4, 4).
+
+    Examples
+    --------
+    >>> from_pseudo_inertia(pseudo_inertia(arm.inertial_parameters)).shape    # doctest: +SKIP
+    (7, 10)
+
+    """
     matrices = np.asarray(matrices, dtype=float)
     moments, total = matrices[..., :3, :3], np.trace(matrices[..., :3, :3], axis1=-2, axis2=-1)
     inertia = total[..., None, None] * np.eye(3) - moments
     return np.stack([matrices[..., 3, 3], *(matrices[..., i, 3] for i in range(3)),
-                     inertia[..., 0, 0], inertia[..., 0, 1], inertia[..., 1, 1],
-                     inertia[..., 0, 2], inertia[..., 1, 2], inertia[..., 2, 2]], axis=-1)
+                     *(inertia[..., i, j] for i, j in _ENTRIES)], axis=-1)
 
 
 def smallest_eigenvalues(parameters: ArrayLike) -> Array:
     """
-    Return the smallest eigenvalue of each pseudo-inertia, (...); positive means physical.
+    Return the smallest eigenvalue of each pseudo-inertia; positive if physically consistent.
 
     Parameters
     ----------
-    parameters
-        Inertial parameters, (..., 10).
+    parameters : numpy.ndarray
+        Inertial parameters of any number of bodies, (..., 10).
+
+    Returns
+    -------
+    Array
+        Eigenvalues, one for each body, of the shape (...) of the leading axes.
 
     """
-    eigenvalues = np.linalg.eigvalsh(pseudo_inertia(parameters))
-    return np.asarray(eigenvalues[..., 0], dtype=float)
+    return np.asarray(np.linalg.eigvalsh(pseudo_inertia(parameters))[..., 0], dtype=float)
 
 
 def _basis() -> Array:
+    """Return the pseudo-inertia of each unit vector of inertial parameters, (10, 4, 4)."""
     basis = np.zeros((10, 4, 4))
     basis[0, 3, 3] = 1
     for axis in range(3):
         basis[1 + axis, axis, 3] = basis[1 + axis, 3, axis] = 1
-    entries = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
-    for number, (row, column) in enumerate(entries, start=4):
+    for index, (row, column) in enumerate(_ENTRIES, start=4):
         inertia = np.zeros((3, 3))
         inertia[row, column] = inertia[column, row] = 1
-        basis[number, :3, :3] = np.trace(inertia) / 2 * np.eye(3) - inertia
+        basis[index, :3, :3] = np.trace(inertia) / 2 * np.eye(3) - inertia
     return basis
 
 
 PSEUDO_INERTIA_BASIS = _basis()
+"""Matrices (10, 4, 4) whose sum, weighted with the inertial parameters, is the pseudo-inertia."""

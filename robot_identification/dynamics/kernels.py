@@ -12,20 +12,28 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Compiled kernels: the torque regressor and inverse dynamics of many samples.
+Compiled kernels: torque regressor and inverse dynamics of many samples.
 
-The kernels release the GIL and start no threads of their own, so they are safe in a process with
-threads (a ROS node) and `parallel.over_blocks` spreads them over the cores. Samples are worked on
-side by side, `LANES` of them: what is known of a link is a table (SLOTS, LANES), and every formula
-is a loop over the lanes, which the compiler turns into instructions on several numbers.
+The kernels release the GIL and start no threads, so they can be called in a process with threads
+(a ROS node), and `parallel.over_blocks` can distribute them over the cores. `LANES` samples are
+processed at a time. The quantities of a link are stored in a table (SLOTS, LANES): a slot is one
+scalar, a lane is one sample. Every formula is a loop over the lanes, which the compiler translates
+into SIMD instructions.
 
-Symbols, for link i with parent p, each vector in the joint frame of its link: R, t placement of
-the frame in that of the parent; s axis of the joint; w, alpha angular velocity and acceleration;
-d acceleration of the frame's origin minus gravity; m, h = m c, I mass, first moment and inertia
-about the origin; f, n force and moment; ' transpose; [x] the matrix of the cross product, [x] y =
-x x y. Sources: J. Luh, M. Walker, R. Paul, "On-line computational scheme for mechanical
-manipulators", 1980; C. Atkeson, C. An, J. Hollerbach, "Estimation of inertial parameters of
-manipulator loads and links", 1986; R. Featherstone, "Rigid Body Dynamics Algorithms", 2008.
+Symbols for link i with parent p. All vectors are expressed in the joint frame of their link.
+
+    R, t        rotation and origin of the joint frame in the parent's joint frame
+    s           axis of the joint
+    w, alpha    angular velocity and angular acceleration
+    d           acceleration of the frame's origin minus gravity
+    m, h, I     mass, first moment h = m c and inertia about the frame's origin
+    f, n        force and moment about the frame's origin
+    '           transpose
+    [x]         matrix of the cross product: [x] y = x x y
+
+Sources: J. Luh, M. Walker, R. Paul, "On-line computational scheme for mechanical manipulators",
+1980; C. Atkeson, C. An, J. Hollerbach, "Estimation of inertial parameters of manipulator loads and
+links", 1986; R. Featherstone, "Rigid Body Dynamics Algorithms", 2008.
 """
 
 from __future__ import annotations
@@ -37,32 +45,33 @@ import numpy as np
 
 OPTIONS = {'cache': True, 'nogil': True, 'error_model': 'numpy', 'fastmath': {'contract'}}
 LANES = 8
-"""Samples side by side: as many numbers as the widest instructions take."""
-_ROTATION, _OFFSET = 0, 9    # placement in the parent
-_OMEGA, _ALPHA, _LINEAR = 12, 15, 18    # of the link, in its own frame; one after the other
-_PARENT = 21    # the same of its parent
-_FORCE, _MOMENT = 30, 33
-_HANDED = 36    # force and moment as the parent feels them
-_WORLD, _ORIGIN, _AHEAD = 42, 51, 54    # placement in the base frame, and the axis there
-_PARENT_WORLD = 57    # the first two of its parent
-_JOINT = 69    # origin and axis of a joint before it, in the base frame
-_POWER = 75    # of the link's wrench at that joint: one for each parameter
-_STATE = 85    # q, v, a
-_SINE, _COSINE = 88, 89
+"""Samples processed at a time: the doubles of a 512-bit register, the widest SIMD instruction."""
+# first slot of each quantity in the table of a link
+_ROTATION, _OFFSET = 0, 9    # R row by row, and t: placement in the parent's frame
+_OMEGA, _ALPHA, _LINEAR = 12, 15, 18    # w, alpha and d; `_forward` copies the nine together
+_PARENT = 21    # w, alpha and d of the parent
+_FORCE, _MOMENT = 30, 33    # f and n
+_WRENCH = 36    # f and n in the parent's frame, about the parent's origin
+_WORLD, _ORIGIN, _AXIS = 42, 51, 54    # rotation, origin and joint axis in the base frame
+_PARENT_WORLD = 57    # rotation and origin of the parent in the base frame
+_JOINT = 69    # origin and axis of an ancestor's joint in the base frame
+_POWER = 75    # power of the link's wrench at that joint, for each of the ten parameters
+_STATE = 85    # q, v, a of the joint
+_SINE, _COSINE = 88, 89    # of the joint's angle
 SLOTS = 90
-_FAR = 1e5
-"""Angle beyond which sines are not computed side by side [rad]: up to a million the parts of a
-quarter turn below are exact."""
-_QUARTERS = 2 / math.pi
-_QUARTER = 1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21
+_MAX_ANGLE = 1e5
+"""[rad] Largest angle for the polynomials of `_sines`, far beyond any joint. Up to 1e6 rad the
+products of the quarter turns with the parts in `_HALF_PI` are exact."""
+_HALF_PI = 1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21
+"""[rad] pi / 2 as a sum of three numbers, the first two with 33 significant bits each."""
 
 
 @njit(inline='always', **OPTIONS)
 def _turned(r0, r1, r2, x, y, z, s, c):
     """
-    Return a row (r0, r1, r2) of a rotation after a turn about an axis (Rodrigues).
+    Return a row of the rotation R0 exp(q [axis]), given the row (r0, r1, r2) of R0 (Rodrigues).
 
-    R = R0 (cos q 1 + sin q [axis]x + (1 - cos q) axis axis').
+    exp(q [axis]) = c 1 + s [axis] + (1 - c) axis axis' with axis (x, y, z), s = sin q, c = cos q.
     """
     u = 1.0 - c
     return (r0 * (c + u * x * x) + r1 * (u * x * y + s * z) + r2 * (u * x * z - s * y),
@@ -73,38 +82,25 @@ def _turned(r0, r1, r2, x, y, z, s, c):
 @njit(inline='always', **OPTIONS)
 def place_joint(rotation, translation, axis, slides, q, R, p):
     """
-    Fill R (3, 3) and p (3,), the placement of a joint's frame in its parent's at position q.
+    Fill R (3, 3) and p (3,) with the placement of a joint frame in its parent's at position q.
 
-    Prismatic: R = R0, p = p0 + q R0 s. Revolute: R = R0 exp(q [s]), p = p0 (see `_turned`).
+    With the placement (R0, p0) at q = 0 and the axis s of the joint:
+    prismatic R = R0, p = p0 + q R0 s; revolute R = R0 exp(q [s]) (see `_turned`), p = p0.
     """
     x, y, z = axis[0], axis[1], axis[2]
-    s, c, way = (0.0, 1.0, q) if slides else (math.sin(q), math.cos(q), 0.0)
+    s, c, travel = (0.0, 1.0, q) if slides else (math.sin(q), math.cos(q), 0.0)
     for r in range(3):
         r0, r1, r2 = rotation[r, 0], rotation[r, 1], rotation[r, 2]
-        p[r] = translation[r] + way * (r0 * x + r1 * y + r2 * z)
+        p[r] = translation[r] + travel * (r0 * x + r1 * y + r2 * z)
         R[r, 0], R[r, 1], R[r, 2] = _turned(r0, r1, r2, x, y, z, s, c)
-
-
-@njit(inline='always', **OPTIONS)
-def _compose(parent_rotation, parent_origin, R, p, rotation, origin):
-    """
-    Fill `rotation` and `origin`: the placement (R, p) in a parent, seen from the base.
-
-    R_0i = R_0p R_i,  p_0i = p_0p + R_0p p_i.
-    """
-    for r in range(3):
-        g0, g1, g2 = parent_rotation[r, 0], parent_rotation[r, 1], parent_rotation[r, 2]
-        for c in range(3):
-            rotation[r, c] = g0 * R[0, c] + g1 * R[1, c] + g2 * R[2, c]
-        origin[r] = parent_origin[r] + g0 * p[0] + g1 * p[1] + g2 * p[2]
 
 
 @njit(**OPTIONS)
 def placements(q, parents, rotations, translations, axes, prismatic, world, origin):
     """
-    Fill `world` (N, n, 3, 3) and `origin` (N, n, 3) with the joints' frames in the base's.
+    Fill `world` (N, n, 3, 3) and `origin` (N, n, 3): placements of the joint frames in the base.
 
-    Forward kinematics T_0i = T_0p T_i(q_i) from the base to the tips, T = (R, p).
+    Forward kinematics from the base to the tips: R_0i = R_0p R_i,  p_0i = p_0p + R_0p p_i.
     """
     R = np.empty((3, 3))
     p = np.empty(3)
@@ -116,18 +112,22 @@ def placements(q, parents, rotations, translations, axes, prismatic, world, orig
                             world[k, i], origin[k, i])
                 continue
             place_joint(rotations[i], translations[i], axes[i], prismatic[i], q[k, i], R, p)
-            _compose(world[k, j], origin[k, j], R, p, world[k, i], origin[k, i])
+            for r in range(3):
+                g0, g1, g2 = world[k, j, r, 0], world[k, j, r, 1], world[k, j, r, 2]
+                for c in range(3):
+                    world[k, i, r, c] = g0 * R[0, c] + g1 * R[1, c] + g2 * R[2, c]
+                origin[k, i, r] = origin[k, j, r] + g0 * p[0] + g1 * p[1] + g2 * p[2]
 
 
 @njit(forceinline=True, **OPTIONS)
 def _three(link, first, k):
-    """Return three slots of a link, one after the other, in one lane."""
+    """Return three consecutive slots of a link, from slot `first`, in lane k."""
     return link[first, k], link[first + 1, k], link[first + 2, k]
 
 
 @njit(forceinline=True, **OPTIONS)
 def _copy(source, first, target, begin, count):
-    """Copy `count` slots of a link from `first` to those of another from `begin`."""
+    """Copy `count` slots, from slot `first` of `source` to slot `begin` of `target`."""
     for m in range(count):
         row, out = source[first + m], target[begin + m]
         a, b, c, d, e, f, g, h = (row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7])
@@ -137,28 +137,30 @@ def _copy(source, first, target, begin, count):
 @njit(forceinline=True, **OPTIONS)
 def _sines(link):
     """
-    Fill sine and cosine of the joint's position.
+    Fill the sine and cosine of the joint's angle q.
 
-    q = k pi / 2 + x with |x| <= pi / 4; (sin q, cos q) = (sin x, cos x), (cos x, -sin x),
-    (-sin x, -cos x), (-cos x, sin x) for k mod 4 = 0, 1, 2, 3.
+    The angle is reduced by k quarter turns, q = k pi / 2 + x with |x| <= pi / 4, and
 
-    By polynomials in what is left of the angle after the nearest quarter turn, which is taken off
-    in three parts of 33 digits, so that products with its count are exact. They take the values of
-    (sin x / x - 1) / x^2 and (cos x - 1 + x^2 / 2) / x^4 at six Chebyshev points of x^2 between 0
-    and (pi / 4)^2: errors of the last digit.
+        (sin q, cos q) = (sin x, cos x), (cos x, -sin x), (-sin x, -cos x), (-cos x, sin x)
+
+    for k mod 4 = 0, 1, 2, 3. k pi / 2 is subtracted in the three parts of `_HALF_PI`.
+    sin x = x + x^3 P(x^2) and cos x = 1 - x^2 / 2 + x^4 Q(x^2), where P and Q are polynomials of
+    degree 5 that interpolate (sin x / x - 1) / x^2 and (cos x - 1 + x^2 / 2) / x^4 at six
+    Chebyshev points of x^2 between 0 and (pi / 4)^2. The error is about one unit in the last
+    place.
     """
     largest = 0.0
     for k in range(LANES):
         largest = max(largest, abs(link[_STATE, k]))
-    if not largest < _FAR:
+    if not largest < _MAX_ANGLE:
         for k in range(LANES):
             link[_SINE, k], link[_COSINE, k] = (math.sin(link[_STATE, k]),
                                                 math.cos(link[_STATE, k]))
         return
     for k in range(LANES):
         angle = link[_STATE, k]
-        turns = np.rint(angle * _QUARTERS)
-        x = angle - turns * _QUARTER[0] - turns * _QUARTER[1] - turns * _QUARTER[2]
+        turns = np.rint(angle * (2 / math.pi))
+        x = angle - turns * _HALF_PI[0] - turns * _HALF_PI[1] - turns * _HALF_PI[2]
         z = x * x
         s = x + x * z * (-0.16666666666666666 + z * (
             0.008333333333330948 + z * (-0.00019841269836758574 + z * (
@@ -177,7 +179,7 @@ def _sines(link):
 
 @njit(forceinline=True, **OPTIONS)
 def _place(link, rotation, translation, axis, slides):
-    """Fill the placement of a link's frame in its parent's, as `place_joint` does."""
+    """Fill the placement of a link's joint frame in its parent's, see `place_joint`."""
     x, y, z = axis[0], axis[1], axis[2]
     if slides:
         for k in range(LANES):
@@ -199,9 +201,9 @@ def _place(link, rotation, translation, axis, slides):
 @njit(forceinline=True, **OPTIONS)
 def _move(link, axis, slides):
     """
-    Fill velocities and accelerations of a link from those of its parent.
+    Fill w, alpha and d of a link from those of its parent.
 
-    Forward step of Luh, Walker, Paul (1980), with joint rate v and joint acceleration a:
+    Forward step of Luh, Walker, Paul (1980) with the joint's velocity v and acceleration a:
 
         revolute:   w = R' w_p + s v,    alpha = R' alpha_p + s a + v w x s,    d = R' b,
         prismatic:  w = R' w_p,          alpha = R' alpha_p,    d = R' b + s a + 2 v w x s,
@@ -239,31 +241,29 @@ def _move(link, axis, slides):
 @njit(forceinline=True, **OPTIONS)
 def _forward(q, v, a, parents, rotations, translations, axes, prismatic, gravity, links):
     """
-    Fill velocities and accelerations of every link, (n, SLOTS, LANES), in its own joint frame.
+    Fill placement, w, alpha and d of every link, `links` (n + 1, SLOTS, LANES).
 
-    `_move` from the base, w_0 = alpha_0 = 0 and d_0 = -gravity, to the tips. Of fewer samples
-    than lanes the other lanes keep the states that they had.
+    `_place` and `_move` are applied from the base, where w = alpha = 0 and d = -gravity, to the
+    tips. The last row, also row -1, is the base. With fewer samples than lanes, the unused lanes
+    keep their previous states.
     """
+    for r in range(3):
+        links[-1, _LINEAR + r] = -gravity[r]
     for i in range(len(parents)):
         link, p = links[i], parents[i]
         for k in range(len(q)):
             link[_STATE, k], link[_STATE + 1, k], link[_STATE + 2, k] = q[k, i], v[k, i], a[k, i]
         _place(link, rotations[i], translations[i], axes[i], prismatic[i])
-        if p < 0:
-            link[_PARENT:_PARENT + 6] = 0.0
-            for r in range(3):
-                link[_PARENT + 6 + r] = -gravity[r]
-        else:
-            _copy(links[p], _OMEGA, link, _PARENT, 9)
+        _copy(links[p], _OMEGA, link, _PARENT, 9)
         _move(link, axes[i], prismatic[i])
 
 
 @njit(forceinline=True, **OPTIONS)
 def _see_from_base(parents, axes, links):
     """
-    Fill the placement of every link in the base frame, and the direction of its axis.
+    Fill the placement of every link in the base frame, and the direction of its joint axis.
 
-    T_0i = T_0p T_i as in `placements`; axis R_0i s_i.
+    R_0i = R_0p R_i,    p_0i = p_0p + R_0p t_i,    axis R_0i s_i.
     """
     for i in range(len(parents)):
         link, p, x, y, z = links[i], parents[i], axes[i, 0], axes[i, 1], axes[i, 2]
@@ -271,41 +271,32 @@ def _see_from_base(parents, axes, links):
             _copy(link, _ROTATION, link, _WORLD, 12)
         else:
             _copy(links[p], _WORLD, link, _PARENT_WORLD, 12)
-            _chain(link)
+            for k in range(LANES):
+                r00, r01, r02 = _three(link, _ROTATION, k)
+                r10, r11, r12 = _three(link, _ROTATION + 3, k)
+                r20, r21, r22 = _three(link, _ROTATION + 6, k)
+                t0, t1, t2 = _three(link, _OFFSET, k)
+                for r in range(3):
+                    g0, g1, g2 = _three(link, _PARENT_WORLD + 3 * r, k)
+                    link[_WORLD + 3 * r, k] = g0 * r00 + g1 * r10 + g2 * r20
+                    link[_WORLD + 3 * r + 1, k] = g0 * r01 + g1 * r11 + g2 * r21
+                    link[_WORLD + 3 * r + 2, k] = g0 * r02 + g1 * r12 + g2 * r22
+                    link[_ORIGIN + r, k] = (link[_PARENT_WORLD + 9 + r, k]
+                                            + g0 * t0 + g1 * t1 + g2 * t2)
         for k in range(LANES):
             for r in range(3):
                 g0, g1, g2 = _three(link, _WORLD + 3 * r, k)
-                link[_AHEAD + r, k] = g0 * x + g1 * y + g2 * z
-
-
-@njit(forceinline=True, **OPTIONS)
-def _chain(link):
-    """
-    Fill the placement of a link in the base frame from that of its parent.
-
-    R_0i = R_0p R_i,  p_0i = p_0p + R_0p t_i.
-    """
-    for k in range(LANES):
-        r00, r01, r02 = _three(link, _ROTATION, k)
-        r10, r11, r12 = _three(link, _ROTATION + 3, k)
-        r20, r21, r22 = _three(link, _ROTATION + 6, k)
-        t0, t1, t2 = _three(link, _OFFSET, k)
-        for r in range(3):
-            g0, g1, g2 = _three(link, _PARENT_WORLD + 3 * r, k)
-            link[_WORLD + 3 * r, k] = g0 * r00 + g1 * r10 + g2 * r20
-            link[_WORLD + 3 * r + 1, k] = g0 * r01 + g1 * r11 + g2 * r21
-            link[_WORLD + 3 * r + 2, k] = g0 * r02 + g1 * r12 + g2 * r22
-            link[_ORIGIN + r, k] = (link[_PARENT_WORLD + 9 + r, k]
-                                    + g0 * t0 + g1 * t1 + g2 * t2)
+                link[_AXIS + r, k] = g0 * x + g1 * y + g2 * z
 
 
 @njit(forceinline=True, **OPTIONS)
 def _regressor_block(link, joint, cell, slides):
     """
-    Fill a cell (10, LANES): the block of the regressor for a joint j and a link i that it moves.
+    Fill `cell` (10, LANES): the block W_ji of the regressor for joint j and a link i that j moves.
 
-    The wrench of link i is linear in its ten parameters, pi_i = (m, h, Ixx, Ixy, Iyy, Ixz, Iyz,
-    Izz) (Atkeson, An, Hollerbach 1986), and the block is its power at unit velocity of joint j:
+    The wrench that link i needs is linear in its ten parameters, pi_i = (m, h, Ixx, Ixy, Iyy, Ixz,
+    Iyz, Izz) (Atkeson, An, Hollerbach 1986). The block is the power of this wrench at unit
+    velocity of joint j, for each parameter:
 
         (f_i; n_i) = A_i pi_i,    W_ji = S_j' X_ij' A_i = l' A_i[:3] + a' A_i[3:],
 
@@ -313,10 +304,14 @@ def _regressor_block(link, joint, cell, slides):
         A_i = (                                              )  of shape (6, 10),
               ( 0    -[d]                L(alpha) + [w] L(w) )
 
-    where L(w) (Ixx, Ixy, Iyy, Ixz, Iyz, Izz) = I w, and (l; a) = X_ij S_j is the motion of link i
-    in its own frame at unit velocity of joint j: with the axis z_j and the origins p in the base
-    frame l = R_0i' (z_j x (p_i - p_j)), a = R_0i' z_j of a revolute joint, and l = R_0i' z_j,
-    a = 0 of a prismatic one. Below s = l . w and c = a x w.
+    where L(w) (Ixx, Ixy, Iyy, Ixz, Iyz, Izz) = I w, and (l; a) = X_ij S_j are the linear and the
+    angular velocity of link i, in its own frame, at unit velocity of joint j. With the axis z_j of
+    the joint and the origins p_i, p_j in the base frame:
+
+        revolute joint:     l = R_0i' (z_j x (p_i - p_j)),    a = R_0i' z_j,
+        prismatic joint:    l = R_0i' z_j,                    a = 0.
+
+    The code uses s = l . w and c = a x w.
     """
     turns, along = (0.0, 1.0) if slides else (1.0, 0.0)
     _copy(joint, _ORIGIN, link, _JOINT, 6)
@@ -339,7 +334,7 @@ def _regressor_block(link, joint, cell, slides):
         e0, e1, e2 = _three(link, _ALPHA, k)
         d0, d1, d2 = _three(link, _LINEAR, k)
         c0, c1, c2 = a1 * w2 - a2 * w1, a2 * w0 - a0 * w2, a0 * w1 - a1 * w0
-        # the force that a first moment h makes is alpha x h + omega x (omega x h)
+        # the first moment h contributes the force alpha x h + w x (w x h)
         s = l0 * w0 + l1 * w1 + l2 * w2
         m = w0 * w0 + w1 * w1 + w2 * w2
         link[_POWER, k] = l0 * d0 + l1 * d1 + l2 * d2
@@ -352,19 +347,21 @@ def _regressor_block(link, joint, cell, slides):
         link[_POWER + 7, k] = e2 * a0 + e0 * a2 + w2 * c0 + w0 * c2
         link[_POWER + 8, k] = e2 * a1 + e1 * a2 + w2 * c1 + w1 * c2
         link[_POWER + 9, k] = e2 * a2 + w2 * c2
-    _copy(link, _POWER, cell, 0, 10)    # apart: the compiler has to see that nothing overlaps
+    # copied after the loop: the compiler cannot vectorise it while `cell` might overlap `link`
+    _copy(link, _POWER, cell, 0, 10)
 
 
 @njit(forceinline=True, **OPTIONS)
 def regressor_lanes(q, v, a, parents, rotations, translations, axes, prismatic, gravity, first,
                     links, table):
     """
-    Fill `table` (n, n, 10, LANES), for each joint and link, with the regressors of some samples.
+    Fill `table` (n, n, 10, LANES) with the regressor blocks of each joint and link.
 
-    tau_j = sum over the links i beyond joint j of W_ji pi_i, see `_regressor_block` for W_ji: by
-    virtual work the joint bears the wrenches of all links that it moves. What is always zero is
-    not written, nor are links before `first`. q, v, a are (LANES, n) or fewer; `links`
-    (n, SLOTS, LANES) is scratch, zero at first.
+        tau_j = sum of W_ji pi_i over the links i that joint j moves
+
+    (principle of virtual work; `_regressor_block` computes W_ji). Blocks of links that a joint
+    does not move, and of links before `first`, are left unchanged. q, v, a are (N, n) with at most
+    LANES samples; `links` (n + 1, SLOTS, LANES) is working memory, zero before the first call.
     """
     _forward(q, v, a, parents, rotations, translations, axes, prismatic, gravity, links)
     _see_from_base(parents, axes, links)
@@ -379,26 +376,25 @@ def regressor_lanes(q, v, a, parents, rotations, translations, axes, prismatic, 
 def regressor_rows(q, v, a, parents, rotations, translations, axes, prismatic, gravity, out,
                    first):
     """
-    Fill `out` (N, n, 10 n) so that torque = out @ parameters, for q, v, a of shape (N, n).
+    Fill `out` (N, n, 10 n) with the regressor at q, v, a (N, n): torque = out @ parameters.
 
-    out[k, j, 10 i:10 i + 10] = W_ji(q_k, v_k, a_k) of `_regressor_block`, zero where joint j does
-    not move link i.
-
-    With `first` above 0 it is (N, n, 10 (n - first)), the columns of that link and those after it.
+    out[k, j, 10 i:10 i + 10] = W_ji(q_k, v_k, a_k), see `_regressor_block`; zero where joint j
+    does not move link i. If `first` > 0, `out` has only the columns of the links from `first` on,
+    (N, n, 10 (n - first)).
     """
     n = len(parents)
-    links, table = np.zeros((n, SLOTS, LANES)), np.empty((n, n, 10, LANES))
+    links, table = np.zeros((n + 1, SLOTS, LANES)), np.empty((n, n, 10, LANES))
     for begin in range(0, len(q), LANES):
         end = min(begin + LANES, len(q))
         regressor_lanes(q[begin:end], v[begin:end], a[begin:end], parents, rotations, translations,
                         axes, prismatic, gravity, first, links, table)
-        out[begin:end] = 0.0    # here and not before the loop: while it is in the cache
+        out[begin:end] = 0.0    # inside the loop, so that the rows are still cached below
         for i in range(first, n):
             j = i
             while j >= 0:
-                cell, place = table[j, i], 10 * (i - first)
+                cell, column = table[j, i], 10 * (i - first)
                 for k in range(end - begin):
-                    row = out[begin + k, j, place:place + 10]
+                    row = out[begin + k, j, column:column + 10]
                     for m in range(10):
                         row[m] = cell[m, k]
                 j = parents[j]
@@ -407,9 +403,9 @@ def regressor_rows(q, v, a, parents, rotations, translations, axes, prismatic, g
 @njit(forceinline=True, **OPTIONS)
 def _link_wrench(link, inertial):
     """
-    Fill the force and the moment that a link of parameters (10,) needs.
+    Fill the force f and the moment n that move a link with inertial parameters (10,).
 
-    Newton and Euler about the origin of the joint frame:
+    Newton-Euler equations about the origin of the joint frame:
 
         f = m d + alpha x h + w x (w x h),    n = I alpha + w x (I w) + h x d.
     """
@@ -433,9 +429,9 @@ def _link_wrench(link, inertial):
 
 
 @njit(forceinline=True, **OPTIONS)
-def _hand_on(link, parent):
+def _add_to_parent(link, parent):
     """
-    Add force and moment of a link to those of its parent.
+    Add the force and moment of a link to those of its parent.
 
     f_p += R f,  n_p += R n + t x (R f).
     """
@@ -449,29 +445,30 @@ def _hand_on(link, parent):
         g0 = r00 * f0 + r01 * f1 + r02 * f2
         g1 = r10 * f0 + r11 * f1 + r12 * f2
         g2 = r20 * f0 + r21 * f1 + r22 * f2
-        link[_HANDED, k], link[_HANDED + 1, k], link[_HANDED + 2, k] = g0, g1, g2
-        link[_HANDED + 3, k] = r00 * m0 + r01 * m1 + r02 * m2 + t1 * g2 - t2 * g1
-        link[_HANDED + 4, k] = r10 * m0 + r11 * m1 + r12 * m2 + t2 * g0 - t0 * g2
-        link[_HANDED + 5, k] = r20 * m0 + r21 * m1 + r22 * m2 + t0 * g1 - t1 * g0
+        link[_WRENCH, k], link[_WRENCH + 1, k], link[_WRENCH + 2, k] = g0, g1, g2
+        link[_WRENCH + 3, k] = r00 * m0 + r01 * m1 + r02 * m2 + t1 * g2 - t2 * g1
+        link[_WRENCH + 4, k] = r10 * m0 + r11 * m1 + r12 * m2 + t2 * g0 - t0 * g2
+        link[_WRENCH + 5, k] = r20 * m0 + r21 * m1 + r22 * m2 + t0 * g1 - t1 * g0
     for m in range(6):
-        part, total = link[_HANDED + m], parent[_FORCE + m]
+        added, total = link[_WRENCH + m], parent[_FORCE + m]
         for k in range(LANES):
-            total[k] += part[k]
+            total[k] += added[k]
 
 
 @njit(**OPTIONS)
 def inverse_dynamics_rows(q, v, a, parents, rotations, translations, axes, prismatic, gravity,
                           inertial, out):
     """
-    Fill `out` (N, n) with the rigid-body torques of link parameters `inertial` (n, 10).
+    Fill `out` (N, n) with the rigid-body torques for link parameters `inertial` (n, 10).
 
-    Recursive Newton-Euler in joint frames (Luh, Walker, Paul 1980): `_forward` to the tips, then
-    the wrenches of `_link_wrench`, summed by `_hand_on` from the tips to the base;
+    Recursive Newton-Euler algorithm in joint frames (Luh, Walker, Paul 1980). `_forward` computes
+    the motion of the links from the base to the tips, `_link_wrench` the wrench of each link, and
+    `_add_to_parent` sums the wrenches from the tips to the base. Then
 
-        tau_i = s_i . n_i of a revolute joint,    tau_i = s_i . f_i of a prismatic one.
+        revolute joint:    tau_i = s_i . n_i,        prismatic joint:    tau_i = s_i . f_i.
     """
     n = len(parents)
-    links = np.zeros((n, SLOTS, LANES))
+    links = np.zeros((n + 1, SLOTS, LANES))
     for begin in range(0, len(q), LANES):
         end = min(begin + LANES, len(q))
         _forward(q[begin:end], v[begin:end], a[begin:end], parents, rotations, translations, axes,
@@ -485,4 +482,4 @@ def inverse_dynamics_rows(q, v, a, parents, rotations, translations, axes, prism
                 w0, w1, w2 = _three(link, wrench, k)
                 out[begin + k, i] = x * w0 + y * w1 + z * w2
             if parents[i] >= 0:
-                _hand_on(link, links[parents[i]])
+                _add_to_parent(link, links[parents[i]])

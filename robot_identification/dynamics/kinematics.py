@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The kinematic tree as plain arrays for the compiled kernels."""
+"""The kinematic tree of an arm as arrays, for the compiled kernels."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import pinocchio as pin
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only, readonly_view
 
 
 class Kinematics(NamedTuple):
     """
-    The tree of an arm with n joints; every link is named by its joint.
+    Kinematic tree of an arm with n joints; link i is the body that joint i moves.
 
     Attributes
     ----------
@@ -39,9 +38,9 @@ class Kinematics(NamedTuple):
     axes
         Unit axes in the joint frames, (n, 3).
     prismatic
-        Whether the joint slides, (n,).
+        Whether each joint is prismatic, (n,).
     gravity
-        In the base frame, (3,) [m/s^2].
+        Gravity in the base frame, (3,) [m/s^2].
 
     """
 
@@ -54,26 +53,23 @@ class Kinematics(NamedTuple):
 
     @classmethod
     def of(cls, arm: Arm) -> Kinematics:
-        """Return the tree of an arm, read from its Pinocchio model once."""
+        """Return the tree of an arm; it is read from the Pinocchio model once and then cached."""
         if arm not in _KNOWN:
-            _KNOWN[arm] = cls._read(arm)
+            model = arm.model
+            placements = list(model.jointPlacements)[1:]    # joint 0 is the base
+            _KNOWN[arm] = cls(
+                parents=read_only([i - 1 for i in list(model.parents)[1:]], dtype=np.int64),
+                rotations=read_only([placement.rotation for placement in placements]),
+                translations=read_only([placement.translation for placement in placements]),
+                # S is (linear, angular): one of them is the unit axis, the other is zero
+                axes=read_only([np.reshape(joint.createData().S, (2, 3)).sum(axis=0)
+                                for joint in list(model.joints)[1:]]),
+                prismatic=arm.prismatic,
+                gravity=read_only(model.gravity.linear))
         return _KNOWN[arm]
 
-    @classmethod
-    def _read(cls, arm: Arm) -> Kinematics:
-        model = arm.model
-        joints = range(1, model.njoints)
-        placements = [model.jointPlacements[i] for i in joints]
-        return cls(
-            parents=read_only([model.parents[i] - 1 for i in joints], dtype=np.int64),
-            rotations=read_only([placement.rotation for placement in placements]),
-            translations=read_only([placement.translation for placement in placements]),
-            axes=read_only([_axis(model.joints[i]) for i in joints]),
-            prismatic=arm.prismatic,
-            gravity=read_only(model.gravity.linear))
-
     def placed(self, q: Array) -> tuple[Array, Array]:
-        """Return rotations (N, n, 3, 3) and origins (N, n, 3) [m] of the joints' frames."""
+        """Return the joint frames in the base: rotations (N, n, 3, 3), origins (N, n, 3) [m]."""
         from robot_identification.dynamics.kernels import placements
 
         world, origin = np.empty((*q.shape, 3, 3)), np.empty((*q.shape, 3))
@@ -81,20 +77,12 @@ class Kinematics(NamedTuple):
         return world, origin
 
     def subtree_mask(self) -> Array:
-        """Return whether joint j carries link i, (n, n) bool at [j, i]."""
-        n = len(self.parents)
-        carries = np.zeros((n, n), dtype=bool)
-        for link in range(n):
-            joint = link
-            while joint >= 0:
-                carries[joint, link] = True
-                joint = self.parents[joint]
+        """Return the mask (n, n) whose entry [j, i] says whether joint j moves link i."""
+        carries = np.eye(len(self.parents), dtype=bool)
+        for link, parent in enumerate(self.parents):
+            if parent >= 0:    # what moves the parent also moves its child
+                carries[:, link] |= carries[:, parent]
         return read_only(carries, dtype=bool)
 
 
 _KNOWN: WeakKeyDictionary[Arm, Kinematics] = WeakKeyDictionary()
-
-
-def _axis(joint: pin.JointModel) -> np.ndarray:
-    subspace = np.asarray(joint.createData().S).reshape(6)
-    return subspace[:3] + subspace[3:]

@@ -23,18 +23,13 @@ import pinocchio as pin
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, readonly_view
 from robot_identification.dynamics.kinematics import Kinematics
-from robot_identification.errors import (
-    ConfigurationError,
-    MissingDependencyError,
-    UnknownNameError,
-)
+from robot_identification.errors import ConfigurationError, explain_missing
 from robot_identification.parallel import over_blocks
-
-BACKENDS = ('numba', 'pinocchio')
+from robot_identification.registry import Registry
 
 
 def default_backend() -> str:
-    """Return 'numba' where it is installed and 'pinocchio' elsewhere."""
+    """Return 'numba' if it is installed, otherwise 'pinocchio'."""
     try:
         import numba  # noqa: F401
     except ImportError:
@@ -52,7 +47,9 @@ def joint_torque_regressor(
     first_link: int = 0,
 ) -> Array:
     """
-    Regressor W of the rigid-body torques: tau = W pi.
+    Return the regressor W of the rigid-body torques: tau = W pi with the inertial parameters pi.
+
+    `_regressor_block` in `dynamics.kernels` documents the formula.
 
     Parameters
     ----------
@@ -61,42 +58,50 @@ def joint_torque_regressor(
     q, v, a
         Positions, velocities, accelerations, (N, n) [rad or m, per s, per s^2].
     out
-        Where to write, C-contiguous float64 of the shape returned; a new array when None.
+        Array for the result, C-contiguous float64; None allocates a new one.
     backend
-        'numba' (compiled, all cores) or 'pinocchio' (its Python call in a loop, the reference);
-        what is installed when None.
+        'numba' (compiled, on all cores) or 'pinocchio' (reference: a Python loop over Pinocchio's
+        function); None selects numba if it is installed, otherwise pinocchio.
     first_link
-        Columns of earlier links are left out, 0 to n - 1.
+        Index of the first link whose columns are returned, 0 to n - 1.
 
     Returns
     -------
     Array
         (N, n, 10 (n - first_link)); ten columns per link in Pinocchio's order m, m cx, m cy, m cz,
-        Ixx, Ixy, Iyy, Ixz, Iyz, Izz, inertias about the joint frame.
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz, with inertias about the joint frame.
 
     Raises
     ------
     ConfigurationError
-        Shapes that do not fit the arm.
+        The shapes do not match the arm, or there is no link `first_link`.
     UnknownNameError
-        An unknown backend.
+        There is no such backend.
+    MissingDependencyError
+        The backend is 'numba' and numba is not installed.
 
     References
     ----------
     C. G. Atkeson, C. H. An, J. M. Hollerbach, "Estimation of inertial parameters of manipulator
     loads and links", Int. J. Robotics Research 5(3), 1986.
 
+    Examples
+    --------
+    >>> W = joint_torque_regressor(arm, q, v, a)
+    >>> tau = W @ arm.inertial_parameters.ravel()
+
     """
+    fill = _FILL.find(backend or default_backend())
     q, v, a = _states(arm, q, v, a)
     if not 0 <= first_link < arm.n:
-        raise ConfigurationError(f'{first_link} is not a link of {arm.n}')
+        raise ConfigurationError(f'first_link must be 0 to {arm.n - 1}, not {first_link}')
     shape = (len(q), arm.n, 10 * (arm.n - first_link))
     if out is None:
         out = np.empty(shape)
     elif out.shape != shape or out.dtype != np.float64 or not out.flags.c_contiguous:
         raise ConfigurationError(f'out must be C-contiguous float64 of shape {shape}, '
                                  f'not {out.dtype} of shape {out.shape}')
-    _backend(backend)(arm, q, v, a, out)
+    fill(arm, q, v, a, out)
     return out
 
 
@@ -104,21 +109,32 @@ def inverse_dynamics(
     arm: Arm, q: ArrayLike, v: ArrayLike, a: ArrayLike, inertial: ArrayLike | None = None,
 ) -> Array:
     """
-    Rigid-body torques, (N, n) [N m or N].
+    Return the rigid-body torques by the recursive Newton-Euler algorithm, (N, n) [N m or N].
 
     Parameters
     ----------
     arm
         The arm with n joints.
     q, v, a
-        (N, n) as for `joint_torque_regressor`.
+        Positions, velocities, accelerations, (N, n) [rad or m, per s, per s^2].
     inertial
-        Parameters of each link, (n, 10) in Pinocchio's order; the URDF's when None.
+        Inertial parameters of each link about its joint frame in Pinocchio's order, (n, 10); those
+        of the URDF if None.
 
     Raises
     ------
     ConfigurationError
-        Shapes that do not fit the arm.
+        The shapes do not match the arm.
+
+    References
+    ----------
+    J. Luh, M. Walker, R. Paul, "On-line computational scheme for mechanical manipulators", ASME J.
+    Dynamic Systems, Measurement, and Control 102(2), 1980.
+
+    Examples
+    --------
+    >>> q = np.zeros((1, 7))
+    >>> gravity = inverse_dynamics(load_arm('panda'), q, 0 * q, 0 * q)    # (1, 7) [N m]
 
     """
     q, v, a = _states(arm, q, v, a)
@@ -126,32 +142,30 @@ def inverse_dynamics(
     if values.shape != (arm.n, 10):
         raise ConfigurationError(f'inertial parameters must have the shape {(arm.n, 10)}, '
                                  f'not {values.shape}')
-    out = np.empty((len(q), arm.n))
-    if default_backend() == 'numba':
-        from robot_identification.dynamics.kernels import inverse_dynamics_rows
-        tree = Kinematics.of(arm)
-        over_blocks(lambda rows: inverse_dynamics_rows(
-            q[rows], v[rows], a[rows], *tree, values, out[rows]), len(q))
-        return out
-    regressor = joint_torque_regressor(arm, q, v, a)
-    return regressor @ values.ravel()
+    if default_backend() == 'pinocchio':
+        return joint_torque_regressor(arm, q, v, a) @ values.ravel()
+    from robot_identification.dynamics.kernels import inverse_dynamics_rows
+    out, tree = np.empty((len(q), arm.n)), Kinematics.of(arm)
+    over_blocks(lambda rows: inverse_dynamics_rows(
+        q[rows], v[rows], a[rows], *tree, values, out[rows]), len(q))
+    return out
 
 
 def _states(arm: Arm, *arrays: ArrayLike) -> tuple[Array, ...]:
+    """Return q, v and a as read-only arrays (N, n); raise ConfigurationError for other shapes."""
     states = tuple(readonly_view(x) for x in arrays)
     for name, x in zip('qva', states):
         if x.ndim != 2 or x.shape[1] != arm.n or len(x) != len(states[0]):
             raise ConfigurationError(
-                f"{name} must have the shape (N, {arm.n}) for the arm '{arm.name}' and as many "
-                f'rows as q, not {x.shape}')
+                f"{name} must have shape (N, {arm.n}) for the arm '{arm.name}', with as many rows "
+                f'as q; got {x.shape}')
     return states
 
 
 def _numba(arm: Arm, q: Array, v: Array, a: Array, out: Array) -> None:
-    try:
+    """Fill `out` with the compiled kernel."""
+    with explain_missing('numba', "the regressor backend 'numba'"):
         from robot_identification.dynamics.kernels import regressor_rows
-    except ImportError as error:
-        raise MissingDependencyError('numba', "the regressor backend 'numba'") from error
     tree = Kinematics.of(arm)
     first = arm.n - out.shape[2] // 10
     over_blocks(lambda rows: regressor_rows(q[rows], v[rows], a[rows], *tree, out[rows], first),
@@ -159,18 +173,12 @@ def _numba(arm: Arm, q: Array, v: Array, a: Array, out: Array) -> None:
 
 
 def _pinocchio(arm: Arm, q: Array, v: Array, a: Array, out: Array) -> None:
+    """Fill `out` by calling Pinocchio for each sample."""
     data = arm.model.createData()
     for k in range(len(q)):
         out[k] = pin.computeJointTorqueRegressor(
             arm.model, data, q[k], v[k], a[k])[:, -out.shape[2]:]
 
 
-_FILL: dict[str, Callable[[Arm, Array, Array, Array, Array], None]] = {
-    'numba': _numba, 'pinocchio': _pinocchio}
-
-
-def _backend(name: str | None) -> Callable[[Arm, Array, Array, Array, Array], None]:
-    name = name or default_backend()
-    if name not in _FILL:
-        raise UnknownNameError('regressor backend', name, BACKENDS)
-    return _FILL[name]
+_FILL: Registry[Callable[[Arm, Array, Array, Array, Array], None]] = Registry(
+    'regressor backend', {'numba': _numba, 'pinocchio': _pinocchio})

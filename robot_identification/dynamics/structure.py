@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Model structure: which parameters the torque of an arm is linear in, and their columns."""
+"""Model structure: the standard parameters of an arm and their regressor columns."""
 
 from __future__ import annotations
 
@@ -32,13 +32,16 @@ from robot_identification.errors import ConfigurationError
 @dataclass(frozen=True, eq=False)
 class ModelStructure:
     """
-    The standard parameters of an arm and the columns that belong to them.
+    Standard parameters of an arm and its friction model, and their regressor columns.
 
-    tau - known = [W_inertial, W_balancer, W_rotor, W_friction] [pi; strengths; rotor inertias;
-    friction], with 10 parameters for each of the n links, the strength of each of the b balancers
-    to be estimated, then one rotor inertia and k friction parameters for each of the m rows of
-    `arm.transmission` (joints, then coupled drives). `known_torque` is that of balancers whose
-    strength is known.
+    The torques are linear in the standard parameters:
+
+        tau - known_torque = [W_inertial, W_balancer, W_rotor, W_friction] standard.
+
+    The standard parameters are, in this order, 10 inertial parameters for each of the n links, the
+    strength of each of the b balancers that is estimated, one rotor inertia for each of the m
+    joints and coupled drives (rows of `arm.transmission`), and k friction parameters for each of
+    these. `known_torque` is the torque of balancers whose strength is known.
 
     Parameters
     ----------
@@ -47,15 +50,20 @@ class ModelStructure:
     friction
         Friction model of every joint and drive.
     backend
-        Regressor backend, None for what is installed.
+        Regressor backend, see `joint_torque_regressor`.
     shape
-        Shape numbers of the friction of each joint and drive, (m, s); None for the middle of their
-        bounds. The columns depend on them, the meaning of the standard parameters does not.
+        Nonlinear friction parameters of each joint and drive, (m, s); the geometric mean of their
+        bounds if None. They change the columns, not the list of standard parameters.
 
     Raises
     ------
     ConfigurationError
-        A shape that is not (m, s) positive numbers.
+        The shape is not an array (m, s) of positive numbers.
+
+    Examples
+    --------
+    >>> structure = ModelStructure.of(load_arm('panda'), 'coulomb_viscous')
+    >>> columns = structure.columns(q, v, a)    # (N, n, count)    # doctest: +SKIP
 
     """
 
@@ -70,26 +78,26 @@ class ModelStructure:
         shape = read_only(nominal if self.shape is None else self.shape)
         if shape.shape != self.shape_bounds.shape[:2] or not np.all(shape > 0):
             raise ConfigurationError(
-                f"the shape of the friction '{self.friction.key}' must be positive numbers "
-                f'{self.shape_bounds.shape[:2]}, not of shape {shape.shape}')
+                f"the shape parameters of the friction '{self.friction.key}' must be positive and "
+                f'have shape {self.shape_bounds.shape[:2]}; got {shape.shape}')
         object.__setattr__(self, 'shape', shape)
 
     @classmethod
     def of(cls, arm: Arm, friction: str = 'coulomb_viscous',
            backend: str | None = None) -> ModelStructure:
-        """Return the structure with the friction model of that name."""
+        """Return the structure of an arm with a friction model by name, see `get_friction`."""
         return cls(arm, get_friction(friction), backend)
 
     def with_friction_shape(self, shape: Array) -> ModelStructure:
-        """Return the structure with other shape numbers of the friction, (m, s)."""
+        """Return the structure with other nonlinear friction parameters, (m, s)."""
         return replace(self, shape=shape)
 
     @property
     def shape_bounds(self) -> Array:
         """
-        Lowest and highest shape number of each joint and drive, (m, s, 2).
+        Lower and upper bound of each nonlinear friction parameter, (m, s, 2).
 
-        Sliding elements are as fast in decimetres as turning ones in radians.
+        The bounds of prismatic actuators follow from those of revolute ones with 0.1 m for 1 rad.
         """
         bounds = np.array(self.friction.shape_bounds, dtype=float).reshape(-1, 2)
         powers = np.array(self.friction.shape_powers, dtype=float)
@@ -98,41 +106,39 @@ class ModelStructure:
 
     @property
     def shape_names(self) -> tuple[str, ...]:
-        """Names of the shape numbers, 'joint.number', of one element after the other."""
-        return tuple(f'{element}.{name}' for element in self.arm.actuator_names
+        """Names of the nonlinear friction parameters, 'actuator.parameter'."""
+        return tuple(f'{actuator}.{name}' for actuator in self.arm.actuator_names
                      for name in self.friction.nonlinear)
 
     @cached_property
     def slides(self) -> NDArray[np.bool_]:
-        """Which joints and drives slide, (m,) bool."""
-        acts = self.arm.transmission != 0
-        return np.asarray(read_only(np.any(acts & self.arm.prismatic, axis=1), dtype=bool),
-                          dtype=bool)
+        """Whether each joint or drive is prismatic, (m,) bool."""
+        return np.asarray(np.any((self.arm.transmission != 0) & self.arm.prismatic, axis=1))
 
     @property
     def inertial_slice(self) -> slice:
-        """Place of the inertial parameters among the standard parameters."""
+        """Indices of the inertial parameters among the standard parameters."""
         return slice(0, 10 * self.arm.n)
 
     @property
     def balancer_slice(self) -> slice:
-        """Place of the strengths of the balancers that are to be estimated."""
+        """Indices of the strengths of the balancers that are estimated."""
         return slice(10 * self.arm.n, 10 * self.arm.n + len(self.unknown_balancers))
 
     @property
     def unknown_balancers(self) -> list[int]:
-        """Which of the arm's balancers are to be estimated."""
+        """Indices of the balancers whose strength is estimated."""
         return [k for k, b in enumerate(self.arm.balancers) if b.strength is None]
 
     @property
     def rotor_slice(self) -> slice:
-        """Place of the rotor inertias."""
+        """Indices of the rotor inertias."""
         first = self.balancer_slice.stop
         return slice(first, first + len(self.arm.transmission))
 
     @property
     def friction_slice(self) -> slice:
-        """Place of the friction parameters, all of one element after the other."""
+        """Indices of the friction parameters, ordered by actuator."""
         return slice(self.rotor_slice.stop, self.count)
 
     @property
@@ -143,11 +149,11 @@ class ModelStructure:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the standard parameters, 'joint.parameter'."""
-        elements = self.arm.actuator_names
+        actuators = self.arm.actuator_names
         return (*(f'{joint}.{name}' for joint in self.arm.joint_names for name in INERTIAL_NAMES),
                 *(self.arm.balancers[k].label for k in self.unknown_balancers),
-                *(f'{element}.rotor_inertia' for element in elements),
-                *(f'{element}.{name}' for element in elements
+                *(f'{actuator}.rotor_inertia' for actuator in actuators),
+                *(f'{actuator}.{name}' for actuator in actuators
                   for name in self.friction.parameters))
 
     @property
@@ -159,116 +165,105 @@ class ModelStructure:
         return (*(INERTIAL_UNITS * self.arm.n),
                 *(b.sliding_unit if prismatic[b.joint] else b.unit for b in balancers),
                 *('kg' if linear else 'kg m^2' for linear in slides),
-                *(_linear(unit) if linear else unit
+                *(unit.replace('N m', 'N').replace('rad', 'm') if linear else unit
                   for linear in slides for unit in self.friction.units))
 
     @property
     def support(self) -> Array:
-        """Whether parameter c can act on joint j, (n, count) bool at [j, c]."""
+        """Mask (n, count) whose entry [j, c] says whether parameter c can act on joint j."""
         carries = np.repeat(Kinematics.of(self.arm).subtree_mask(), 10, axis=1)
-        acts = (self.arm.transmission != 0).T
-        k = len(self.friction.parameters)
-        balanced = self.arm.balanced_joints[self.unknown_balancers].T != 0
-        return read_only(np.hstack([carries, balanced, acts, np.repeat(acts, k, axis=1)]),
-                         dtype=bool)
+        return read_only(np.hstack([carries, self.spread != 0]), dtype=bool)
 
     def columns(self, q: Array, v: Array, a: Array, load: Array | None = None,
                 states: Array | None = None) -> Array:
         """
-        Return all columns, (N, n, count), for states of shape (N, n).
+        Return the regressor columns of all standard parameters, (N, n, count).
 
         Parameters
         ----------
         q, v, a
-            Positions, velocities, accelerations [rad or m, per s, per s^2].
+            Positions, velocities, accelerations, (N, n) [rad or m, per s, per s^2].
         load
-            Torques that the joints transmit, (N, n) [N m or N]; for friction that needs it.
+            Torques that the joints transmit, (N, n) [N m or N]; for load-dependent friction.
         states
-            States of friction with memory, (N, m, terms), from `states`; those of q, taken in the
-            order of time, when None.
+            States of friction with memory, (N, m, terms), from `states`; computed from q in
+            chronological order if None.
 
         """
         out = np.empty((len(q), self.arm.n, self.count))
         out[:, :, self.inertial_slice] = joint_torque_regressor(self.arm, q, v, a,
                                                                 backend=self.backend)
-        out[:, :, self.balancer_slice] = self.balancer_columns(q)
-        out[:, :, self.rotor_slice.start:] = self.drive_columns(q, v, a, load, states)
+        out[:, :, self.balancer_slice.start:] = (
+            self.actuator_columns(q, v, a, load, states)[:, None] * self.spread)
         return out
-
-    def balancer_columns(self, q: Array) -> Array:
-        """Return the columns of the balancers that are to be estimated, (N, n, b)."""
-        unknown = self.unknown_balancers
-        columns: Array = (self.arm.balancer_columns(q)[:, None, unknown]
-                          * self.arm.balanced_joints[unknown].T)
-        return columns
 
     def known_torque(self, q: Array) -> Array:
         """Return the torque of balancers whose strength is known, (N, n) [N m or N]."""
         return self.arm.balancer_torque(q, self.strengths(np.zeros(self.count)))
 
     def strengths(self, standard: Array) -> Array:
-        """Return the strengths of all balancers, known ones too, (b,), of standard parameters."""
+        """Return the strengths of all balancers, known or from standard parameters, (b,)."""
         strengths = np.array([b.strength or 0.0 for b in self.arm.balancers])
         strengths[self.unknown_balancers] = standard[self.balancer_slice]
         return strengths
 
-    def drive_columns(self, q: Array, v: Array, a: Array, load: Array | None = None,
-                      states: Array | None = None) -> Array:
-        """Return the columns of rotor inertias and friction, (N, n, m + m k)."""
-        columns: Array = self.element_columns(q, v, a, load, states)[:, None] * self.spread
-        return columns
+    def actuator_columns(self, q: Array, v: Array, a: Array, load: Array | None = None,
+                         states: Array | None = None) -> Array:
+        """
+        Return the columns of all parameters that are not inertial, (N, b + m + m k).
 
-    def element_columns(self, q: Array, v: Array, a: Array, load: Array | None = None,
-                        states: Array | None = None) -> Array:
-        """Return rotor inertia's and friction's columns of the elements, (N, m + m k)."""
+        They are the torques per unit of each balancer strength, rotor inertia and friction
+        parameter, at the joint or drive on which it acts.
+        """
+        balancers = self.arm.balancer_columns(q)[:, self.unknown_balancers]
         friction = self.friction_columns(q, v, load, states)           # (N, m, k)
-        return np.hstack([a @ self.arm.transmission.T, friction.reshape(len(v), -1)])
+        return np.hstack([balancers, a @ self.arm.transmission.T, friction.reshape(len(v), -1)])
 
     @property
     def spread(self) -> Array:
-        """Map from the actuators' columns to the joints, (n, m + m k)."""
+        """Factors from `actuator_columns` to the torque of each joint, (n, b + m + m k)."""
         acts = self.arm.transmission.T
-        return np.hstack([acts, np.repeat(acts, len(self.friction.parameters), axis=1)])
+        return np.hstack([self.arm.balanced_joints[self.unknown_balancers].T, acts,
+                          np.repeat(acts, len(self.friction.parameters), axis=1)])
 
     def torque(self, q: Array, v: Array, a: Array, standard: Array,
                load: Array | None = None, states: Array | None = None) -> Array:
         """
-        Return the joint torques of standard parameters, (N, n) [N m or N], without columns.
+        Return the joint torques for standard parameters, (N, n) [N m or N].
 
         Parameters
         ----------
         q, v, a, load, states
             As for `columns`.
         standard
-            Any standard parameters, (count,).
+            Standard parameters, (count,).
 
         """
         rigid = inverse_dynamics(self.arm, q, v, a, standard[self.inertial_slice].reshape(-1, 10))
         if self.arm.balancers:
-            rigid = (rigid + self.known_torque(q)
-                     + self.balancer_columns(q) @ standard[self.balancer_slice])
-        drive = standard[self.rotor_slice.start:]
-        torque: Array = rigid + (self.element_columns(q, v, a, load, states)
-                                 @ (drive[:, None] * self.spread.T))
-        return torque
+            rigid = rigid + self.known_torque(q)
+        others = standard[self.balancer_slice.start:]
+        return rigid + (self.actuator_columns(q, v, a, load, states)
+                        @ (others[:, None] * self.spread.T))
 
     def friction_columns(self, q: Array | None, v: Array, load: Array | None = None,
                          states: Array | None = None) -> Array:
-        """Return the friction columns of each joint and drive at its own speed, (N, m, k)."""
+        """Return the friction columns of each joint and drive, (N, m, k); see `columns`."""
         needed = self.friction.needs_position or (self.friction.has_state and states is None)
-        place = q @ self.arm.transmission.T if needed and q is not None else None
-        return self.element_friction(place, v @ self.arm.transmission.T, load, states)
+        position = q @ self.arm.transmission.T if needed and q is not None else None
+        return self.actuator_friction(position, v @ self.arm.transmission.T, load, states)
 
-    def element_friction(self, place: Array | None, speed: Array, load: Array | None = None,
-                         states: Array | None = None) -> Array:
-        """Return these columns at places and speeds of the elements, (N, m) each."""
-        if self.friction.velocity_only and not self.friction.nonlinear:    # all elements at once
-            columns = self.friction.columns(speed, None, None, place)
+    def actuator_friction(self, position: Array | None, speed: Array, load: Array | None = None,
+                          states: Array | None = None) -> Array:
+        """Return friction columns (N, m, k) at actuator positions and speeds, (N, m) each."""
+        if self.friction.velocity_only and not self.friction.nonlinear:
+            # the columns have the same formula for all actuators: one call computes them
+            columns = self.friction.columns(speed, None, None, position)
             return columns if np.all(self.active) else columns * self.active
-        loads = element_loads(self.arm, load)
+        loads = actuator_loads(self.arm, load)
         columns = np.stack([
             self.friction.columns(speed[:, e], shape, loads[e],
-                                  None if place is None else place[:, e],
+                                  None if position is None else position[:, e],
                                   None if states is None else states[:, e])
             for e, shape in enumerate(self.shape)], axis=1)
         columns *= self.active
@@ -276,32 +271,32 @@ class ModelStructure:
 
     def states(self, q: Array, start: Array | None = None) -> Array | None:
         """
-        Return the states of friction with memory, (N, m, terms); None for friction without.
+        Return the states of friction with memory, (N, m, terms); None for friction without memory.
 
-        Over gaps they follow the net displacement; what that misses is forgotten after the travel
-        that a term remembers.
+        Across a gap in the data the states follow the net displacement. The error that this causes
+        vanishes once the joint has moved by twice the presliding distance.
 
         Parameters
         ----------
         q
-            Positions in the order of time, (N, n) [rad or m].
+            Positions in chronological order, (N, n) [rad or m].
         start
-            States at the first of them, (m, terms); zeros when None.
+            States at the first position, (m, terms); zeros if None.
 
         """
         if not self.friction.has_state:
             return None
-        place = q @ self.arm.transmission.T
-        return np.stack([self.friction.state(place[:, e], shape, None if start is None
+        position = q @ self.arm.transmission.T
+        return np.stack([self.friction.state(position[:, e], shape, None if start is None
                                              else start[e])
                          for e, shape in enumerate(self.shape)], axis=1)
 
     def sliding_state(self, v: Array) -> Array | None:
         """
-        Return the states of friction that has slipped, (N, m, terms); None without memory.
+        Return the states of sliding friction, (N, m, terms); None for friction without memory.
 
-        They stand for the true ones where only the present speed is known: they are reached after
-        the travel that a term remembers.
+        They replace the states where only the present velocity is known, and are exact once the
+        joint has moved by twice the presliding distance in one direction.
 
         Parameters
         ----------
@@ -315,36 +310,31 @@ class ModelStructure:
 
     @cached_property
     def active(self) -> NDArray[np.bool_]:
-        """Which friction parameters act on which joints and drives, (m, k) bool."""
-        return np.asarray(read_only(self.friction.active(self.arm.actuator_names), dtype=bool),
-                          dtype=bool)
+        """Whether each linear friction parameter acts on each joint and drive, (m, k) bool."""
+        return self.friction.active(self.arm.actuator_names)
 
     @property
     def active_shape(self) -> NDArray[np.bool_]:
-        """Which shape numbers act on which joints and drives, (m, s) bool."""
+        """Whether each nonlinear parameter acts on each joint and drive, (m, s) bool."""
         return self.friction.active_shape(self.arm.actuator_names)
 
 
-def element_loads(arm: Arm, load: Array | None) -> list[Array | None]:
+def actuator_loads(arm: Arm, load: Array | None) -> list[Array | None]:
     """
     Return the torque that each joint and coupled drive transmits.
 
     Parameters
     ----------
     arm
-        The arm with m joints and coupled drives; a drive that turns with several joints transmits
-        the torque of its own joint.
+        The arm with m joints and coupled drives; a drive coupled to several joints transmits the
+        torque of its own joint.
     load
         Torques that the joints transmit, (N, n) [N m or N], or None.
 
     Returns
     -------
     list
-        m arrays (N,), or m times None.
+        m arrays (N,), or m times None if the load is None.
 
     """
     return [None if load is None else load[:, j] for j in arm.drives.owners]
-
-
-def _linear(unit: str) -> str:
-    return unit.replace('N m', 'N').replace('rad', 'm')

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Estimators by name, and the physically consistent parameters nearest to the data."""
+"""Estimators of base parameters by name, and the fit of physically consistent parameters."""
 
 from __future__ import annotations
 
@@ -31,15 +31,14 @@ from robot_identification.estimation.tls import TotalLeastSquares
 from robot_identification.estimation.wls import WeightedLeastSquares
 from robot_identification.registry import Registry
 
-_FAMILY: tuple[type[Estimator], ...] = (
-    WeightedLeastSquares, OrdinaryLeastSquares, MaximumLikelihood, Ridge, TotalLeastSquares, Huber)
-ESTIMATORS: Registry[type[Estimator]] = Registry(
-    'estimator', {estimator.name: estimator for estimator in _FAMILY})
+ESTIMATORS: Registry[type[Estimator]] = Registry('estimator', {kind.name: kind for kind in (
+    WeightedLeastSquares, OrdinaryLeastSquares, MaximumLikelihood, Ridge, TotalLeastSquares,
+    Huber)})
 
 
 def get_estimator(name: str, **settings: Any) -> Estimator:
     """
-    Return the estimator of that name.
+    Return an estimator by name, with its settings.
 
     Parameters
     ----------
@@ -51,13 +50,17 @@ def get_estimator(name: str, **settings: Any) -> Estimator:
     Raises
     ------
     UnknownNameError
-        There is none; the text lists those that exist.
+        No estimator has this name; the message lists the existing names.
     ConfigurationError
-        It has no such setting, or a value is of the wrong kind.
+        The estimator has no such setting, or a value has the wrong type.
+
+    Examples
+    --------
+    >>> get_estimator('huber', threshold=2.0).name
+    'huber'
 
     """
-    built: Estimator = ESTIMATORS.build(name, settings)
-    return built
+    return ESTIMATORS.build(name, settings)
 
 
 __all__ = ['ConsistentEstimate', 'ESTIMATORS', 'Estimate', 'Estimator', 'EstimatorInfo', 'Fit',

@@ -11,42 +11,27 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Choosing friction model and estimator by cross-validation."""
+"""Selection of friction model, estimator and delays by cross-validation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.dynamics import (
-    base_parameters,
-    BaseParameters,
-    FRICTION_TERMS,
-    get_friction,
-    ModelStructure,
-)
+from robot_identification.dynamics import base_parameters, ModelStructure
 from robot_identification.errors import EstimationError, RobotIdentificationError
 from robot_identification.estimation.consistent import RELATIVE_DEVIATION
 from robot_identification.estimation.estimator import Estimator
-from robot_identification.estimation.estimator_info import EstimatorInfo
-from robot_identification.estimation.fit import (
-    Fit,
-    fit_samples,
-    FitOptions,
-    PLAIN,
-    transmitted_torques,
-)
+from robot_identification.estimation.fit import Fit, fit_samples, FitOptions, PLAIN
 from robot_identification.estimation.resampling import split_folds
-from robot_identification.estimation.selection import Selected, TermSelection
-from robot_identification.parallel import single_threaded_blas
-from robot_identification.signals import Samples
-from robot_identification.signals.shift import decimate_to_bandwidth, delayed
+from robot_identification.estimation.selection import select_terms
+from robot_identification.signals import Samples, shift
 
 FOLDS = 5
 SIMILAR = 0.05
@@ -55,12 +40,6 @@ COMMON = ('load_dependent', 'coulomb + viscous + slip + offset')
 """Friction models tried on all joints at once, as a single joint may not show enough evidence."""
 STRONGER_PRIOR = 3.0
 """Factor by which the prior deviation of the links is reduced in a trial."""
-Key = tuple[str, str, str, float]
-AUTO = 'auto'
-AUTO_SUMMARY = 'chooses friction model, estimator and delays by cross-validation'
-AUTO_FEATURES = EstimatorInfo(
-    needs='some seconds of motion for each of five blocks', cost='some hundred fits',
-    purpose='the best method is unknown')
 
 
 @dataclass(frozen=True)
@@ -88,7 +67,7 @@ class Trial:
     chosen
         Whether it was selected.
     note
-        Why the fit failed; or the prior deviation, if it is not the requested one.
+        Why the fit failed, or the prior deviation of the links if it is not the requested one.
 
     """
 
@@ -143,11 +122,11 @@ def select_model(
     """
     Return friction terms, delays and estimator selected by cross-validation over blocks.
 
-    The terms of each joint (`TermSelection`) are selected first, then delays, then the estimator.
+    The terms of each joint (`select_terms`) are selected first, then delays, then the estimator.
     Each step selects the combination with the fewest parameters among those whose error exceeds
     the smallest one by at most one standard error of the difference over the folds. The error is
     the mean over the joints of the squared error relative to that of the reference model, so that
-    small joints have the same weight as large ones.
+    joints with small torques have the same weight as those with large torques.
 
     Parameters
     ----------
@@ -164,9 +143,14 @@ def select_model(
     consistency
         Options of `fit_consistent`.
     backend
-        Regressor backend, None for what is installed.
+        Regressor backend, see `joint_torque_regressor`.
     progress
         Called with a description of the trial and the completed fraction, 0 to 1.
+
+    Returns
+    -------
+    Choice
+        The selected combination, all trials with their errors, and a description of the folds.
 
     Raises
     ------
@@ -178,234 +162,176 @@ def select_model(
     T. Hastie, R. Tibshirani, J. Friedman, "The elements of statistical learning", 2009, section
     7.10 (cross-validation, one-standard-error rule).
 
+    Examples
+    --------
+    >>> candidates = {name: get_estimator(name) for name in ('wls', 'ols')}
+    >>> choice = select_model(arm, [process(recording, arm)], None, candidates)    # doctest: +SKIP
+    >>> choice.options.friction, choice.trials[0].error    # doctest: +SKIP
+
     """
-    folds = _Folds(arm, [decimate_to_bandwidth(part) for part in samples], backend)
-    run = _Run(folds, progress or (lambda text, part: None), len(estimators) + 6)
-    first, = list(estimators.values())[:1]
-    options: dict[str, Any] = dict(consistency or {})
-    best = run.stage([FitOptions(first, friction or PLAIN, delay or False, options)])
+    expected = len(estimators) + 6
+
+    def report(text: str, completed: int) -> None:
+        if progress is not None:
+            progress(text, min(1.0, completed / expected))
+
+    table = _TrialTable(arm, list(map(shift.decimate_to_bandwidth, samples)), backend, report)
+    prior = dict(consistency or {})
+    best = table.select([FitOptions(next(iter(estimators.values())), friction or PLAIN,
+                                    delay or False, prior)])
     steps: tuple[str, ...] = ()
     if friction is None:
-        selected = run.select(best)
-        steps = selected.steps
-        deviation = options.get('deviation', RELATIVE_DEVIATION)
-        best = run.stage([best, replace(best, consistency={
-            **options, 'deviation': deviation / STRONGER_PRIOR})])
-        chosen = replace(best, friction=selected.friction, shape=selected.shape,
-                         consistency={**options, 'deviation': selected.deviation})
-        common = [replace(best, friction=name, shape=run.middle(name))
+        blocks = [[left_out for _, left_out in folds] for folds, _ in table.splits]
+        selected, steps = select_terms(replace(best, delay=''), table.samples, blocks, table.fit,
+                                       lambda text: report(text, 1))
+        best = table.select([best, replace(best, consistency={
+            **prior, 'deviation': prior.get('deviation', RELATIVE_DEVIATION) / STRONGER_PRIOR})])
+        common = [replace(best, friction=name, shape=table.base(name).structure.shape)
                   for name in COMMON if name != selected.friction]
-        best = run.stage([best, *common, chosen])
+        best = table.select([best, *common, replace(selected, delay=best.delay)])
     if delay is None:
-        best = run.stage([best, replace(best, delay=True)])
-    best = run.stage([replace(best, estimator=estimator) for estimator in estimators.values()])
-    return Choice(best, run.table(best),
-                  '; '.join(dict.fromkeys(text for _, text in folds.splits)), steps)
-
-
-class _Folds:
-    """Cross-validation folds of all recordings, with fits and predictions on them."""
-
-    def __init__(self, arm: Arm, samples: Sequence[Samples], backend: str | None) -> None:
-        self.arm, self.samples, self.backend = arm, samples, backend
-        self._bases: dict[str, BaseParameters] = {}
-
-    @cached_property
-    def splits(self) -> list[tuple[list[tuple[Samples, Samples]], str]]:
-        """(training, left out) of each fold of each recording, and a description."""
-        return [split_folds(part, FOLDS) for part in self.samples]
-
-    def structure(self, friction: str) -> ModelStructure:
-        """Return the model structure with a friction model."""
-        return ModelStructure.of(self.arm, friction, self.backend)
-
-    def fit(self, options: FitOptions) -> Fit:
-        """Return the fit of all data."""
-        return fit_samples(self.arm, self.samples, options, backend=self.backend,
-                           base=self._base(options.friction))
-
-    def score(self, options: FitOptions, fold: int, start: Array | None,
-              shift: Array) -> tuple[Array, Array]:
-        """Return sums of squared residuals and torques on a left-out block, (n,) each."""
-        pairs, of = [folds[fold] for folds, _ in self.splits], str(options.delay)
-        fit = fit_samples(self.arm, [delayed(train, shift, of=of) for train, _ in pairs],
-                          replace(options, delay=''), backend=self.backend,
-                          base=self._base(options.friction), start=start)
-        beta = fit.regression.base.project(fit.consistent.values)
-        normals = [fit.on(delayed(left_out, shift, of=of)).normal for _, left_out in pairs]
-        return (np.sum([normal.rss(beta) for normal in normals], axis=0),
-                np.sum([normal.energy() for normal in normals], axis=0))
-
-    def timed_score(self, options: FitOptions, fold: int, start: Array | None,
-                    shift: Array) -> tuple[Array, Array, float] | str:
-        """Return a score and its time [s], or why the fit failed."""
-        began = perf_counter()
-        try:
-            return *self.score(options, fold, start, shift), perf_counter() - began
-        except RobotIdentificationError as error:
-            return str(error)
-
-    def _base(self, friction: str) -> BaseParameters:
-        if friction not in self._bases:
-            self._bases[friction] = base_parameters(self.structure(friction))
-        return self._bases[friction]
-
-
-class _Run:
-    """Trials of combinations on the same folds."""
-
-    def __init__(self, folds: _Folds, progress: Callable[[str, float], None], count: int) -> None:
-        self.folds, self.progress, self.count = folds, progress, count
-        self.scores: dict[Key, _Score] = {}
-        self.trials: dict[Key, Trial] = {}
-        self.plain: Array | None = None
-        self.full_fits: dict[tuple[str, str], tuple[Array, Array]] = {}
-
-    def select(self, options: FitOptions) -> Selected:
-        """Return the selected friction terms; the selection is repeated if they depend on load."""
-        plain = replace(options, delay='')
-        samples, fit = self.folds.samples, self.folds.fit(plain)
-        base = fit.regression.base
-        blocks = [[left_out for _, left_out in pairs] for pairs, _ in self.folds.splits]
-        for last in (False, True):
-            with single_threaded_blas():
-                selection = TermSelection(
-                    base, samples, blocks, transmitted_torques(samples, fit.consistent),
-                    options.consistency.get('deviation', RELATIVE_DEVIATION))
-                selected = selection.select_terms(
-                    [key for key, term in FRICTION_TERMS.items() if term.basic],
-                    lambda text: self.progress(text, 1 / self.count))
-            if last or not get_friction(selected.friction).needs_load:
-                break
-            fit = self.folds.fit(replace(
-                plain, friction=selected.friction, shape=selected.shape))
-        return selected
-
-    def stage(self, candidates: list[FitOptions]) -> FitOptions:
-        """Return the simplest candidate that predicts about as well as the best one."""
-        self._try({_key(options): options for options in candidates
-                   if _key(options) not in self.trials})
-        usable = [options for options in candidates if _key(options) in self.scores]
-        if not usable:
-            raise EstimationError('every combination failed: '
-                                  + '; '.join(t.note for t in self.trials.values() if t.note))
-        best = min(usable, key=lambda o: float(np.mean(self._level(_key(o)))))
-        good = [best]
-        for options in usable:
-            excess = self._level(_key(options)) - self._level(_key(best))
-            doubt = float(np.std(excess, ddof=1) / np.sqrt(len(excess)))
-            if np.mean(excess) <= max(doubt, SIMILAR * float(np.mean(self._level(_key(best))))):
-                good.append(options)
-        return min(good, key=lambda o: (self.trials[_key(o)].parameters, usable.index(o)))
-
-    def _level(self, key: Key) -> Array:
-        """Return the joints' mean squared error on each fold relative to the reference."""
-        rss = self.scores[key].rss
-        if self.plain is None:
-            self.plain = rss.mean(axis=0)
-        level: Array = np.mean(rss[:, self.plain > 0] / self.plain[self.plain > 0], axis=1)
-        return level
-
-    def middle(self, friction: str) -> Array | None:
-        """Return the shape of a friction model in the middle of its bounds, (m, s)."""
-        structure = self.folds.structure(friction)
-        return np.array(structure.shape) if structure.friction.nonlinear else None
-
-    def _try(self, candidates: Mapping[Key, FitOptions]) -> None:
-        """Score candidates on each fold."""
-        for key, options in candidates.items():
-            self.progress(f'trying {key[0]} with {key[1]}'
-                          + (f' and delays of {key[2]}' if key[2] else ''),
-                          min(1.0, len(self.trials) / self.count))
-            start = self._start(options)
-            parts = [start] if isinstance(start, str) else [
-                self.folds.timed_score(options, fold, *start) for fold in range(FOLDS)]
-            self._note(key, options, parts)
-
-    def _note(self, key: Key, options: FitOptions,
-              parts: Sequence[tuple[Array, Array, float] | str]) -> None:
-        """Store the scores of a candidate."""
-        asked = self.trials and key[3] != next(iter(self.trials))[3]
-        note = f'prior deviation {key[3]:.2g}' if asked else ''
-        total, joints = np.nan, np.full(self.folds.arm.n, np.nan)
-        failed = [part for part in parts if isinstance(part, str)]
-        scored = [part for part in parts if not isinstance(part, str)]
-        if failed:
-            note = failed[0]
-        else:
-            self.scores[key] = score = _Score(np.array([rss for rss, _, _ in scored]),
-                                              np.array([energy for _, energy, _ in scored]))
-            total, joints = score.total, score.joints
-        self.trials[key] = Trial(
-            *key[:3], error=float(total), excess=float('nan'), standard_error=float('nan'),
-            parameters=self._parameters(options), note=note,
-            seconds=sum(took for _, _, took in scored),
-            joints=tuple(float(x) for x in joints))
-
-    def _parameters(self, options: FitOptions) -> float:
-        """Return the number of free parameters of friction and delay per joint or drive."""
-        friction, elements = get_friction(options.friction), self.folds.arm.actuator_names
-        count = np.sum(friction.active(elements)) + np.sum(friction.active_shape(elements))
-        return float(round(count / len(elements) + bool(options.delay), 3))
-
-    def _start(self, options: FitOptions) -> tuple[Array | None, Array] | str:
-        """Return friction shape and delays found on all data, or why the fit failed."""
-        try:
-            structure = self.folds.structure(options.friction)
-            if not options.delay and (options.shape is not None
-                                      or not structure.friction.nonlinear):
-                return None, np.zeros(self.folds.arm.n)
-            key = (options.friction, str(options.delay))
-            if key not in self.full_fits:
-                fit = self.folds.fit(options)
-                self.full_fits[key] = fit.estimate.shape, fit.delay.values
-            return self.full_fits[key]
-        except RobotIdentificationError as error:
-            return str(error)
-
-    def table(self, chosen: FitOptions) -> tuple[Trial, ...]:
-        """Return all trials, best first."""
-        best = min(self.scores, key=lambda key: float(np.mean(self.scores[key].errors)))
-        rows = []
-        for key, trial in self.trials.items():
-            if key in self.scores:
-                difference = self.scores[key].errors - self.scores[best].errors
-                trial = replace(
-                    trial, excess=float(np.mean(difference)),
-                    standard_error=float(np.std(difference, ddof=1) / np.sqrt(len(difference))),
-                    chosen=key == _key(chosen))
-            else:    # without the remedy, which concerns requested combinations
-                trial = replace(trial, note=f"fit failed: {trial.note.split(';')[0]}")
-            rows.append(trial)
-        return tuple(sorted(rows, key=lambda t: (np.isnan(t.error), t.error)))
+        best = table.select([best, replace(best, delay=True)])
+    best = table.select([replace(best, estimator=each) for each in estimators.values()])
+    return Choice(best, table.trials(best),
+                  '; '.join(dict.fromkeys(text for _, text in table.splits)), steps)
 
 
 @dataclass(frozen=True, eq=False)
-class _Score:
-    """Squared residuals and torques of the left-out blocks, (folds, n) each."""
+class _Row:
+    """Squared residuals and torques of each left-out block, (folds, n); NaN if the fit failed."""
 
+    options: FitOptions
     rss: Array
     energy: Array
-
-    @property
-    def errors(self) -> Array:
-        """Relative error of all joints together on each block, (folds,)."""
-        errors: Array = np.sqrt(self.rss.sum(axis=1) / self.energy.sum(axis=1))
-        return errors
-
-    @property
-    def total(self) -> float:
-        """Relative error of all joints over all blocks."""
-        return float(np.sqrt(self.rss.sum() / self.energy.sum()))
-
-    @property
-    def joints(self) -> Array:
-        """Relative error of each joint over all blocks, (n,)."""
-        energy = self.energy.sum(axis=0)
-        errors: Array = np.sqrt(self.rss.sum(axis=0) / np.where(energy > 0, energy, np.inf))
-        return errors
+    seconds: float
+    failure: str
 
 
-def _key(options: FitOptions) -> Key:
+class _TrialTable:
+    """
+    Table of combinations with their errors on the same left-out blocks.
+
+    Parameters
+    ----------
+    arm, samples, backend
+        As for `select_model`.
+    report
+        Called with a description of each trial and the number of earlier trials.
+
+    """
+
+    def __init__(self, arm: Arm, samples: Sequence[Samples], backend: str | None,
+                 report: Callable[[str, int], None]) -> None:
+        self.arm, self.samples, self.backend, self.report = arm, samples, backend, report
+        self.splits = [split_folds(recording, FOLDS) for recording in samples]
+        self.rows: dict[tuple[str, str, str, float], _Row] = {}
+        self.starts: dict[tuple[str, str], tuple[Array, Array]] = {}
+        self.base = cache(lambda friction: base_parameters(
+            ModelStructure.of(arm, friction, backend)))
+
+    def select(self, candidates: Sequence[FitOptions]) -> FitOptions:
+        """Return the simplest candidate that predicts about as well as the best one."""
+        rows = [self._evaluate(options) for options in candidates]
+        usable = [row for row in rows if not row.failure]
+        if not usable:
+            raise EstimationError('every combination failed: '
+                                  + '; '.join(row.failure for row in rows))
+        reference = next(iter(self.rows.values())).rss.mean(axis=0)
+        level = np.array([np.mean(row.rss[:, reference > 0] / reference[reference > 0], axis=1)
+                          for row in usable])    # (usable, folds)
+        best = level[np.argmin(level.mean(axis=1))]
+        excess, error = _mean_and_error(level - best)
+        good = excess <= np.maximum(error, SIMILAR * best.mean())
+        return min((row.options for row, similar in zip(usable, good) if similar),
+                   key=self._parameter_count)
+
+    def fit(self, options: FitOptions) -> Fit:
+        """Return the fit of a combination to all samples."""
+        return fit_samples(self.arm, self.samples, options, backend=self.backend,
+                           base=self.base(options.friction))
+
+    def trials(self, chosen: FitOptions) -> tuple[Trial, ...]:
+        """Return all trials, best first."""
+        # relative error of all joints together on each block, (rows, folds)
+        errors = np.array([np.sqrt(row.rss.sum(axis=1) / row.energy.sum(axis=1))
+                           for row in self.rows.values()])
+        excess, error = _mean_and_error(errors - errors[np.nanargmin(errors.mean(axis=1))])
+        trials = []
+        for i, (key, row) in enumerate(self.rows.items()):
+            rss, energy = row.rss.sum(axis=0), row.energy.sum(axis=0)
+            joints = np.sqrt(rss / np.where(energy > 0, energy, np.inf))
+            if row.failure:    # only the cause: remedies after ';' are for requested combinations
+                note = f"fit failed: {row.failure.split(';')[0]}"
+            else:
+                changed = key[3] != next(iter(self.rows))[3]
+                note = f'prior deviation {key[3]:.2g}' if changed else ''
+            trials.append(Trial(
+                *key[:3], error=float(np.sqrt(rss.sum() / energy.sum())),
+                excess=float(excess[i]), standard_error=float(error[i]),
+                parameters=self._parameter_count(row.options), seconds=row.seconds,
+                chosen=key == _key(chosen), note=note, joints=tuple(joints.tolist())))
+        return tuple(sorted(trials, key=lambda trial: (np.isnan(trial.error), trial.error)))
+
+    def _evaluate(self, options: FitOptions) -> _Row:
+        """Return the row of a combination, fitted if it is not in the table yet."""
+        key = _key(options)
+        if key not in self.rows:
+            self.report(f'trying {key[0]} with {key[1]}'
+                        + (f' and delays of {key[2]}' if key[2] else ''), len(self.rows))
+            began, failure = perf_counter(), ''
+            scores = np.full((FOLDS, 2, self.arm.n), np.nan)
+            try:
+                start = self._find_start(options)
+                scores = np.array([self._score(options, fold, *start) for fold in range(FOLDS)])
+            except RobotIdentificationError as error:
+                failure = str(error)
+            self.rows[key] = _Row(options, scores[:, 0], scores[:, 1], perf_counter() - began,
+                                  failure)
+        return self.rows[key]
+
+    def _score(self, options: FitOptions, fold: int, shape: Array | None,
+               delays: Array) -> tuple[Array, Array]:
+        """Return sums of squared residuals and torques on a left-out block, (n,) each."""
+        def undelayed(samples: Samples) -> Samples:
+            return shift.delayed(samples, delays, of=str(options.delay))
+
+        pairs = [folds[fold] for folds, _ in self.splits]
+        fit = fit_samples(self.arm, [undelayed(training) for training, _ in pairs],
+                          replace(options, delay=''), backend=self.backend,
+                          base=self.base(options.friction), start=shape)
+        beta = fit.regression.base.project(fit.consistent.values)
+        normals = [fit.on(undelayed(left_out)).normal for _, left_out in pairs]
+        return (np.sum([normal.rss(beta) for normal in normals], axis=0),
+                np.sum([normal.energy() for normal in normals], axis=0))
+
+    def _find_start(self, options: FitOptions) -> tuple[Array | None, Array]:
+        """
+        Return nonlinear friction parameters and delays of a fit to all data, as initial values.
+
+        The parameters are None if they are not searched.
+        """
+        nonlinear = self.base(options.friction).structure.friction.nonlinear
+        if not options.delay and (options.shape is not None or not nonlinear):
+            return None, np.zeros(self.arm.n)
+        key = options.friction, str(options.delay)
+        if key not in self.starts:
+            fit = self.fit(options)
+            self.starts[key] = fit.estimate.shape, fit.delay.values
+        return self.starts[key]
+
+    def _parameter_count(self, options: FitOptions) -> float:
+        """Return the number of free parameters of friction and delay per joint or drive."""
+        structure = self.base(options.friction).structure
+        count = (np.sum(structure.active) + np.sum(structure.active_shape)) / len(structure.active)
+        return float(round(count + bool(options.delay), 3))
+
+
+def _mean_and_error(values: Array) -> tuple[Array, Array]:
+    """Return the mean over the folds and its standard error, (k,) each for values (k, folds)."""
+    return values.mean(axis=1), values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
+
+
+def _key(options: FitOptions) -> tuple[str, str, str, float]:
+    """Return friction, estimator, delay and prior deviation of a combination."""
     deviation = options.consistency.get('deviation', RELATIVE_DEVIATION)
     return options.friction, options.estimator.name, str(options.delay), float(deviation)

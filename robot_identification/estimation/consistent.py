@@ -19,25 +19,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.dynamics import from_pseudo_inertia, ModelStructure, pseudo_inertia
 from robot_identification.dynamics.inertial import smallest_eigenvalues
-from robot_identification.errors import (
-    ConfigurationError,
-    MissingDependencyError,
-    UnknownNameError,
-)
+from robot_identification.errors import ConfigurationError, UnknownNameError
 from robot_identification.estimation.cone_program import solve_conic_least_squares
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.link_limits import limit_rows, LinkLimits
-from robot_identification.estimation.prior import (
-    covariance_with_prior,
-    link_transform,
-    matrix_root,
-    Prior,
-    SYMMETRIC_BASIS,
-)
+from robot_identification.estimation.prior import feasible_bound, link_transform, Prior
 from robot_identification.regression import ReducedRegression, Regression
+from scipy.linalg import eigvalsh
 
 MARGIN = 1e-3
 """Distance of every pseudo-inertia from the boundary of the feasible cone, in units of the prior's
@@ -53,7 +44,7 @@ DRIVE_DEVIATION = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class ConsistentEstimate:
+class ConsistentEstimate(ReadOnlyArrays):
     """
     Physically consistent standard parameters.
 
@@ -64,14 +55,14 @@ class ConsistentEstimate:
     values
         (count,) standard parameters.
     covariance
-        (count, count), of data and prior together, without the constraints.
+        (count, count), from data and prior together; the constraints are not considered.
     certificate
         Smallest eigenvalue of each link's pseudo-inertia, (n,); positive if feasible.
     residual_rms, free_residual_rms
         Root mean square residual of each joint with these values and with the free estimate,
         (n,) [N m or N].
     active
-        Names of the links and drives at the limit of physical feasibility.
+        Names of the links and drives on the boundary of the physically feasible set.
     status
         Status of the solver.
     deviation
@@ -92,31 +83,26 @@ class ConsistentEstimate:
     deviation: float
     prior_root: Array
 
-    def __post_init__(self) -> None:
-        for name in ('values', 'covariance', 'certificate', 'residual_rms', 'free_residual_rms',
-                     'prior_root'):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
     @property
     def inertial(self) -> Array:
         """Inertial parameters of the links, (n, 10)."""
-        return read_only(self.values[self.structure.inertial_slice].reshape(-1, 10))
+        return self.values[self.structure.inertial_slice].reshape(-1, 10)
 
     @property
     def rotor_inertia(self) -> Array:
         """Rotor inertias of joints and coupled drives, (m,) [kg m^2 or kg]."""
-        return read_only(self.values[self.structure.rotor_slice])
+        return self.values[self.structure.rotor_slice]
 
     @property
     def balancers(self) -> Array:
         """Strengths of all balancers of the arm, including known ones, (b,)."""
-        return read_only(self.structure.strengths(self.values))
+        return self.structure.strengths(self.values)
 
     @property
     def friction_parameters(self) -> Array:
         """Friction parameters of joints and coupled drives, (m, k)."""
-        return read_only(self.values[self.structure.friction_slice].reshape(
-            len(self.structure.arm.transmission), -1))
+        return self.values[self.structure.friction_slice].reshape(
+            len(self.structure.arm.transmission), -1)
 
 
 def fit_consistent(
@@ -132,18 +118,19 @@ def fit_consistent(
     Return standard parameters with positive definite pseudo-inertias, fitted to the data.
 
     They minimise the squared residuals, with the weights of the estimate, plus the squared
-    distance from the prior. Both are in units of their standard deviations: data determine excited
-    parameters, the URDF the others. Pseudo-inertias are positive definite; rotor inertias and
-    passive friction parameters are not negative. Clarabel solves this convex problem.
+    distance from the prior. Both are in units of their standard deviations, so that the data
+    determine excited parameters and the URDF determines the others. Pseudo-inertias are positive
+    definite; rotor inertias and passive friction parameters are not negative. Clarabel solves this
+    convex problem.
 
     Parameters
     ----------
     regression
-        The problem.
+        The regression problem.
     estimate
-        Its free estimate, for the joints' noise.
+        Its free estimate, which provides the joints' noise.
     prior
-        From the URDF if None.
+        Prior of the standard parameters; `Prior.from_urdf` if None.
     deviation
         Prior standard deviation of the links' parameters relative to the prior.
     distance
@@ -151,6 +138,12 @@ def fit_consistent(
         Bregman divergence of log det, which is unbounded towards the limit of feasibility.
     limits
         Limits of mass, centre of mass and extent of links, by joint.
+
+    Returns
+    -------
+    ConsistentEstimate
+        Standard parameters (count,) with their covariance, the smallest eigenvalue of each link's
+        pseudo-inertia, and the residuals compared with those of the free estimate.
 
     Raises
     ------
@@ -166,6 +159,13 @@ def fit_consistent(
     T. Lee, P. M. Wensing, F. C. Park, "Geometric robot dynamic identification: a convex
     programming approach", IEEE Trans. Robotics 36(2), 2020.
 
+    Examples
+    --------
+    >>> regression = build_regression(arm, [process(recording, arm)])    # doctest: +SKIP
+    >>> estimate = get_estimator('wls').fit(regression)    # doctest: +SKIP
+    >>> consistent = fit_consistent(regression, estimate)    # doctest: +SKIP
+    >>> consistent.inertial    # (n, 10)    # doctest: +SKIP
+
     """
     regression = regression.of(estimate.base)
     structure = regression.base.structure
@@ -180,17 +180,17 @@ def fit_consistent(
     for _ in range(ENTROPIC_ITERATIONS if distance == 'entropic' else 1):
         transform = prior.transform * spread
         matrix, target = _data(regression.normal, estimate, transform, prior.mean)
-        scaled, status = _solve(structure, prior, spread, matrix, target, bounds)
+        scaled, status = _solve(prior, spread, matrix, target, bounds)
         if distance == 'metric':
             break
-        prior, far = _entropic(first, prior, prior.mean + transform @ scaled)
-        if far < ENTROPIC_CONVERGED:
+        prior, step_length = _entropic(first, prior, prior.mean + transform @ scaled)
+        if step_length < ENTROPIC_CONVERGED:
             break
     values = prior.mean + transform @ scaled
     values[structure.friction_slice] *= structure.active.ravel()    # absent terms are exactly zero
     inertial = values[structure.inertial_slice].reshape(-1, 10)
     return ConsistentEstimate(
-        structure=structure, values=values, covariance=covariance_with_prior(matrix, transform),
+        structure=structure, values=values, covariance=_covariance(matrix, transform),
         certificate=smallest_eigenvalues(inertial),
         residual_rms=np.sqrt(regression.normal.rss(regression.base.project(values))
                              / regression.normal.rows),
@@ -201,7 +201,7 @@ def fit_consistent(
 
 def with_data_covariance(consistent: ConsistentEstimate, estimate: Estimate) -> ConsistentEstimate:
     """
-    Return the estimate with its covariance recomputed from a free estimate's and the prior's.
+    Return the estimate with its covariance recomputed from those of free estimate and prior.
 
     Parameters
     ----------
@@ -212,13 +212,30 @@ def with_data_covariance(consistent: ConsistentEstimate, estimate: Estimate) -> 
 
     """
     rows = _near(estimate)[0] @ (estimate.base.matrix @ consistent.prior_root)
-    return replace(consistent, covariance=covariance_with_prior(rows, consistent.prior_root))
+    return replace(consistent, covariance=_covariance(rows, consistent.prior_root))
+
+
+def _covariance(rows: Array, root: Array) -> Array:
+    """
+    Return the covariance of standard parameters from data and prior together, (c, c).
+
+    Parameters
+    ----------
+    rows
+        Rows of the data, in the prior's unit deviations and units of the noise, (r, c).
+    root
+        Factor L of the prior covariance L L', (c, c).
+
+    """
+    triangle: Array = np.asarray(np.linalg.qr(np.vstack([rows, np.eye(len(root))]), mode='r'))
+    half = np.linalg.solve(triangle.T, root.T)
+    return half.T @ half
 
 
 def _data(normal: ReducedRegression, estimate: Estimate, transform: Array,
           mean: Array) -> tuple[Array, Array]:
     """Return the data as an R factor and target in the scaled parameters, (c, c) and (c,)."""
-    weights = 1 / (estimate.noise * np.sqrt(estimate.autocorrelation_factor))
+    weights = estimate.weights
     if estimate.equal_weights:
         weights = np.full(normal.joints, 1 / np.sqrt(np.mean(1 / weights ** 2)))
     rows, target = _near(estimate) if estimate.own_values else normal.stacked(weights)
@@ -229,7 +246,7 @@ def _data(normal: ReducedRegression, estimate: Estimate, transform: Array,
 
 
 def _near(estimate: Estimate) -> tuple[Array, Array]:
-    """Return rows and target whose squared residual is the Mahalanobis distance."""
+    """Return rows and target whose squared residual is the squared Mahalanobis distance."""
     known = np.flatnonzero(np.isfinite(np.diag(estimate.covariance)))
     covariance = estimate.covariance[np.ix_(known, known)]
     scale = np.sqrt(np.diag(covariance))
@@ -240,78 +257,56 @@ def _near(estimate: Estimate) -> tuple[Array, Array]:
     return rows, rows @ estimate.values
 
 
-def _solve(structure: ModelStructure, prior: Prior, spread: Array, matrix: Array,
-           target: Array, limits: tuple[Array, Array]) -> tuple[Array, str]:
-    """Return the feasible s that minimises |matrix s - target|^2 + |s|^2, and the status."""
-    try:
-        import clarabel
-    except ImportError as error:
-        raise MissingDependencyError('clarabel', 'the physically consistent model') from error
-    rows, bounds, cones = [], [], []
-    for i, scale in enumerate(prior.scales):
-        part = np.zeros((10, matrix.shape[1]))
-        part[:, 10 * i:10 * i + 10] = -np.diag(spread[10 * i:10 * i + 10])
-        rows.append(part)
-        bounds.append(_centre(prior.mean[10 * i:10 * i + 10], scale))
-        cones.append(clarabel.PSDTriangleConeT(4))
-    signs, lowest = limits
+def _solve(prior: Prior, spread: Array, matrix: Array, target: Array,
+           bounds: tuple[Array, Array]) -> tuple[Array, str]:
+    """Return the feasible s with the smallest |matrix s - target|^2 + |s|^2, and the status."""
+    links = [slice(10 * i, 10 * i + 10) for i in range(len(prior.scales))]
+    cones = [(-np.diag(spread)[link], feasible_bound(prior.mean[link], scale, MARGIN))
+             for link, scale in zip(links, prior.scales)]
+    signs, lowest = bounds
     scaled = signs @ (prior.transform * spread)
     norms = np.linalg.norm(scaled, axis=1)
-    rows.append(-scaled / norms[:, None])
-    bounds.append((signs @ prior.mean - lowest) / norms)
-    cones.append(clarabel.NonnegativeConeT(len(signs)))
-    return solve_conic_least_squares(matrix, target, rows, bounds, cones)
-
-
-def _centre(mean: Array, scale: Array) -> Array:
-    """Return G^(-1/2) (P0 - MARGIN G) G^(-1/2) in the basis of s, (10,)."""
-    inverse = np.linalg.inv(matrix_root(scale))
-    centred = inverse @ pseudo_inertia(mean) @ inverse - MARGIN * np.eye(4)
-    return np.einsum('kij,ij->k', SYMMETRIC_BASIS, centred)
-
-
-def _nonnegative(structure: ModelStructure) -> Array:
-    """Return rows (c, count) of nonnegative strengths, rotor inertias and dissipated torques."""
-    places = np.arange(structure.balancer_slice.start, structure.rotor_slice.stop)
-    rows = [np.eye(structure.count)[places]]
-    k = len(structure.friction.parameters)
-    for e, shape in enumerate(structure.shape):
-        passive = structure.friction.passivity(shape)
-        part = np.zeros((len(passive), structure.count))
-        first = structure.friction_slice.start + e * k
-        part[:, first:first + k] = passive
-        rows.append(part)
-    return np.vstack(rows)
+    return solve_conic_least_squares(
+        matrix, target, cones, (-scaled / norms[:, None], (signs @ prior.mean - lowest) / norms))
 
 
 def _bounds(structure: ModelStructure, limits: Mapping[str, LinkLimits]) -> tuple[Array, Array]:
-    """Return all linear constraints: rows @ standard parameters >= bounds."""
-    signs = _nonnegative(structure)
-    rows, lowest = limit_rows(structure, limits)
-    return np.vstack([signs, rows]), np.concatenate([np.zeros(len(signs)), lowest])
+    """
+    Return all linear constraints: rows (c, count) @ standard parameters >= bounds (c,).
+
+    Balancer strengths, rotor inertias and dissipated torques must not be negative, and links must
+    stay within their limits.
+    """
+    k = len(structure.friction.parameters)
+    rows = [np.eye(structure.count)[structure.balancer_slice.start:structure.rotor_slice.stop]]
+    for e, shape in enumerate(structure.shape):
+        passive = structure.friction.passivity(shape)
+        first = structure.friction_slice.start + e * k
+        rows.append(np.pad(passive, ((0, 0), (first, structure.count - first - k))))
+    links, lowest = limit_rows(structure, limits)
+    signs = np.vstack(rows)
+    return np.vstack([signs, links]), np.concatenate([np.zeros(len(signs)), lowest])
 
 
 def _entropic(first: Prior, last: Prior, values: Array) -> tuple[Prior, float]:
     """
-    Return the prior whose constant metric is the entropic one near the last solution.
+    Return a quadratic model of the entropic distance, as a prior, and the length of the step.
 
-    The Bregman divergence of -log det from P0 has at P the Hessian of the affine-invariant metric
-    at P, and equals to second order half the squared distance from 2 P - P inv(P0) P. This is a
-    damped Newton step.
+    The Bregman divergence of -log det from P0 has the Hessian of the affine-invariant metric at P,
+    the current iterate. To second order it is half the squared distance from 2 P - P inv(P0) P in
+    that metric. Solving with this prior is a Newton step, which is damped if it is long.
     """
     mean, transform = np.array(first.mean), np.array(first.transform)
     scales, longest = [], 0.0
-    for i, (origin, old) in enumerate(zip(first.scales, last.scales)):
-        part = slice(10 * i, 10 * i + 10)
-        inverse = np.linalg.inv(matrix_root(old))
-        step = inverse @ (pseudo_inertia(values[part]) - old) @ inverse
-        length = float(np.linalg.norm(step))
+    for i, (reference, old) in enumerate(zip(first.scales, last.scales)):
+        link = slice(10 * i, 10 * i + 10)
+        step = pseudo_inertia(values[link]) - old
+        length = float(np.linalg.norm(eigvalsh(step, old)))
         longest = max(longest, length)
-        root = matrix_root(old)
-        new = old + root @ step @ root * (1.0 if length < 0.5 else 1 / (1 + length))
+        new = old + step * (1.0 if length < 0.5 else 1 / (1 + length))
         scales.append(new)
-        mean[part] = from_pseudo_inertia(2 * new - new @ np.linalg.inv(origin) @ new)
-        transform[part, part] = link_transform(new).T
+        mean[link] = from_pseudo_inertia(2 * new - new @ np.linalg.inv(reference) @ new)
+        transform[link, link] = link_transform(new).T
     return Prior(first.structure, mean, transform, np.array(scales)), longest
 
 
@@ -320,17 +315,13 @@ def _active(structure: ModelStructure, prior: Prior, values: Array,
     """Return the names of parameters and links on the boundary of the feasible set."""
     edge = []
     for i, (joint, scale) in enumerate(zip(structure.arm.joint_names, prior.scales)):
-        inverse = np.linalg.inv(matrix_root(scale))
-        inside = np.linalg.eigvalsh(
-            inverse @ pseudo_inertia(values[10 * i:10 * i + 10]) @ inverse)[0]
-        if inside < 2 * MARGIN:
+        if eigvalsh(pseudo_inertia(values[10 * i:10 * i + 10]), scale)[0] < 2 * MARGIN:
             edge.append(f'{joint}: inertia')
     signs, lowest = bounds
     sizes = np.linalg.norm(signs @ prior.transform, axis=1)
     for row in signs[signs @ values - lowest < 1e-6 * sizes]:
-        place = int(np.argmax(np.abs(row)))
-        single = np.count_nonzero(row) == 1
-        kind = 'limits' if place < structure.inertial_slice.stop else 'friction'
-        edge.append(structure.names[place] if single else
-                    f'{structure.names[place].rsplit(".", 1)[0]}: {kind}')
+        index = int(np.argmax(np.abs(row)))
+        kind = 'limits' if index < structure.inertial_slice.stop else 'friction'
+        name = structure.names[index]
+        edge.append(name if np.count_nonzero(row) == 1 else f'{name.rsplit(".", 1)[0]}: {kind}')
     return tuple(dict.fromkeys(edge))

@@ -11,19 +11,19 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Estimating by how much each joint's positions lag its torque."""
+"""Estimation of the delay between the position and the torque of each joint."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 import numpy as np
-from robot_identification.arrays import Array, IndexArray, read_only
+from robot_identification.arrays import Array, IndexArray, ReadOnlyArrays
 from robot_identification.dynamics import ModelStructure
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.regression import Regression
-from robot_identification.regression.packing import joint_columns
+from robot_identification.regression.packing import expand_rows
 from robot_identification.regression.reduce import packed_rows
 from robot_identification.regression.reduced_regression import triangle
 from robot_identification.signals import Samples
@@ -42,7 +42,7 @@ INSTANTS = 32
 
 
 @dataclass(frozen=True, eq=False)
-class DelayEstimate:
+class DelayEstimate(ReadOnlyArrays):
     """
     Delays between torque and position.
 
@@ -59,15 +59,6 @@ class DelayEstimate:
     values: Array
     deviations: Array
     of: str = 'torques'
-
-    def __post_init__(self) -> None:
-        for name in ('values', 'deviations'):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
-    @classmethod
-    def zero(cls, joints: int) -> DelayEstimate:
-        """Return delays of zero, known exactly."""
-        return cls(np.zeros(joints), np.zeros(joints))
 
     def implausible(self, step: float) -> IndexArray:
         """
@@ -87,16 +78,18 @@ def estimate_delay(regression: Regression, estimate: Estimate,
     """
     Return the delay of each joint, by Gauss-Newton together with the base parameters.
 
-    A torque that leads by d is, to first order, the torque plus d times its derivative: one
-    additional column for each joint, from the model's torque, which has no noise. The position of
-    a joint affects the torques of others, so delays of positions have columns in all rows.
+    A torque that leads by d is, to first order, the torque plus d times its derivative. The
+    derivative is therefore an additional column for each joint. It is computed from the model's
+    torque, which has no noise. The position of a joint affects the torques of other joints, so
+    delays of positions have columns in the rows of all joints.
 
     Parameters
     ----------
     regression
-        The problem with the torques as measured.
+        The regression problem with the torques as measured.
     estimate
-        An estimate without delays, for the joints' noise and the nonlinear friction parameters.
+        An estimate without delays, which provides the joints' noise and the nonlinear friction
+        parameters.
     start
         Initial delays, (n,) [s]; zeros if None.
     of
@@ -109,28 +102,19 @@ def estimate_delay(regression: Regression, estimate: Estimate,
 
     """
     regression = regression.of(estimate.base)
-    joints = regression.normal.joints
-    delay = np.zeros(joints) if start is None else np.array(start, dtype=float)
-    weights = 1 / (estimate.noise * np.sqrt(estimate.autocorrelation_factor))
+    delay = np.zeros(regression.normal.joints) if start is None else np.array(start, dtype=float)
     beta = np.array(estimate.values)
-    columns = joint_columns(regression.base)
     damping, last = 1.0, np.inf
     for _ in range(MAX_ITERATIONS):
-        parts = [_augmented(regression, samples, load, columns, beta, delay, of)
-                 for samples, load in regression.parts]
-        rows, target = [], []
-        for j, chosen in enumerate(columns):
-            packed = triangle(np.vstack([part[j] for part in parts]))
-            wide = np.zeros((len(packed), len(beta) + joints))
-            wide[:, chosen] = packed[:, :-joints - 1]
-            wide[:, len(beta):] = packed[:, -joints - 1:-1]
-            rows.append(weights[j] * wide)
-            target.append(weights[j] * packed[:, -1])
-        matrix = np.vstack(rows)
+        pieces = [_augmented_rows(regression, samples, load, beta, delay, of)
+                  for samples, load in regression.samples_with_loads]
+        rows = expand_rows([triangle(np.vstack(joint)) for joint in zip(*pieces)],
+                           regression.base.joint_columns, len(beta), estimate.weights)
+        matrix, target = rows[:, :-1], rows[:, -1]
         norms = np.linalg.norm(matrix, axis=0)
         norms[norms == 0] = 1.0
         inverse = np.linalg.pinv(matrix / norms, rcond=1e-8) / norms[:, None]
-        solution = inverse @ np.concatenate(target)
+        solution = inverse @ target
         beta, step = solution[:len(beta)], solution[len(beta):]
         if np.max(np.abs(step)) > 0.7 * last:    # oscillation about the solution
             damping *= 0.5
@@ -151,50 +135,45 @@ def estimate_delay(regression: Regression, estimate: Estimate,
 
 
 @dataclass(frozen=True, eq=False)
-class _Averaged(ModelStructure):
+class _AveragedFriction(ModelStructure):
     """
     A model structure whose friction near a reversal is averaged over one sampling interval.
 
-    Instantaneous friction has either sign. The cost of a position delay would therefore jump
-    whenever a reversal passes a sample and be constant in between, and delays shorter than a
-    sampling interval and their standard deviations could not be estimated.
+    Friction at one instant changes its sign abruptly at a reversal. Without the average, the cost
+    as a function of a position delay would jump whenever a reversal passes a sample and be
+    constant in between. Delays shorter than a sampling interval and their standard deviations
+    could then not be estimated.
     """
 
     step: float = 0.0
 
-    @classmethod
-    def of_step(cls, structure: ModelStructure, step: float) -> _Averaged:
-        """Return the structure that averages over a time step [s]."""
-        return cls(structure.arm, structure.friction, structure.backend, structure.shape, step)
-
-    def element_columns(self, q: Array, v: Array, a: Array, load: Array | None = None,
-                        states: Array | None = None) -> Array:
-        """Return the columns of rotor inertia and friction of the actuators, (N, m + m k)."""
-        columns = super().element_columns(q, v, a, load, states)
+    def actuator_columns(self, q: Array, v: Array, a: Array, load: Array | None = None,
+                         states: Array | None = None) -> Array:
+        """Return the columns of balancers, rotor inertia and friction, (N, b + m + m k)."""
+        columns = super().actuator_columns(q, v, a, load, states)
         transmission = self.arm.transmission.T
         near = np.any(2 * np.abs(v @ transmission) < self.step * np.abs(a @ transmission), axis=1)
         if np.any(near):
-            here = (q[near], *(None if x is None else x[near] for x in (load, states)))
-            columns[near, len(transmission.T):] = np.mean([
-                self.friction_columns(here[0], v[near] + part * self.step * a[near],
-                                      *here[1:]).reshape(np.sum(near), -1)
-                for part in (np.arange(INSTANTS) + 0.5) / INSTANTS - 0.5], axis=0)
+            others = [None if x is None else x[near] for x in (load, states)]
+            columns[near, self.friction_slice.start - self.balancer_slice.start:] = np.mean([
+                self.friction_columns(q[near], v[near] + fraction * self.step * a[near],
+                                      *others).reshape(np.sum(near), -1)
+                for fraction in (np.arange(INSTANTS) + 0.5) / INSTANTS - 0.5], axis=0)
         return columns
 
 
-def _augmented(regression: Regression, samples: Samples, load: Array | None,
-               columns: tuple[IndexArray, ...], beta: Array, delay: Array,
-               of: str) -> list[Array]:
-    """Return each joint's rows [columns, derivatives of torque by each delay, torque]."""
+def _augmented_rows(regression: Regression, samples: Samples, load: Array | None,
+                    beta: Array, delay: Array, of: str) -> list[Array]:
+    """Return each joint's rows [columns, d torque / d delay of each joint, torque]."""
     shifted = delayed(samples, delay, MARGIN, of)
     if load is not None:
         load = load[np.searchsorted(samples.t, shifted.t)]
-    base = regression.base
+    base, step, joints = regression.base, 1 / shifted.rate, len(delay)
     if of == 'positions':
-        base = replace(base, structure=_Averaged.of_step(base.structure, 1 / shifted.rate))
-    structure = base.structure
-    standard = base.lift(beta)
-    step, joints = 1 / shifted.rate, len(delay)
+        structure = base.structure
+        base = replace(base, structure=_AveragedFriction(
+            structure.arm, structure.friction, structure.backend, structure.shape, step))
+    structure, standard = base.structure, base.lift(beta)
 
     def torque(at: Samples) -> Array:
         return structure.torque(at.q, at.v, at.a, standard, load)
@@ -206,9 +185,6 @@ def _augmented(regression: Regression, samples: Samples, load: Array | None,
         model, slopes = torque(shifted), np.zeros((len(shifted), joints, joints))
         for run in shifted.segments:
             slopes[run, range(joints), range(joints)] = np.gradient(model[run], step, axis=0)
-    decimator = shifted.decimator()
-    slopes = np.concatenate([decimator.apply(slopes[run]) for run in shifted.segments
-                             if decimator.rows(run.stop - run.start)])
-    packed = packed_rows(base, shifted, load)
+    slopes = shifted.decimate(slopes)
     return [np.column_stack([rows[:, :-1], slopes[:, j], rows[:, -1]])
-            for j, rows in enumerate(packed)]
+            for j, rows in enumerate(packed_rows(base, shifted, load))]

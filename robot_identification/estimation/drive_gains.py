@@ -11,25 +11,22 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Torque per current of the drives, from recordings with and without a known mass."""
+"""Identification of drive gains from recordings with and without a known payload."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array, read_only
-from robot_identification.dynamics import base_parameters
-from robot_identification.dynamics.structure import ModelStructure
+from robot_identification.arrays import Array, ReadOnlyArrays
+from robot_identification.dynamics import base_parameters, BaseParameters, ModelStructure
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.recording import Recording
 from robot_identification.regression.reduced_regression import triangle
 from robot_identification.signals import process, Samples
-from scipy.linalg import qr
 from scipy.optimize import least_squares
 from scipy.stats import norm
 
@@ -42,7 +39,7 @@ _UNDETERMINED = 0.2
 
 
 @dataclass(frozen=True, eq=False)
-class GainEstimate:
+class GainEstimate(ReadOnlyArrays):
     """
     Torque per current of each drive.
 
@@ -58,27 +55,23 @@ class GainEstimate:
     gains: Array
     deviations: Array
 
-    def __post_init__(self) -> None:
-        for name in ('gains', 'deviations'):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
     @property
-    def weak(self) -> Array:
-        """Whether the standard deviation exceeds 5 % of the gain, (n,) bool."""
-        return read_only(self.deviations > _WEAK * self.gains, dtype=bool)
+    def weak(self) -> NDArray[np.bool_]:
+        """Whether the standard deviation exceeds 5 % of the gain, (n,)."""
+        return self.deviations > _WEAK * self.gains
 
     def intervals(self, level: float = 0.95) -> Array:
         """
-        Return intervals of the gains, (n, 2).
+        Return confidence intervals of the gains, (n, 2) [N m/A or N/A].
 
         Parameters
         ----------
         level
-            Confidence level, under a normal distribution of their logarithms.
+            Confidence level; the logarithms of the gains are assumed to be normally distributed.
 
         """
         factor = np.exp(norm.ppf((1 + level) / 2) * self.deviations / self.gains)
-        return read_only(np.column_stack([self.gains / factor, self.gains * factor]))
+        return np.column_stack([self.gains / factor, self.gains * factor])
 
 
 def identify_gains(
@@ -89,7 +82,6 @@ def identify_gains(
     *,
     centre: Sequence[float] | None = None,
     friction: str = 'coulomb_viscous',
-    processing: Mapping[str, Any] | None = None,
 ) -> GainEstimate:
     """
     Return the gain of every drive, from recordings with and without a known mass.
@@ -111,8 +103,6 @@ def identify_gains(
         Its centre of mass in the frame of the last joint [m], if known.
     friction
         Name of a friction model that is linear in its parameters.
-    processing
-        Options of `signals.process`.
 
     Raises
     ------
@@ -132,62 +122,50 @@ def identify_gains(
     structure = ModelStructure.of(arm, friction)
     if structure.friction.nonlinear or structure.friction.needs_load:
         raise ConfigurationError('gains need friction that is linear in its parameters, not '
-                                 f"'{friction}': take coulomb_viscous or cube_root")
+                                 f"'{friction}': use coulomb_viscous or cube_root")
     if len(arm.transmission) != arm.n:
         raise ConfigurationError(f"the drives of '{arm.name}' are coupled; gains of coupled "
                                  f'drives cannot be identified')
     base = base_parameters(structure)
     known = np.array([mass]) if centre is None else mass * np.array([1.0, *centre])
-    free = 10 - len(known)
-    matrices, targets = [], []
-    for recording, carries in [*((r, False) for r in unloaded), *((r, True) for r in loaded)]:
-        samples = process(_with_current(recording, arm), replace(arm, effort=None, source=None),
-                          **dict(processing or {}))
-        matrix, target = _gain_rows(samples, base.columns, structure, known, carries, free)
-        matrices.append(matrix)
-        targets.append(target)
-    matrix, target = np.concatenate(matrices), np.concatenate(targets)    # (rows, n, p), (rows, n)
-    return _solve_gains(arm, matrix, target)
+    arm_without_gains = replace(arm, effort=None, source=None)
+    equations = [
+        _gain_equations(process(_with_current(recording, arm), arm_without_gains), base, payload)
+        for recordings, payload in ((unloaded, 0 * known), (loaded, known))
+        for recording in recordings]
+    return _solve_gains(arm, *map(np.concatenate, zip(*equations)))
 
 
 def _solve_gains(arm: Arm, matrix: Array, target: Array) -> GainEstimate:
     """
-    Return the gains that minimise the squared errors of the currents, which carry the noise.
+    Return the gains that minimise the squared errors of the currents.
 
-    current = (W x + known) / gain is linear in x for given gains, so only the n logarithms of the
-    gains are searched.
+    Errors of the currents are minimised because the noise is in the currents. For given gains,
+    current = (W x + known) / gain is linear in x, so only the n logarithms of the gains are
+    searched.
     """
-    n, rows = arm.n, len(matrix)
-    current = np.stack([matrix[:, j, j] for j in range(n)], axis=1)
-    small = []
-    for j in range(n):    # rows [current, W, known] of the joint, as a triangle
-        whole = np.column_stack([current[:, j], -matrix[:, j, n:], target[:, j]])
-        small.append(triangle(whole))
+    n = arm.n
+    current = matrix[:, range(n), range(n)]
+    factors = [triangle(np.column_stack([current[:, j], -matrix[:, j, n:], target[:, j]]))
+               for j in range(n)]    # of rows [current, W, known]
     noise = np.maximum(current.std(axis=0), 1e-12)
 
     def residual(logarithms: Array) -> Array:
         gains = np.exp(logarithms)
-        left = np.vstack([r[:, 1:-1] / (g * s) for r, g, s in zip(small, gains, noise)])
-        right = np.concatenate([(r[:, 0] - r[:, -1] / g) / s
-                                for r, g, s in zip(small, gains, noise)])
+        left = np.vstack([f[:, 1:-1] / (g * s) for f, g, s in zip(factors, gains, noise)])
+        right = np.concatenate([(f[:, 0] - f[:, -1] / g) / s
+                                for f, g, s in zip(factors, gains, noise)])
         norms = np.linalg.norm(left, axis=0)
-        norms[norms == 0] = 1.0
-        basis, upper, _ = qr(left / norms, mode='economic', pivoting=True)
-        diagonal = np.abs(np.diag(upper))
-        basis = basis[:, diagonal > 1e-8 * diagonal[0]]
-        left_over: Array = right - basis @ (basis.T @ right)
-        return left_over
+        left = left / np.where(norms > 0, norms, 1.0)
+        return right - left @ np.linalg.lstsq(left, right, rcond=1e-8)[0]
 
     start = np.log(np.abs(target).max() / np.maximum(np.abs(current).max(axis=0), 1e-12) + 1e-6)
-    for _ in range(_WEIGHTINGS):
-        found = least_squares(residual, start, x_scale=0.1, max_nfev=200)
-        start = found.x
-        sizes = np.cumsum([0] + [len(r) for r in small])
-        parts = np.array([np.sum(found.fun[a:b] ** 2) for a, b in pairwise(sizes)])
-        noise = noise * np.sqrt(parts / rows)
-    found = least_squares(residual, start, x_scale=0.1, max_nfev=200)
-    gains = np.exp(found.x)
-    deviations = gains * np.sqrt(np.diag(np.linalg.pinv(found.jac.T @ found.jac)))
+    for _ in range(_WEIGHTINGS + 1):
+        solution = least_squares(residual, start, x_scale=0.1, max_nfev=200)
+        start = solution.x
+        noise = noise * np.sqrt(np.sum(solution.fun.reshape(n, -1) ** 2, axis=1) / len(matrix))
+    gains = np.exp(solution.x)
+    deviations = gains * np.sqrt(np.diag(np.linalg.pinv(solution.jac.T @ solution.jac)))
     for joint, gain, deviation in zip(arm.joint_names, gains, deviations):
         if not deviation < _UNDETERMINED * gain:
             raise EstimationError(
@@ -197,23 +175,30 @@ def _solve_gains(arm: Arm, matrix: Array, target: Array) -> GainEstimate:
     return GainEstimate(gains, deviations)
 
 
-def _gain_rows(samples: Samples, columns: Array, structure: ModelStructure, known: Array,
-               carries: bool, free: int) -> tuple[Array, Array]:
-    """Return rows of current g - W beta - W_free payload = W_known payload, and right sides."""
-    decimator, n = samples.decimator(), structure.arm.n
-    rows, targets = [], []
-    for run in samples.segments:
-        if not decimator.rows(run.stop - run.start):
-            continue
-        whole = structure.columns(samples.q[run], samples.v[run], samples.a[run])
-        payload = whole[:, :, 10 * n - 10:10 * n] * float(carries)
-        split = 10 - free
-        current = samples.tau[run][:, :, None] * np.eye(n)
-        stacked = np.concatenate(
-            [current, -whole[:, :, columns], -payload[:, :, split:]], axis=2)
-        rows.append(decimator.apply(stacked))
-        targets.append(decimator.apply(payload[:, :, :split] @ known))
-    return np.concatenate(rows), np.concatenate(targets)
+def _gain_equations(samples: Samples, base: BaseParameters,
+                    known: Array) -> tuple[Array, Array]:
+    """
+    Return matrix and right-hand side of current g - W beta - W_free p_free = W_known p_known.
+
+    p_free and p_known are the unknown and known inertial parameters of the payload.
+
+    Parameters
+    ----------
+    samples
+        Processed samples with the current in place of the torque.
+    base
+        Base parameters of the arm.
+    known
+        Known inertial parameters of the payload, the first one or four; zeros without payload.
+
+    """
+    n = base.structure.arm.n
+    regressor = base.structure.columns(samples.q, samples.v, samples.a)
+    payload = regressor[:, :, 10 * n - 10:10 * n]
+    current = samples.tau[:, :, None] * np.eye(n)
+    unknown = [-regressor[:, :, base.columns], -payload[:, :, len(known):] * (known[0] > 0)]
+    return (samples.decimate(np.concatenate([current, *unknown], axis=2)),
+            samples.decimate(payload[:, :, :len(known)] @ known))
 
 
 def _with_current(recording: Recording, arm: Arm) -> Recording:

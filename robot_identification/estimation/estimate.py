@@ -11,14 +11,14 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What an estimator returns."""
+"""Estimate of the base parameters with its covariance and diagnostics."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 import numpy as np
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.dynamics import BaseParameters
 from scipy import stats
 
@@ -28,7 +28,7 @@ NOT_CONVERGED = 'not_converged'
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Estimate(ReadOnlyArrays):
     """
     Base parameters with their covariance.
 
@@ -75,7 +75,7 @@ class Estimate:
     equal_weights
         Whether all joints have the same weight instead of one from their noise.
     interval_doubt
-        Why the coverage of confidence intervals is below nominal; empty if it is not.
+        Why the confidence intervals are too narrow; empty if they are not.
 
     """
 
@@ -103,20 +103,14 @@ class Estimate:
         return (f'<Estimate {self.estimator}: {self.base.rank} base parameters, condition number '
                 f'{self.condition_number:.4g}, {self.status}>')
 
-    def __post_init__(self) -> None:
-        for name in ('values', 'covariance', 'noise', 'autocorrelation_factor', 'residual_rms',
-                     'relative_error', 'shape_covariance'):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-        object.__setattr__(self, 'rows', read_only(self.rows, np.int64))
-
     @property
     def labels(self) -> tuple[str, ...]:
-        """Short names of the values."""
+        """Short names of the base parameters."""
         return self.base.labels
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The linear combinations of standard parameters that the values are of."""
+        """Linear combinations of standard parameters that the base parameters represent."""
         return self.base.names
 
     @property
@@ -125,11 +119,16 @@ class Estimate:
         return self.base.structure.shape
 
     @property
+    def weights(self) -> Array:
+        """Reciprocal standard deviation of each joint's noise, autocorrelation included, (n,)."""
+        return 1 / (self.noise * np.sqrt(self.autocorrelation_factor))
+
+    @property
     def standard_deviations(self) -> Array:
         """Standard deviations of the values, (r,)."""
-        return read_only(np.sqrt(np.diag(self.covariance)))
+        return np.sqrt(np.diag(self.covariance))
 
     def confidence_interval(self, level: float = 0.95) -> Array:
         """Return confidence intervals of the values, (r, 2)."""
         half = stats.norm.ppf(0.5 + level / 2) * self.standard_deviations
-        return read_only(np.column_stack([self.values - half, self.values + half]))
+        return np.column_stack([self.values - half, self.values + half])

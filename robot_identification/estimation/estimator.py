@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from abc import ABC
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
@@ -32,10 +32,11 @@ from robot_identification.regression import ReducedRegression, Regression
 from robot_identification.regression.separable import SeparableRegression
 
 RANK_TOLERANCE = 1e-8
-"""Relative to the largest singular value of the regressor with columns of unit norm."""
+"""Singular value, relative to the largest one, up to which it counts as zero. The columns of the
+regressor have unit norm."""
 MAX_ITERATIONS = 50
 CONVERGED = 1e-6
-"""Largest relative difference between a weight and the reciprocal residual deviation."""
+"""Largest relative difference of weights and reciprocal residual deviations at convergence."""
 SHAPE_ITERATIONS = 4
 SHAPE_CONVERGED = 1e-2
 """Largest change of the logarithm of a nonlinear friction parameter at convergence."""
@@ -43,7 +44,7 @@ SHAPE_CONVERGED = 1e-2
 
 @dataclass(frozen=True, eq=False)
 class _Solution:
-    """Minimiser of a weighted quadratic cost; `inverse` is (r, rows) with beta = inverse @ z."""
+    """Minimiser of a weighted quadratic cost; beta = inverse @ weighted torques."""
 
     beta: Array
     inverse: Array
@@ -77,6 +78,29 @@ class ReweightedFit:
     iterations: int
     converged: bool
 
+    @classmethod
+    def of(cls, normal: ReducedRegression, start: Array | None = None) -> ReweightedFit:
+        """
+        Return the fit whose joint weights are the reciprocal deviations of its residuals (IRLS).
+
+        Parameters
+        ----------
+        normal
+            The regression problem of n joints.
+        start
+            Initial weights, (n,); ones if None.
+
+        """
+        weights = np.ones(normal.joints) if start is None else start
+        for iteration in range(1, MAX_ITERATIONS + 1):
+            solution = solve(normal, weights)
+            deviations = _residual_deviations(normal, weights, solution)
+            converged = bool(np.max(np.abs(weights * deviations - 1)) < CONVERGED)
+            if converged or iteration == MAX_ITERATIONS:
+                break
+            weights = 1 / deviations
+        return cls(solution, weights, deviations, iteration, converged)
+
 
 class Estimator(ABC):
     """
@@ -98,9 +122,10 @@ class Estimator(ABC):
     candidate
         Whether model selection ('auto') tries it.
     needs_repeats
-        Whether it needs the noise measured between the periods of a repeated motion.
+        Whether it needs the torque noise, measured from the differences between the periods of a
+        repeated motion.
     interval_doubt
-        Why the coverage of its confidence intervals is below nominal; empty if it is not.
+        Why its confidence intervals are too narrow; empty if they are not.
     needs_only_factors
         Whether R factors and residuals suffice if the friction has no nonlinear parameters.
 
@@ -123,7 +148,7 @@ class Estimator(ABC):
         Parameters
         ----------
         regression
-            The problem.
+            The regression problem.
         reweighted
             The iteratively reweighted fit, whose weights are the default.
 
@@ -134,9 +159,9 @@ class Estimator(ABC):
         """
         Return standard deviation and autocorrelation factor of the joints' noise, (n,) each.
 
-        The covariance is computed from them. By default they are those of the residuals of the
-        reweighted fit: if noisy joints dominate a fit, the residuals of the other joints are not
-        their noise.
+        The covariance of the estimate is computed from them. By default they are those of the
+        residuals of the reweighted fit. Residuals of the estimator's own fit are not used, because
+        noisy joints may dominate it and increase the residuals of the other joints.
 
         Parameters
         ----------
@@ -144,9 +169,8 @@ class Estimator(ABC):
             As for `weights`.
 
         """
-        return reweighted.deviations, autocorrelation_factor(
-            regression.residuals_per_piece(reweighted.solution.beta),
-            int(regression.normal.rows[0]))
+        return reweighted.deviations, _residual_autocorrelation(regression,
+                                                                reweighted.solution.beta)
 
     def fit(self, regression: Regression) -> Estimate:
         """
@@ -155,12 +179,12 @@ class Estimator(ABC):
         Parameters
         ----------
         regression
-            The problem.
+            The regression problem.
 
         Raises
         ------
         EstimationError
-            The recordings lack what the estimator requires.
+            The recordings do not meet the requirements of the estimator.
 
         """
         estimate = self._fit(regression) if regression.fixed else self._fit_shape(regression)
@@ -168,81 +192,63 @@ class Estimator(ABC):
 
     def refit(self, regression: Regression, near: Estimate) -> tuple[Array, IndexArray]:
         """
-        Return the parameters of a similar problem, (r,), and indices of undetermined ones.
+        Return base parameters refitted to other R factors, and the indices of undetermined ones.
 
         Parameters
         ----------
         regression
-            A problem with given R factors and nonlinear friction parameters.
+            The original regression with other R factors, for instance of resampled recordings;
+            its nonlinear friction parameters are fixed.
         near
-            The estimate of the similar problem, whose noise provides the initial weights.
+            The estimate of the original regression, whose noise provides the initial weights.
+
+        Returns
+        -------
+        tuple
+            Parameters (r,), and the indices of those that the R factors do not determine.
 
         """
-        weights = self.weights(regression, iteratively_reweight(regression.normal, 1 / near.noise))
+        weights = self.weights(regression, ReweightedFit.of(regression.normal, 1 / near.noise))
         solution = solve(regression.normal, weights)
         return solution.beta, solution.unexcited
 
     def _fit(self, regression: Regression) -> Estimate:
         normal = regression.normal
-        reweighted = iteratively_reweight(normal)
+        reweighted = ReweightedFit.of(normal)
         weights = self.weights(regression, reweighted)
         noise, factors = self.noise(regression, reweighted)
         return make_estimate(self.name, normal, weights, solve(normal, weights), noise, factors,
                              OK if reweighted.converged else NOT_CONVERGED, reweighted.iterations)
 
     def _fit_shape(self, regression: Regression) -> Estimate:
-        """Return the fit from an alternating search for friction parameters and weights."""
+        """Return the estimate, computing nonlinear friction parameters and weights alternately."""
         separable = SeparableRegression(regression)
-        found = best_shape(separable, np.ones(separable.joints), regression.start)
+        best = best_shape(separable, np.ones(separable.joints), regression.start)
         for _ in range(SHAPE_ITERATIONS):
-            fixed = separable.with_friction_shape(found.shape)
-            weights = self.weights(fixed, iteratively_reweight(fixed.normal))
-            following = best_shape(separable, weights, start=found.shape)
-            change = np.max(np.abs(np.log(following.shape / found.shape)))
-            found = following
-            if change < SHAPE_CONVERGED:
+            last = best
+            fixed = separable.with_friction_shape(last.shape)
+            weights = self.weights(fixed, ReweightedFit.of(fixed.normal))
+            best = best_shape(separable, weights, start=last.shape)
+            if np.max(np.abs(np.log(best.shape / last.shape))) < SHAPE_CONVERGED:
                 break
-        fixed = separable.with_friction_shape(found.shape)
-        if self.own_covariance:
-            return self._fit(fixed)
-        return with_shape_uncertainty(self._fit(fixed), separable,
-                                      self.weights(fixed, iteratively_reweight(fixed.normal)),
-                                      found)
-
-
-def iteratively_reweight(normal: ReducedRegression, start: Array | None = None) -> ReweightedFit:
-    """
-    Return the fit whose joint weights are the reciprocal deviations of its residuals (IRLS).
-
-    Parameters
-    ----------
-    normal
-        The problem with n joints.
-    start
-        Initial weights, (n,); ones if None.
-
-    """
-    weights = np.ones(normal.joints) if start is None else start
-    for iteration in range(1, MAX_ITERATIONS + 1):
-        solution = solve(normal, weights)
-        deviations = _residual_deviations(normal, weights, solution)
-        converged = bool(np.max(np.abs(weights * deviations - 1)) < CONVERGED)
-        if converged or iteration == MAX_ITERATIONS:
-            break
-        weights = 1 / deviations
-    return ReweightedFit(solution, weights, deviations, iteration, converged)
+        fixed = separable.with_friction_shape(best.shape)
+        estimate = self._fit(fixed)
+        return estimate if self.own_covariance else with_shape_uncertainty(
+            estimate, separable,
+            self.weights(fixed, ReweightedFit.of(fixed.normal)), best)
 
 
 def solve(normal: ReducedRegression, weights: Array) -> _Solution:
     """
     Return the minimiser of the weighted squared residuals.
 
-    If the data leave parameters undetermined, it is the one of least norm in scaled parameters.
+    If the data do not determine all parameters, the minimiser with the smallest norm in scaled
+    parameters is returned.
 
     Parameters
     ----------
     normal
-        The problem with n joints.
+        The regression problem of n joints.
     weights
         Reciprocal standard deviations, (n,).
 
@@ -253,8 +259,7 @@ def solve(normal: ReducedRegression, weights: Array) -> _Solution:
     left, singular, right = np.linalg.svd(matrix / scale, full_matrices=False)
     rank = int(np.sum(singular > RANK_TOLERANCE * singular[0]))
     inverse = (right[:rank].T / singular[:rank]) @ left[:, :rank].T / scale[:, None]
-    null = right[rank:]
-    unexcited = np.flatnonzero(np.linalg.norm(null, axis=0) > 1e-4)
+    unexcited = np.flatnonzero(np.linalg.norm(right[rank:], axis=0) > 1e-4)
     return _Solution(inverse @ target, inverse, rank, unexcited)
 
 
@@ -265,13 +270,9 @@ def _residual_deviations(normal: ReducedRegression, weights: Array, solution: _S
     The degrees of freedom used by the parameters are attributed to the joints by the trace of each
     joint's block of the hat matrix.
     """
-    used = np.empty(normal.joints)
-    start = 0
-    for j in range(normal.joints):
-        rows, _ = normal.joint_rows(j)
-        part = solution.inverse[:, start:start + len(rows)]
-        used[j] = np.sum((weights[j] * rows) * part.T)
-        start += len(rows)
+    ends = np.cumsum([len(factor) for factor in normal.factors])
+    hat = normal.stacked(weights)[0] * solution.inverse.T
+    used = np.array([np.sum(part) for part in np.split(hat, ends[:-1])])
     rss = normal.rss(solution.beta)
     floor = np.finfo(float).eps * np.sqrt(normal.energy() / normal.rows)
     free = np.maximum(normal.rows - used, 1.0)
@@ -290,7 +291,7 @@ def make_estimate(name: str, normal: ReducedRegression, weights: Array, solution
     name
         Name of the estimator.
     normal, weights, solution
-        The problem, the weights of its rows (n,), and the solution.
+        The regression problem, the weights of its joints (n,), and the solution.
     noise, factors
         Standard deviation and autocorrelation factor of each joint's noise, (n,) each.
     status, iterations
@@ -298,41 +299,38 @@ def make_estimate(name: str, normal: ReducedRegression, weights: Array, solution
 
     """
     base = normal.base
-    sizes = [len(factor) for factor in normal.factors]
-    spread = np.repeat(weights * noise * np.sqrt(factors), sizes)
-    half = solution.inverse * spread
+    half = solution.inverse * np.repeat(weights * noise * np.sqrt(factors),
+                                        [len(factor) for factor in normal.factors])
     covariance = half @ half.T
     labels = tuple(base.labels[i] for i in solution.unexcited)
     if labels:
         status = RANK_DEFICIENT
         covariance[solution.unexcited, solution.unexcited] = np.inf
     singular = np.linalg.svd(normal.stacked(np.ones(normal.joints))[0], compute_uv=False)
-    rss = normal.rss(solution.beta)
     return Estimate(
         estimator=name, base=base, values=solution.beta, covariance=covariance, noise=noise,
-        autocorrelation_factor=factors, residual_rms=np.sqrt(rss / normal.rows),
-        relative_error=_relative(normal, rss), rows=normal.rows,
+        autocorrelation_factor=factors, rows=normal.rows,
         condition_number=float(singular[0] / singular[solution.rank - 1])
         if not labels else float('inf'),
         rank=solution.rank, unexcited=labels, status=status,
         message=_message(status, labels, base.rank, solution.rank, iterations),
-        iterations=iterations)
+        iterations=iterations, **_residual_sizes(normal, solution.beta))
 
 
-def make_found_estimate(name: str, fixed: Regression, reweighted: ReweightedFit, beta: Array,
-                        status: str, iterations: int) -> Estimate:
+def make_estimate_at(name: str, fixed: Regression, reweighted: ReweightedFit, beta: Array,
+                     status: str, iterations: int) -> Estimate:
     """
     Return the estimate of parameters from a method other than least squares.
 
-    The covariance is that of least squares with the noise of these parameters' residuals, which is
-    at least that of the reweighted fit.
+    The covariance is that of least squares. Its noise is computed from the residuals of these
+    parameters, and is at least that of the reweighted fit.
 
     Parameters
     ----------
     name
         Name of the estimator.
     fixed
-        The problem, with given nonlinear friction parameters.
+        The regression problem, with given nonlinear friction parameters.
     reweighted
         Its iteratively reweighted fit.
     beta
@@ -344,11 +342,17 @@ def make_found_estimate(name: str, fixed: Regression, reweighted: ReweightedFit,
     normal = fixed.normal
     noise = np.maximum(np.sqrt(normal.rss(beta) / normal.rows), reweighted.deviations)
     return make_estimate(name, normal, reweighted.weights, replace(reweighted.solution, beta=beta),
-                         noise, autocorrelation_factor(fixed.residuals(beta)), status, iterations)
+                         noise, _residual_autocorrelation(fixed, beta), status, iterations)
+
+
+def _residual_autocorrelation(regression: Regression, beta: Array) -> Array:
+    """Return the autocorrelation factor of each joint's residuals, (n,)."""
+    return autocorrelation_factor(regression.residuals_per_piece(beta),
+                                  int(regression.normal.rows[0]))
 
 
 def with_values(estimate: Estimate, normal: ReducedRegression, values: Array,
-                covariance: Array) -> Estimate:
+                covariance: Array, **changes: Any) -> Estimate:
     """
     Return an estimate with other values and covariance, and the residuals of these values.
 
@@ -357,28 +361,32 @@ def with_values(estimate: Estimate, normal: ReducedRegression, values: Array,
     estimate
         The estimate that provides everything else.
     normal
-        The problem.
+        The regression problem.
     values, covariance
         (r,) and (r, r).
+    **changes
+        Further fields of `Estimate` that differ.
 
     """
-    rss = normal.rss(values)
     return replace(estimate, values=values, covariance=covariance,
-                   residual_rms=np.sqrt(rss / normal.rows),
-                   relative_error=_relative(normal, rss))
+                   **_residual_sizes(normal, values), **changes)
 
 
-def _relative(normal: ReducedRegression, rss: Array) -> Array:
-    energy = normal.energy()
-    return np.where(normal.measured, np.sqrt(rss / np.where(energy > 0, energy, np.inf)), np.nan)
+def _residual_sizes(normal: ReducedRegression, values: Array) -> dict[str, Any]:
+    """Return RMS and relative size of each joint's residuals as fields of an estimate."""
+    rss, energy = normal.rss(values), normal.energy()
+    relative = np.sqrt(rss / np.where(energy > 0, energy, np.inf))
+    return {'residual_rms': np.sqrt(rss / normal.rows),
+            'relative_error': np.where(normal.measured, relative, np.nan)}
 
 
-def _message(status: str, labels: tuple[str, ...], wanted: int, rank: int, iterations: int) -> str:
+def _message(status: str, labels: tuple[str, ...], count: int, rank: int,
+             iterations: int) -> str:
     if status == RANK_DEFICIENT:
-        return (f'the motion excites {rank} of {wanted} base parameters; not determined by the '
+        return (f'the motion excites {rank} of {count} base parameters; not determined by the '
                 f'data: {", ".join(labels)}; move the joints concerned (robot-identification '
                 f'excite), or rely on the prior of the consistent model for them')
     if status == NOT_CONVERGED:
         return (f'the weights do not converge in {iterations} iterations; one joint is probably '
                 f'fitted exactly: use the estimator ols or record more data')
-    return f'all {wanted} base parameters are determined by the data'
+    return f'all {count} base parameters are determined by the data'

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What an estimator can do and needs, for the table that helps to choose."""
+"""Requirements and capabilities of the estimators, for the table of methods."""
 
 from __future__ import annotations
 
@@ -65,3 +65,11 @@ class EstimatorInfo:
             'online': yes[self.online], 'control law': yes[self.control_law],
             'bounds': yes[self.bounds], 'consistent model': self.consistent,
             'needs': self.needs or '-', 'cost': self.cost, 'take it when': self.purpose}
+
+
+AUTO = 'auto'
+"""Name that stands for model selection instead of an estimator."""
+AUTO_SUMMARY = 'chooses friction model, estimator and delays by cross-validation'
+AUTO_FEATURES = EstimatorInfo(
+    needs='some seconds of motion for each of five blocks', cost='some hundred fits',
+    purpose='the best method is unknown')

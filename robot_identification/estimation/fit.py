@@ -22,16 +22,11 @@ from typing import Any
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.dynamics import (
-    BaseParameters,
-    get_friction,
-    IdentifiedModel,
-    inverse_dynamics,
-)
+import robot_identification.dynamics as dynamics
 from robot_identification.dynamics.identified_model import DELAYED
-from robot_identification.errors import ConfigurationError, EstimationError
+import robot_identification.errors as errors
 from robot_identification.estimation.consistent import ConsistentEstimate, fit_consistent
-from robot_identification.estimation.delay import DelayEstimate, estimate_delay
+import robot_identification.estimation.delay as delays
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimator import Estimator
 from robot_identification.estimation.wls import WeightedLeastSquares
@@ -42,8 +37,8 @@ from robot_identification.signals.shift import delayed
 from robot_identification.spilling_list import SpillingList
 
 PLAIN = 'coulomb_viscous'
-"""Default friction model: reference of model selection, and of the first gear torques for
-load-dependent friction."""
+"""Default friction model. It is also the reference of model selection, and the model that provides
+the first gear torques for load-dependent friction."""
 LOAD_ITERATIONS = 3
 """Iterations of fit and transmitted torques: further ones change parameters by less than their
 standard deviation."""
@@ -64,7 +59,7 @@ class FitOptions:
         Name of the friction model.
     delay
         Whether a delay between position and torque is estimated for each joint: '' or False for
-        none, 'torques' or True to move torques, 'positions' to move positions.
+        none, 'torques' or True to shift torques, 'positions' to shift positions.
     consistency
         Options of `fit_consistent`.
     shape
@@ -81,12 +76,13 @@ class FitOptions:
     def __post_init__(self) -> None:
         delay = DELAYED[0] if self.delay is True else self.delay or ''
         if delay and delay not in DELAYED:
-            raise ConfigurationError(f"delays are of {' or of '.join(DELAYED)}, not of '{delay}'")
+            raise errors.ConfigurationError(
+                f"delays shift {' or '.join(DELAYED)}, not '{delay}'")
         object.__setattr__(self, 'delay', delay)
 
     def nonlinear(self, arm: Arm) -> str:
-        """Return why R factors and residuals do not suffice for this fit; empty if they do."""
-        friction = get_friction(self.friction)
+        """Return why R factors alone do not suffice to repeat the fit; empty if they do."""
+        friction = dynamics.get_friction(self.friction)
         if not self.estimator.needs_only_factors:
             return f"the estimator '{self.estimator.name}' uses every sample"
         if friction.nonlinear or friction.needs_load:
@@ -99,12 +95,12 @@ class FitOptions:
 @dataclass(frozen=True, eq=False)
 class Fit:
     """
-    A free estimate and the consistent model nearest to it.
+    An unconstrained ("free") estimate, and the physically consistent parameters fitted with it.
 
     Parameters
     ----------
     regression
-        The problem at the estimated nonlinear friction parameters and delays.
+        The regression problem at the estimated nonlinear friction parameters and delays.
     estimate
         The free estimate.
     consistent
@@ -117,32 +113,27 @@ class Fit:
     regression: Regression
     estimate: Estimate
     consistent: ConsistentEstimate
-    delay: DelayEstimate
+    delay: delays.DelayEstimate
 
-    def model(self, information: Mapping[str, Any]) -> IdentifiedModel:
-        """Return the identified model."""
+    def model(self, information: Mapping[str, Any]) -> dynamics.IdentifiedModel:
+        """Return the identified model, with entries of information for its file."""
         structure = self.regression.base.structure
-        return IdentifiedModel(
+        return dynamics.IdentifiedModel(
             structure.arm, self.consistent.inertial, self.consistent.rotor_inertia,
             structure.friction.key, self.consistent.friction_parameters, information,
-            friction_shape=structure.shape, delay=self.delay.values,
-            delay_of=self.delay.of,
+            friction_shape=structure.shape, delay=self.delay.values, delay_of=self.delay.of,
             balancers=self.consistent.balancers)
 
-    def free_model(self, model: IdentifiedModel) -> IdentifiedModel:
-        """Return a model with unphysical standard parameters that predicts the free estimate."""
+    def free_model(self) -> dynamics.IdentifiedModel:
+        """Return a model, possibly unphysical, that predicts the torques of the free estimate."""
         base, structure = self.estimate.base, self.estimate.base.structure
         standard = np.asarray(
             np.linalg.lstsq(base.matrix, self.estimate.values, rcond=None)[0], dtype=float)
-        friction = standard[structure.friction_slice].reshape(model.friction_parameters.shape)
-        return IdentifiedModel(
-            model.arm, standard[structure.inertial_slice].reshape(-1, 10),
-            standard[structure.rotor_slice], model.friction, friction * structure.active,
-            friction_shape=model.friction_shape,
-            delay=model.delay, delay_of=model.delay_of, balancers=structure.strengths(standard))
+        standard[structure.friction_slice] *= structure.active.ravel()
+        return replace(self, consistent=replace(self.consistent, values=standard)).model({})
 
     def on(self, samples: Samples) -> Regression:
-        """Return the problem of other samples with this fit's friction, delays and loads."""
+        """Return the regression of other samples with this fit's friction, delays and loads."""
         shifted = delayed(samples, self.delay.values, of=self.delay.of)
         structure = self.regression.base.structure
         loads = (transmitted_torques([shifted], self.consistent)
@@ -156,17 +147,18 @@ def fit_samples(
     options: FitOptions,
     *,
     backend: str | None = None,
-    base: BaseParameters | None = None,
+    base: dynamics.BaseParameters | None = None,
     start: Array | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Fit:
     """
     Return the fit of processed samples.
 
-    Load-dependent friction uses the rigid-body torque of the previous iteration's model, as
-    predictions do, and in the first iteration that of a model with Coulomb and viscous friction.
-    The measured torque is not suitable: if friction dominates, its magnitude with the sign of the
-    velocity equals the torque, and that column alone would fit it exactly.
+    Load-dependent friction needs a load torque. As in predictions, it is the gear torque of a
+    model: first of a model with Coulomb and viscous friction, then of the previous iteration. The
+    measured torque is not suitable. If friction dominates, the magnitude of the measured torque
+    with the sign of the velocity equals the torque itself, and this column alone would fit it
+    exactly.
 
     Parameters
     ----------
@@ -177,7 +169,7 @@ def fit_samples(
     options
         Estimator, friction, delay, consistency.
     backend
-        Regressor backend, None for what is installed.
+        Regressor backend, see `joint_torque_regressor`.
     base
         Base parameters of the structure, if already computed.
     start
@@ -190,11 +182,18 @@ def fit_samples(
     EstimationError
         The data cannot be fitted with these options; the message gives the reason.
 
+    Examples
+    --------
+    >>> options = FitOptions(get_estimator('wls'), 'coulomb_viscous')    # doctest: +SKIP
+    >>> fit = fit_samples(arm, [process(recording, arm)], options)    # doctest: +SKIP
+    >>> model = fit.model({})    # doctest: +SKIP
+
     """
-    friction = get_friction(options.friction)
+    friction = dynamics.get_friction(options.friction)
     if friction.not_identifiable_because:
-        raise EstimationError(f"the friction '{friction.key}' cannot be identified from a "
-                              f'recording: {friction.not_identifiable_because}')
+        raise errors.EstimationError(
+            f"the friction '{friction.key}' cannot be identified from a recording: "
+            f'{friction.not_identifiable_because}')
     loads = None
     with single_threaded_blas():    # small matrices: BLAS threads only wait for one another
         if friction.needs_load:
@@ -215,36 +214,36 @@ def fit_samples(
 
 
 def _interval_doubt(estimator: Estimator, estimate: Estimate) -> str:
-    """Return why the coverage of confidence intervals is below nominal; empty if it is not."""
-    doubts = [estimator.interval_doubt] if estimator.interval_doubt else []
+    """Return why the confidence intervals are too narrow; empty if they are not."""
     structure = estimate.base.structure
-    moves = np.broadcast_to(structure.active_shape, estimate.shape.shape).ravel()
-    spread = np.diag(estimate.shape_covariance)
-    if not np.any(moves):
-        return '; '.join(doubts)
-    if structure.friction.ambiguous:
-        doubts.append('very different nonlinear parameters of the friction '
-                      f"'{structure.friction.key}' fit almost equally well, and the covariance is "
-                      'local to those found; '
-                      'take stribeck or atan if intervals matter')
-    elif spread.size != moves.size:
-        doubts.append('the covariance treats the nonlinear friction parameters as known')
-    elif not np.all(np.isfinite(spread[moves])):
-        count = np.sum(~np.isfinite(spread[moves]))
-        doubts.append(f'{count} of {np.sum(moves)} nonlinear friction parameters lie on a bound '
-                      'or are not determined by the data; take a simpler friction model')
-    return '; '.join(doubts)
+    searched = np.broadcast_to(structure.active_shape, estimate.shape.shape).ravel()
+    variances = np.diag(estimate.shape_covariance)
+    doubt = ''
+    if not np.any(searched):
+        pass
+    elif structure.friction.ambiguous:
+        doubt = ('very different nonlinear parameters of the friction '
+                 f"'{structure.friction.key}' fit almost equally well, and the covariance is "
+                 'local to those found; use stribeck or atan if intervals matter')
+    elif variances.size != searched.size:
+        doubt = 'the covariance treats the nonlinear friction parameters as known'
+    elif not np.all(np.isfinite(variances[searched])):
+        doubt = (f'{np.sum(~np.isfinite(variances[searched]))} of {np.sum(searched)} nonlinear '
+                 'friction parameters lie on a bound or are not determined by the data; use a '
+                 'simpler friction model')
+    return '; '.join(filter(None, [estimator.interval_doubt, doubt]))
 
 
 def _fit_regression(regression: Regression, options: FitOptions,
                     initial_delay: Array | None = None) -> Fit:
-    """Return the fit of one regression, whose transmitted torques are fixed."""
+    """Return the fit of a regression with given gear torques."""
     if options.shape is not None:
         regression = regression.with_friction_shape(options.shape)
-    original, delay = regression, DelayEstimate.zero(regression.base.structure.arm.n)
+    original, zero = regression, np.zeros(regression.base.structure.arm.n)
+    delay = delays.DelayEstimate(zero, zero)
     estimate = options.estimator.fit(regression)
     for _ in range(DELAY_ITERATIONS if options.delay else 0):
-        delay = estimate_delay(original, estimate, initial_delay, str(options.delay))
+        delay = delays.estimate_delay(original, estimate, initial_delay, str(options.delay))
         initial_delay = delay.values
         regression = replace(_shifted(original, delay), start=estimate.shape)
         estimate = options.estimator.fit(regression)
@@ -256,19 +255,19 @@ def _fit_regression(regression: Regression, options: FitOptions,
 def _transmitted(samples: Sequence[Samples], fit: Fit) -> tuple[Array, ...]:
     """Return the gear torques at the delayed positions of a fit."""
     if fit.delay.of == 'positions':
-        samples = [part.moved(fit.delay.values) for part in samples]
+        samples = [each.moved(fit.delay.values) for each in samples]
     return transmitted_torques(samples, fit.consistent)
 
 
-def _shifted(regression: Regression, delay: DelayEstimate) -> Regression:
-    """Return the problem with the delays removed from samples and gear torques."""
-    parts = SpillingList(delayed(samples, delay.values, of=delay.of)
-                         for samples in regression.samples)
+def _shifted(regression: Regression, delay: delays.DelayEstimate) -> Regression:
+    """Return the regression with the delays removed from samples and gear torques."""
+    shifted = SpillingList(delayed(samples, delay.values, of=delay.of)
+                           for samples in regression.samples)
     loads = None
     if regression.loads is not None:
-        loads = tuple(load[np.searchsorted(samples.t, part.t)] for samples, part, load in zip(
-            regression.samples, parts, regression.loads))
-    return replace(regression, samples=parts, loads=loads, reduced=None)
+        loads = tuple(load[np.searchsorted(samples.t, after.t)] for samples, after, load in zip(
+            regression.samples, shifted, regression.loads))
+    return replace(regression, samples=shifted, loads=loads, reduced=None)
 
 
 def transmitted_torques(samples: Sequence[Samples],
@@ -286,6 +285,6 @@ def transmitted_torques(samples: Sequence[Samples],
     """
     arm = consistent.structure.arm
     return tuple(
-        inverse_dynamics(arm, part.q, part.v, part.a, consistent.inertial)
-        + arm.balancer_torque(part.q, consistent.balancers)
-        for part in samples)
+        dynamics.inverse_dynamics(arm, each.q, each.v, each.a, consistent.inertial)
+        + arm.balancer_torque(each.q, consistent.balancers)
+        for each in samples)

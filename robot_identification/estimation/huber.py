@@ -23,14 +23,13 @@ from robot_identification.errors import ConfigurationError
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator import (
     Estimator,
-    iteratively_reweight,
     make_estimate,
+    ReweightedFit,
     solve,
     with_values,
 )
 from robot_identification.estimation.estimator_info import EstimatorInfo, NEAREST
 from robot_identification.regression import ReducedRegression, Regression
-from robot_identification.regression.packing import joint_columns
 from robot_identification.regression.reduced_regression import triangle
 from robot_identification.signals import Samples
 from scipy.ndimage import median_filter
@@ -41,8 +40,8 @@ CONVERGED = 1e-5
 MAD_TO_STD = 1.4826
 """Standard deviation of a Gaussian over its median absolute deviation."""
 SPIKE_WIDTH = 11
-"""Samples of the moving median: it removes spikes of up to five samples; steps and longer contacts
-remain and are left to the loss."""
+"""Number of samples of the moving median, which removes spikes of up to five samples. Steps and
+longer contacts remain; the loss limits their influence."""
 SPIKE_DEVIATIONS = 6.0
 """Deviations from the moving median above which a sample is a spike; one Gaussian sample in 500
 million exceeds it."""
@@ -91,34 +90,31 @@ class Huber(Estimator):
         Parameters
         ----------
         regression
-            The problem.
+            The regression problem.
 
         """
-        cleaned, count = without_spikes(regression)
-        found = super().fit(cleaned)
-        if count and found.status == OK:
-            found = replace(found, message=f'{found.message}; {count} isolated spikes of the '
-                                           'torque were removed')
-        return found
+        cleaned, count = remove_spikes(regression)
+        estimate = super().fit(cleaned)
+        removed = f'; {count} isolated spikes of the torque were removed'
+        return (replace(estimate, message=estimate.message + removed)
+                if count and estimate.status == OK else estimate)
 
     def _fit(self, regression: Regression) -> Estimate:
-        normal = regression.normal
-        columns = joint_columns(regression.base)
-        rows = regression.rows()
-        reweighted = iteratively_reweight(normal)
+        normal, rows = regression.normal, regression.rows()
+        columns = regression.base.joint_columns
+        reweighted = ReweightedFit.of(normal)
         _, factors = self.noise(regression, reweighted)
+        floor = np.finfo(float).eps * np.sqrt(normal.energy() / normal.rows) + np.finfo(float).tiny
         beta, status, iteration = reweighted.solution.beta, NOT_CONVERGED, 0
         while status != OK and iteration < MAX_ITERATIONS:
             iteration += 1
             errors = [r[:, -1] - r[:, :-1] @ beta[c] for r, c in zip(rows, columns)]
-            scale = np.array([MAD_TO_STD * np.median(np.abs(e)) for e in errors])
-            scale = np.maximum(scale, np.finfo(float).eps * np.sqrt(normal.energy() / normal.rows)
-                               + np.finfo(float).tiny)
+            scale = np.maximum([MAD_TO_STD * np.median(np.abs(e)) for e in errors], floor)
             scale[~normal.measured] = 1.0    # without effort: no influence
-            counts = [np.minimum(1.0, self.threshold * s / np.maximum(np.abs(e), 1e-300))
-                      for e, s in zip(errors, scale)]
-            robust = ReducedRegression(normal.base, columns, tuple(
-                triangle(np.sqrt(c)[:, None] * r) for c, r in zip(counts, rows)), normal.rows)
+            weights = [np.minimum(1.0, self.threshold * s / np.maximum(np.abs(e), 1e-300))
+                       for e, s in zip(errors, scale)]
+            robust = ReducedRegression(normal.base, tuple(
+                triangle(np.sqrt(w)[:, None] * r) for w, r in zip(weights, rows)), normal.rows)
             solution = solve(robust, 1 / scale)
             deviations = np.linalg.norm(solution.inverse, axis=1)
             change = np.max(np.abs(solution.beta - beta) / np.maximum(deviations, 1e-300))
@@ -126,30 +122,31 @@ class Huber(Estimator):
             if change < CONVERGED:
                 status = OK
         noise = np.array([
-            np.sqrt(np.mean((c * e) ** 2)) / max(np.mean(np.abs(e) < self.threshold * s), 0.1)
-            for e, c, s in zip(errors, counts, scale)])
+            np.sqrt(np.mean((w * e) ** 2)) / max(np.mean(np.abs(e) < self.threshold * s), 0.1)
+            for e, w, s in zip(errors, weights, scale)])
         noise[~normal.measured] = 1.0
         plain = make_estimate(self.name, normal, 1 / scale, solve(normal, 1 / scale), noise,
                               factors, status, iteration)
-        share = np.mean([np.mean(c < 1) for c in counts])
-        found = with_values(plain, normal, beta, plain.covariance)
+        message = plain.message
         if status == OK and not plain.unexcited:
-            found = replace(found, message=f'{found.message}; {share:.0%} of the rows have '
-                                           'reduced weight')
-        return replace(found, own_values=True)
+            reduced = np.mean([np.mean(w < 1) for w in weights])
+            message += f'; {reduced:.0%} of the rows have reduced weight'
+        return with_values(plain, normal, beta, plain.covariance, own_values=True,
+                           message=message)
 
 
-def without_spikes(regression: Regression) -> tuple[Regression, int]:
+def remove_spikes(regression: Regression) -> tuple[Regression, int]:
     """
-    Return the problem without isolated spikes of the torque, and the number of spike samples.
+    Return the regression without isolated spikes of the torque, and the number of spike samples.
 
     A residual far from the median of its neighbours is replaced by that median (Hampel
-    identifier). It is applied to residuals, so that fast motion is not a spike.
+    identifier). Residuals are used instead of torques, so that fast motion is not taken for a
+    spike.
 
     Parameters
     ----------
     regression
-        The problem.
+        The regression problem.
 
     References
     ----------
@@ -157,36 +154,27 @@ def without_spikes(regression: Regression) -> tuple[Regression, int]:
     Technology 10(1), 2002.
 
     """
-    beta = iteratively_reweight(regression.normal).solution.beta
-    cleaned, count = [], 0
-    for samples, load in regression.parts:
-        excess = _excess(samples, _residual(regression, samples, load, beta))
-        excess[:, ~regression.normal.measured] = 0.0
-        found = int(np.count_nonzero(np.any(excess != 0, axis=1)))
-        cleaned.append(replace(samples, tau=samples.tau - excess) if found else samples)
-        count += found
+    base, cleaned, count = regression.base, [], 0
+    standard = base.lift(ReweightedFit.of(regression.normal).solution.beta)
+    for samples, load in regression.samples_with_loads:
+        predicted = base.structure.torque(samples.q, samples.v, samples.a, standard, load,
+                                          base.structure.states(samples.q))
+        spikes = _find_spikes(samples, samples.tau - predicted)
+        spikes[:, ~regression.normal.measured] = 0.0
+        cleaned.append(replace(samples, tau=samples.tau - spikes))
+        count += int(np.count_nonzero(np.any(spikes != 0, axis=1)))
     if not count:
         return regression, 0
     return replace(regression, samples=tuple(cleaned), reduced=None), count
 
 
-def _residual(regression: Regression, samples: Samples, load: Array | None,
-              beta: Array) -> Array:
-    """Return torque minus prediction at every sample, (N, n)."""
-    base = regression.base
-    predicted: Array = base.structure.torque(
-        samples.q, samples.v, samples.a, base.lift(beta), load,
-        base.structure.states(samples.q))
-    return samples.tau - predicted
-
-
-def _excess(samples: Samples, residual: Array) -> Array:
+def _find_spikes(samples: Samples, residual: Array) -> Array:
     """Return the deviation of spikes from the moving median, zero elsewhere, (N, n)."""
     excess = np.zeros_like(residual)
     for run in samples.segments:
-        part = residual[run]
-        if len(part) > SPIKE_WIDTH:
-            excess[run] = part - median_filter(part, size=(SPIKE_WIDTH, 1), mode='nearest')
+        if run.stop - run.start > SPIKE_WIDTH:
+            excess[run] = residual[run] - median_filter(residual[run], size=(SPIKE_WIDTH, 1),
+                                                        mode='nearest')
     size = np.abs(excess)
-    deviation = np.quantile(size, LEVEL, axis=0) / QUANTILE
-    return np.where((size > SPIKE_DEVIATIONS * deviation) & (deviation > 0), excess, 0.0)
+    std = np.quantile(size, LEVEL, axis=0) / QUANTILE
+    return np.where((size > SPIKE_DEVIATIONS * std) & (std > 0), excess, 0.0)

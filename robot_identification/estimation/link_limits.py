@@ -11,21 +11,27 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What is known of a link beside that its inertia is physical: mass, centre of mass, extent."""
+"""Limits of the mass, the centre of mass and the extent of a link."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics import ModelStructure, pseudo_inertia
 from robot_identification.errors import ConfigurationError
-from robot_identification.yaml_file import read_yaml, truncated_repr
+from robot_identification.yaml_file import check_fields, Quantity, read_typed, read_yaml
+
+Kilograms = Annotated[float, Quantity('kg')]
+HighestMass = Annotated[float, Quantity('kg', above=0)]
+Metres = Annotated[float, Quantity('m')]
+Length = Annotated[float, Quantity('m', above=0)]
+Point = tuple[Metres, Metres, Metres]
 
 
 @dataclass(frozen=True)
@@ -51,57 +57,33 @@ class LinkLimits:
 
     """
 
-    mass: ArrayLike | None = None
-    centre: ArrayLike | None = None
-    ellipsoid: ArrayLike | None = None
+    mass: tuple[Kilograms, HighestMass] | None = None
+    centre: tuple[Point, Point] | None = None
+    ellipsoid: tuple[Point, tuple[Length, Length, Length]] | None = None
 
     def __post_init__(self) -> None:
-        shapes = {'mass': (2,), 'centre': (2, 3), 'ellipsoid': (2, 3)}
-        for name, shape in shapes.items():
-            value = getattr(self, name)
-            if value is None:
-                continue
-            try:
-                array = np.asarray(value, dtype=float)
-            except (TypeError, ValueError, OverflowError) as error:
-                raise ConfigurationError(f'{name} of a link must be numbers') from error
-            good = array.shape == shape and bool(np.all(np.isfinite(array)))
-            if good and name == 'ellipsoid':
-                good = bool(np.all(array[1] > 0))
-            elif good:
-                good = bool(np.all(array[0] <= array[1]))
-            if good and name == 'mass' and array[1] <= 0:
-                raise ConfigurationError(f'a link cannot have a mass of at most {array[1]:g} kg')
-            if not good:
-                raise ConfigurationError(
-                    f'{name} of a link must be two rows of shape {shape}, '
-                    + ('the centre and positive semi-axes' if name == 'ellipsoid'
-                       else 'lowest and highest') + f', not {array.tolist()}')
+        check_fields(self, ConfigurationError)
+        for name, bounds in (('mass', self.mass), ('centre', self.centre)):
+            if bounds is not None and np.any(np.greater(*bounds)):
+                raise ConfigurationError(f'{name} must be lowest and highest, not {list(bounds)}')
 
     def rows(self) -> tuple[Array, Array]:
         """Return the linear constraints, matrix (c, 10) @ parameters >= bound (c,)."""
         rows: list[Array] = []
-        bounds: list[float] = []
         unit = np.eye(10)
+        masses = () if self.mass is None else (self.mass[0], -self.mass[1])
         if self.mass is not None:
-            low, high = np.asarray(self.mass, dtype=float)
             rows += [unit[0], -unit[0]]
-            bounds += [low, -high]
         if self.centre is not None:
-            low, high = np.asarray(self.centre, dtype=float)
-            for axis in range(3):
-                rows += [unit[1 + axis] - low[axis] * unit[0],
-                         high[axis] * unit[0] - unit[1 + axis]]
-                bounds += [0.0, 0.0]
+            lower, upper = np.array(self.centre)[:, :, None]
+            rows += [*(unit[1:4] - lower * unit[0]), *(upper * unit[0] - unit[1:4])]
         if self.ellipsoid is not None:
-            centre, axes = np.asarray(self.ellipsoid, dtype=float)
+            centre, axes = np.array(self.ellipsoid)
             inverse = np.diag(1 / axes ** 2)
-            pull = inverse @ centre
-            form = np.block([[-inverse, pull[:, None]],
-                             [pull[None], np.array([[1 - centre @ pull]])]])
+            scaled = inverse @ centre[:, None]
+            form = np.block([[-inverse, scaled], [scaled.T, 1 - centre @ scaled]])
             rows.append(np.einsum('pij,ij->p', pseudo_inertia(unit), form))
-            bounds.append(0.0)
-        return np.array(rows).reshape(-1, 10), np.array(bounds)
+        return np.array(rows).reshape(-1, 10), np.pad(masses, (0, len(rows) - len(masses)))
 
 
 def limit_rows(structure: ModelStructure, limits: Mapping[str, LinkLimits]) -> tuple[Array, Array]:
@@ -129,9 +111,7 @@ def limit_rows(structure: ModelStructure, limits: Mapping[str, LinkLimits]) -> t
                                      f"'{structure.arm.name}': {', '.join(names)}")
         matrix, bound = limit.rows()
         first = 10 * names.index(joint)
-        wide = np.zeros((len(matrix), structure.count))
-        wide[:, first:first + 10] = matrix
-        rows.append(wide)
+        rows.append(np.pad(matrix, ((0, 0), (first, structure.count - first - 10))))
         bounds.append(bound)
     return np.vstack(rows), np.concatenate(bounds)
 
@@ -153,19 +133,11 @@ def load_limits(path: str | Path, arm: Arm) -> dict[str, LinkLimits]:
         The file cannot be read, or its content is invalid.
 
     """
-    content = read_yaml(path, 'limits file', ConfigurationError)
-    if not isinstance(content, dict):
-        raise ConfigurationError(f"the limits '{path}' must be a mapping from joints to limits")
-    limits = {}
-    for joint, values in content.items():
-        if not isinstance(values, Mapping) or not set(values) <= {'mass', 'centre', 'ellipsoid'}:
-            raise ConfigurationError(f"the limits of '{joint}' in '{path}' may be mass, centre "
-                                     f'and ellipsoid, not {truncated_repr(values)!r}')
+    limits: dict[str, LinkLimits] = read_typed(
+        {str: LinkLimits}, read_yaml(path, 'limits file', ConfigurationError),
+        f"the limits '{path}'", ConfigurationError)
+    for joint in limits:
         if joint not in arm.joint_names:
             raise ConfigurationError(f"the limits '{path}' name '{joint}', not a joint of "
                                      f"'{arm.name}': {', '.join(arm.joint_names)}")
-        try:
-            limits[joint] = LinkLimits(**values)
-        except ConfigurationError as error:
-            raise ConfigurationError(f"the limits of '{joint}' in '{path}': {error}") from error
     return limits

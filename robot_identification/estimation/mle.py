@@ -25,10 +25,10 @@ from robot_identification.regression import Regression
 
 class MaximumLikelihood(Estimator):
     """
-    Each joint is weighted by its noise, measured between the periods of a repeated motion.
+    Least squares with joint weights from the noise between the periods of a repeated motion.
 
-    The covariance includes only this noise: it is the repeatability of the estimate, without the
-    error of an incomplete model.
+    The covariance includes only this noise. It describes the repeatability of the estimate, not
+    the error of an incomplete model.
 
     References
     ----------
@@ -47,11 +47,15 @@ class MaximumLikelihood(Estimator):
                          purpose='the motion repeats often')
 
     def weights(self, regression: Regression, reweighted: ReweightedFit) -> Array:
-        """Return the reciprocal of the measured noise of the rows."""
+        """Return the reciprocal standard deviation of each joint's measured noise, (n,)."""
         return 1 / self._measured(regression)
 
     def noise(self, regression: Regression, reweighted: ReweightedFit) -> tuple[Array, Array]:
-        """Return the measured noise, which is assumed to be white."""
+        """
+        Return standard deviation and autocorrelation factor of the measured noise, (n,) each.
+
+        The noise is assumed to be white, so the factors are 1.
+        """
         return self._measured(regression), np.ones(regression.normal.joints)
 
     def _measured(self, regression: Regression) -> Array:

@@ -11,32 +11,26 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The fit of a model: direction of gravity, model selection, fit, covariances, bootstrap."""
+"""Fit of a model: direction of gravity, model selection, fit, covariances and bootstrap."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from robot_identification import estimation
 from robot_identification.arm import Arm
 from robot_identification.dynamics import get_friction
-from robot_identification.errors import ConfigurationError, EstimationError
-from robot_identification.estimation import (
-    Estimator,
-    ESTIMATORS,
-    Fit,
-    fit_samples,
-    FitOptions,
-    get_estimator,
-    select_model,
-)
-from robot_identification.estimation.auto import AUTO, Choice
+import robot_identification.errors as errors
+from robot_identification.estimation.auto import Choice
 from robot_identification.estimation.consistent import with_data_covariance
+from robot_identification.estimation.estimator_info import AUTO
 from robot_identification.estimation.fit import PLAIN
 from robot_identification.estimation.resampling import Bootstrap, inflate_covariance
 from robot_identification.estimation.tilt import estimate_gravity_direction, Tilt
 from robot_identification.signals import Samples
+from robot_identification.yaml_file import parse_yaml
 
 
 @dataclass(frozen=True)
@@ -63,7 +57,7 @@ class ModelOptions:
         Number of bootstrap resamples of the recordings, see `Bootstrap`; 0 for none, 1000 are
         usual. The draws are the same in every run.
     backend
-        Regressor backend, None for what is installed.
+        Regressor backend, see `joint_torque_regressor`.
 
     """
 
@@ -82,24 +76,25 @@ class ModelOptions:
         Raises
         ------
         RobotIdentificationError
-            A name is unknown, or options do not go together.
+            A name is unknown, or options are incompatible.
 
         """
         method = self.method()
         if self.friction is not None:
             get_friction(self.friction)
         if not count:
-            raise EstimationError('no recording to identify from')
+            raise errors.EstimationError('no recording to identify from')
         if self.bootstrap:
-            Bootstrap.check(None if method is None else FitOptions(
+            Bootstrap.check(None if method is None else estimation.FitOptions(
                 method, self.friction or PLAIN, self.delay or False), arm, count, self.bootstrap)
 
-    def method(self) -> Estimator | None:
+    def method(self) -> estimation.Estimator | None:
         """Return the estimator, None for 'auto'."""
         if self.estimator != AUTO:
-            return get_estimator(self.estimator, **self.settings)
+            return estimation.get_estimator(self.estimator, **self.settings)
         if self.settings:
-            raise ConfigurationError("the estimator 'auto' has no settings; name an estimator")
+            raise errors.ConfigurationError(
+                "the estimator 'auto' has no settings; name an estimator")
         return None
 
 
@@ -121,7 +116,7 @@ class ModelFit:
 
     """
 
-    fit: Fit
+    fit: estimation.Fit
     choice: Choice | None = None
     tilt: Tilt | None = None
     bootstrap: Bootstrap | None = None
@@ -139,24 +134,25 @@ def fit_model(arm: Arm, samples: Sequence[Samples], options: ModelOptions,
     samples
         Processed recordings, at least one.
     options
-        Estimator, friction and what else can be chosen.
+        Options of the fit.
     report
-        Called with the present step and the fraction of it that is done.
+        Called with the name of the current step and its completed fraction, 0 to 1.
 
     Raises
     ------
     EstimationError
-        The data cannot be fitted this way; the text says what to do.
+        The data cannot be fitted with these options; the message says what to do.
 
     """
     tilt = None
     if arm.estimate_gravity:
         report('estimating the direction of gravity', 1.0)
-        arm, tilt = estimate_gravity_direction(
-            arm, samples, FitOptions(get_estimator('wls'), options.friction or PLAIN))
+        arm, tilt = estimate_gravity_direction(arm, samples, estimation.FitOptions(
+            estimation.get_estimator('wls'), options.friction or PLAIN))
     fit_options, choice = _select(arm, samples, options, report)
-    fit = fit_samples(arm, samples, fit_options, backend=options.backend,
-                      progress=lambda fraction: report('reducing the regressor', fraction))
+    fit = estimation.fit_samples(
+        arm, samples, fit_options, backend=options.backend,
+        progress=lambda fraction: report('reducing the regressor', fraction))
     estimate = inflate_covariance(fit.estimate, fit.regression)
     if estimate is not fit.estimate:
         fit = replace(fit, estimate=estimate,
@@ -170,16 +166,42 @@ def fit_model(arm: Arm, samples: Sequence[Samples], options: ModelOptions,
 
 def _select(arm: Arm, samples: Sequence[Samples], options: ModelOptions,
             report: Callable[[str, float], None]
-            ) -> tuple[FitOptions, Choice | None]:
+            ) -> tuple[estimation.FitOptions, Choice | None]:
     """Return the options of the fit; with 'auto' those selected by cross-validation."""
     method = options.method()
     if method is not None:
-        return FitOptions(method, options.friction or PLAIN, options.delay or False,
-                          options.consistency), None
-    repeated = all(part.noise is not None for part in samples)
-    estimators = {name: get_estimator(name) for name, kind in ESTIMATORS.items()
+        return estimation.FitOptions(method, options.friction or PLAIN, options.delay or False,
+                                     options.consistency), None
+    repeated = all(each.noise is not None for each in samples)
+    estimators = {name: kind() for name, kind in estimation.ESTIMATORS.items()
                   if kind.candidate and (repeated or not kind.needs_repeats)}
-    choice = select_model(arm, samples, options.friction, estimators, delay=options.delay,
-                          consistency=options.consistency, backend=options.backend,
-                          progress=report)
+    choice = estimation.select_model(
+        arm, samples, options.friction, estimators, delay=options.delay,
+        consistency=options.consistency, backend=options.backend, progress=report)
     return choice.options, choice
+
+
+def read_settings(pairs: Iterable[str]) -> dict[str, Any]:
+    """
+    Return the settings of an estimator from the command line.
+
+    Parameters
+    ----------
+    pairs
+        NAME=VALUE each; values are YAML.
+
+    Raises
+    ------
+    ConfigurationError
+        An argument is not NAME=VALUE, or a name is given twice.
+
+    """
+    settings = {}
+    for pair in pairs:
+        name, equals, value = pair.partition('=')
+        if not equals or not name:
+            raise errors.ConfigurationError(f"'{pair}' is not a setting; write NAME=VALUE")
+        if name in settings:
+            raise errors.ConfigurationError(f"the setting '{name}' is given twice")
+        settings[name] = parse_yaml(value, f"the value of '{pair}'", errors.ConfigurationError)
+    return settings

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Noise of the residuals at the frequencies of the model."""
+"""Autocorrelation of residuals: noise density at low frequencies over the variance."""
 
 from __future__ import annotations
 
@@ -21,25 +21,26 @@ import numpy as np
 from robot_identification.arrays import Array
 
 SIGNIFICANT = 3.0
-"""Standard deviations of white noise's factor above which residuals count as autocorrelated."""
-_BLOCK = 1 << 14
-"""Rows summed at a time, which bounds the memory."""
+"""Residuals count as autocorrelated if their factor exceeds 1 by this many standard deviations,
+computed for white noise."""
 
 
-def autocorrelation_factor(residuals: Array | Iterable[Array], rows: int | None = None) -> Array:
+def autocorrelation_factor(pieces: Iterable[Array], rows: int) -> Array:
     """
     Return the low-frequency noise density over the variance, (n,); 1 for white residuals.
 
     The variance of an estimate depends on the noise at the frequencies of the regressor. Residuals
-    of an incomplete model are largest there, and a covariance for independent rows is too small.
-    A factor that is not significant is set to 1, so a correct model's intervals stay as narrow.
+    of an incomplete model are largest at these frequencies, so a covariance that assumes
+    independent rows is too small.
+    A factor that is not significant is set to 1, so that the intervals of a correct model are not
+    widened.
 
     Parameters
     ----------
-    residuals
-        (rows, n) in the order of time; or consecutive parts, read one at a time.
+    pieces
+        Residuals of consecutive pieces in chronological order, (rows of the piece, n) each.
     rows
-        Number of rows of all parts together; needed only for parts.
+        Number of rows of all pieces together.
 
     References
     ----------
@@ -47,24 +48,20 @@ def autocorrelation_factor(residuals: Array | Iterable[Array], rows: int | None 
     autocorrelation consistent covariance matrix", Econometrica 55(3), 1987.
 
     """
-    parts = [residuals] if isinstance(residuals, np.ndarray) else residuals
-    rows = len(residuals) if isinstance(residuals, np.ndarray) else int(rows or 0)
-    # the mean square of sums over `length` rows holds the covariances with Bartlett's taper
+    # mean square of sums over `length` rows: sum of the autocovariances with Bartlett weights
     length = int(np.sqrt(rows)) + 1
     totals, squares = np.zeros((1, 1)), np.zeros((2, 1))
-    for each in parts:
+    for piece in pieces:
         if len(totals) == 1:
-            totals, squares = np.zeros((1, each.shape[1])), np.zeros((2, each.shape[1]))
-        for first in range(0, len(each), _BLOCK):
-            part = each[first:first + _BLOCK]
-            totals = np.vstack([totals[-length:], totals[-1] + np.cumsum(part, axis=0)])
-            for k, x in enumerate((totals[length:] - totals[:-length], part)):
-                squares[k] += np.einsum('ij,ij->j', x, x)
+            totals, squares = np.zeros((1, piece.shape[1])), np.zeros((2, piece.shape[1]))
+        totals = np.vstack([totals[-length:], totals[-1] + np.cumsum(piece, axis=0)])
+        for k, x in enumerate((totals[length:] - totals[:-length], piece)):
+            squares[k] += np.einsum('ij,ij->j', x, x)
     factors, variance = np.ones(squares.shape[1]), squares[1] / rows
     coloured = variance > 0
     if length < 3:
         return factors
-    deviation = 2 * np.sqrt(length / 3 / rows)
-    found = squares[0, coloured] / (rows + 1 - length) / (length * variance[coloured])
-    factors[coloured] = np.where(found > 1 + SIGNIFICANT * deviation, found, 1.0)
+    std = 2 * np.sqrt(length / 3 / rows)    # of the factor if the noise is white
+    measured = squares[0, coloured] / (rows + 1 - length) / (length * variance[coloured])
+    factors[coloured] = np.where(measured > 1 + SIGNIFICANT * std, measured, 1.0)
     return factors

@@ -24,7 +24,9 @@ from robot_identification.regression import Regression
 
 class OrdinaryLeastSquares(Estimator):
     """
-    All rows have the same weight; the covariance uses the noise of each joint.
+    Least squares in which all joints have the same weight.
+
+    The covariance is computed from the noise of each joint.
 
     References
     ----------

@@ -11,54 +11,56 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Inertial parameters of what the arm carries."""
+"""Identification of the inertial parameters of a payload."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from robot_identification.arrays import Array, read_only
-from robot_identification.dynamics import IdentifiedModel
+from robot_identification.arrays import Array, IndexArray, ReadOnlyArrays
+from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel
 from robot_identification.dynamics.inertial import smallest_eigenvalues
 from robot_identification.errors import EstimationError
-from robot_identification.estimation.body import fit_body
-from robot_identification.estimation.payload_errors import (
-    LARGEST,
-    last_body_regressor,
-    residual_noise,
-    SCALE,
-)
+from robot_identification.estimation import payload_errors
+from robot_identification.estimation.cone_program import solve_conic_least_squares
+from robot_identification.estimation.payload_errors import LARGEST, SCALE
+from robot_identification.estimation.prior import feasible_bound, link_transform
 from robot_identification.recording import Recording
-from robot_identification.signals import delayed, process, Samples
+from robot_identification.signals import delayed, process
 from scipy.stats import norm
 from scipy.stats import t as student
 
 _SIGNIFICANT = 3.0
-"""Standard deviations of the mass above which a payload is found (1 false one in 370 motions)."""
+"""Standard deviations of the mass above which a payload is found: one false detection in 370."""
 _NOTICEABLE = 0.5
-"""Payload over the mass of the last link that a motion must be able to show before 'none' is
-reported."""
+"""Mass relative to the last link's that a motion must be able to detect before the verdict 'none'
+is given."""
 _BLOCKS = 24
-"""Blocks of time, and of states, of a motion; more than twice the ten parameters."""
+"""Number of blocks of time, and of similar states; more than twice the ten parameters."""
+_MARGIN = 1e-4
+"""Distance of the pseudo-inertia from the boundary of the feasible cone, in units of its scale."""
+_WEAK_DEVIATION = 10.0
+"""Prior standard deviation in units of the payload's scale: it only affects undetermined
+parameters."""
+_RADIUS = 0.1
+"""[m] Prior radius of gyration of a payload, typical of tools."""
 
 
 @dataclass(frozen=True, eq=False)
-class PayloadEstimate:
+class PayloadEstimate(ReadOnlyArrays):
     """
     Inertial parameters of a payload.
 
     Parameters
     ----------
-    parameters
+    parameters : numpy.ndarray
         Ten inertial parameters, Pinocchio's order, about the frame of the last joint, (10,);
         zeros if there is no payload.
     covariance
-        Covariance of the unconstrained estimate, (10, 10), including errors correlated in time and
-        those of the model; that of the prior for combinations that the motion does not determine.
+        Covariance of the unconstrained estimate, (10, 10). It includes errors that are correlated
+        in time and errors of the model. For combinations of parameters that the motion does not
+        determine it is the covariance of the prior.
     certificate
         Smallest eigenvalue of the pseudo-inertia; positive if there is a payload.
     relative_error
@@ -66,8 +68,8 @@ class PayloadEstimate:
     free_mass
         Mass of the unconstrained estimate [kg]; it may be negative.
     verdict
-        'found'; 'none' if the mass is not significant; 'undetermined' if the motion could not have
-        shown a payload of half the last link's mass.
+        'found'; 'none' if the mass is not significant; 'undetermined' if the motion cannot detect
+        a payload of half the last link's mass.
 
     """
 
@@ -78,10 +80,6 @@ class PayloadEstimate:
     free_mass: float
     verdict: str
 
-    def __post_init__(self) -> None:
-        for name in ('parameters', 'covariance'):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
     @property
     def mass(self) -> float:
         """Mass [kg]."""
@@ -90,21 +88,17 @@ class PayloadEstimate:
     @property
     def centre(self) -> Array:
         """Centre of mass in the frame of the last joint, (3,) [m]; NaN without payload."""
-        if self.mass == 0:
-            return read_only(np.full(3, np.nan))
-        return read_only(self.parameters[1:4] / self.parameters[0])
+        return self.parameters[1:4] / (self.mass or np.nan)
 
     @property
     def centre_deviation(self) -> Array:
         """Standard deviation of the centre of mass, (3,) [m]; NaN without payload."""
-        if self.mass == 0:
-            return read_only(np.full(3, np.nan))
-        change = np.hstack([-self.centre[:, None], np.eye(3)]) / self.mass
-        return read_only(np.sqrt(np.diag(change @ self.covariance[:4, :4] @ change.T)))
+        change = np.hstack([-self.centre[:, None], np.eye(3)]) / (self.mass or np.nan)
+        return np.sqrt(np.diag(change @ self.covariance[:4, :4] @ change.T))
 
     @property
     def detectable(self) -> float:
-        """Smallest mass that this motion can show [kg]."""
+        """Smallest mass that is significant with this motion [kg]."""
         return float(_SIGNIFICANT * np.sqrt(self.covariance[0, 0]))
 
     def intervals(self, level: float = 0.95) -> Array:
@@ -123,16 +117,11 @@ class PayloadEstimate:
         half = norm.ppf((1 + level) / 2) * np.sqrt(np.diag(self.covariance))
         bounds = np.column_stack([middle - half, middle + half])
         bounds[0] = np.maximum(bounds[0], 0.0)
-        return read_only(bounds)
+        return bounds
 
 
-def identify_payload(
-    model: IdentifiedModel,
-    loaded: Recording,
-    unloaded: Recording | None = None,
-    *,
-    processing: Mapping[str, Any] | None = None,
-) -> PayloadEstimate:
+def identify_payload(model: IdentifiedModel, loaded: Recording,
+                     unloaded: Recording | None = None) -> PayloadEstimate:
     """
     Return the ten inertial parameters of a payload, with the model of the arm fixed.
 
@@ -145,10 +134,8 @@ def identify_payload(
     loaded
         A recording with the payload.
     unloaded
-        A recording without it; the offset and viscous friction by which its torques differ from
-        the model are subtracted from the loaded recording as well.
-    processing
-        Options of `signals.process`.
+        A recording without it. An offset and a viscous friction are fitted to the model's torque
+        errors in this recording and subtracted from the loaded recording.
 
     Raises
     ------
@@ -156,49 +143,81 @@ def identify_payload(
         No physical body explains the difference, or the recording is too short.
 
     """
-    options = dict(processing or {})
-    samples = delayed(process(loaded, model.arm, **options), model.delay, of=model.delay_of)
-    drift = np.zeros((2, model.arm.n))
+    def equations(recording: Recording) -> tuple[Array, Array, Array]:
+        samples = process(recording, model.arm)
+        rows, errors, states = payload_errors.body_equations(
+            model, delayed(samples, model.delay, of=model.delay_of))
+        if not len(rows):
+            raise EstimationError('the recording is too short to identify a payload; record '
+                                  'several seconds of motion')
+        return rows, errors, states
+
+    rows, errors, states = equations(loaded)
     if unloaded is not None:
-        drift = _drift(model, delayed(process(unloaded, model.arm, **options), model.delay,
-                                      of=model.delay_of))
-    columns, difference, states = [], [], []
-    decimator = samples.decimator()
-    for run in samples.segments:
-        q, v, a = samples.q[run], samples.v[run], samples.a[run]
-        extra = samples.tau[run] - model.torque(q, v, a) - drift[0] - drift[1] * v
-        regressor = last_body_regressor(model.arm, q, v, a)
-        if decimator.rows(len(q)):
-            columns.append(decimator.apply(regressor))
-            difference.append(decimator.apply(extra))
-            states.append(decimator.apply(np.hstack([q, v])))
-    if not columns:
-        raise EstimationError('the recording is too short to identify a payload; record several '
-                              'seconds of motion')
-    return _make_estimate(model, *(np.concatenate(x) for x in (columns, difference, states)))
+        _, known, other = equations(unloaded)
+        for j, v in enumerate(range(model.arm.n, 2 * model.arm.n)):
+            line = np.polynomial.Polynomial.fit(other[:, v], known[:, j], 1)
+            errors[:, j] -= line(states[:, v])
+    return _make_estimate(model, rows, errors, states)
 
 
-def _make_estimate(model: IdentifiedModel, rows: Array, target: Array,
+def _make_estimate(model: IdentifiedModel, rows: Array, torques: Array,
                    states: Array) -> PayloadEstimate:
-    noise = residual_noise(rows, target)
-    matrix, right = rows / noise[:, None], target / noise
-    free, covariance = _free_body(matrix, right, states)
-    known = model.information.get('payload_covariance')
-    if known is not None:
-        covariance = covariance + np.array(known, dtype=float)
-    mass, deviation = float(free[0]), float(np.sqrt(covariance[0, 0]))
-    noticeable = _NOTICEABLE * float(model.inertial[-1, 0])
-    if abs(mass) < _SIGNIFICANT * deviation:
-        verdict = 'none' if _SIGNIFICANT * deviation < noticeable else 'undetermined'
+    """
+    Return the payload that explains the model's torque errors, or none if it is not significant.
+
+    Parameters
+    ----------
+    model
+        The model of the arm.
+    rows, torques, states
+        Regressor of the payload (N, n, 10), torque errors (N, n), and [q, v] (N, 2 n).
+
+    """
+    noise = payload_errors.residual_noise(rows, torques)
+    matrix, target = rows / noise[:, None], torques / noise
+    free, covariance = _free_body(matrix, target, states)
+    covariance = covariance + np.array(model.information.get('payload_covariance', 0), dtype=float)
+    mass, needed = float(free[0]), _SIGNIFICANT * float(np.sqrt(covariance[0, 0]))
+    if abs(mass) < needed:
+        noticeable = _NOTICEABLE * float(model.inertial[-1, 0])
+        verdict = 'none' if needed < noticeable else 'undetermined'
         return PayloadEstimate(np.zeros(10), covariance, 0.0, float('nan'), mass, verdict)
-    body = fit_body(matrix, right)    # raises for a negative mass
+    body = _feasible_body(matrix, target)    # raises for a negative mass
     predicted = rows @ body
     return PayloadEstimate(
         body, covariance, float(smallest_eigenvalues(body)),
-        float(np.linalg.norm(target - predicted) / np.linalg.norm(predicted)), mass, 'found')
+        float(np.linalg.norm(torques - predicted) / np.linalg.norm(predicted)), mass, 'found')
 
 
-def _free_body(rows: Array, target: Array, states: Array) -> tuple[Array, Array]:
+def _feasible_body(rows: Array, torques: Array) -> Array:
+    """
+    Return the parameters with a positive definite pseudo-inertia that fit the torques best, (10,).
+
+    References
+    ----------
+    P. M. Wensing, S. Kim, J.-J. E. Slotine, "Linear matrix inequalities for physically consistent
+    inertial parameter identification", IEEE Robotics and Automation Letters 3(1), 2018.
+
+    """
+    flat, target = rows.reshape(-1, 10), torques.ravel()
+    free = np.linalg.lstsq(flat, target, rcond=1e-10)[0]
+    if not free[0] > 0:
+        raise EstimationError(f'the torque difference corresponds to a payload of {free[0]:.3g} '
+                              f'kg; check that the recordings are not interchanged')
+    shift = np.eye(4)
+    shift[:3, 3] = free[1:4] / free[0]
+    scale = free[0] * shift @ np.diag([_RADIUS ** 2] * 3 + [1.0]) @ shift.T
+    mean = from_pseudo_inertia(scale)
+    transform = _WEAK_DEVIATION * link_transform(scale).T
+    orthogonal, triangle = np.linalg.qr(flat @ transform)
+    solution, _ = solve_conic_least_squares(
+        triangle, orthogonal.T @ (target - flat @ mean),
+        [(-_WEAK_DEVIATION * np.eye(10), feasible_bound(mean, scale, _MARGIN))])
+    return mean + transform @ solution
+
+
+def _free_body(rows: Array, torques: Array, states: Array) -> tuple[Array, Array]:
     """
     Return the unconstrained estimate and its covariance with errors correlated within blocks.
 
@@ -212,26 +231,29 @@ def _free_body(rows: Array, target: Array, states: Array) -> tuple[Array, Array]
     Resources 50(2), 2015.
 
     """
-    flat, wanted = rows.reshape(-1, 10) * SCALE, target.ravel()
-    inverse = np.linalg.inv(flat.T @ flat + np.eye(10) / LARGEST ** 2)
-    free = inverse @ (flat.T @ wanted)
-    residual = wanted - flat @ free
-    scores = np.einsum('njk,nj->nk', flat.reshape(*target.shape, 10),
-                       residual.reshape(target.shape))
-    in_time = np.arange(len(scores)) * _BLOCKS // len(scores)
-    found = [inverse * max(float(residual @ residual) / max(len(wanted) - 10, 1), 0.0)]
-    for block in (in_time, _like_states(states)):
+    free, inverse = payload_errors.solve_body(rows, torques)
+    scaled = rows * SCALE
+    residual = torques - scaled @ free
+    scores = np.einsum('njk,nj->nk', scaled, residual)
+    blocks_of_time = np.arange(len(scores)) * _BLOCKS // len(scores)
+    covariances = [inverse * np.sum(residual ** 2) / max(residual.size - 10, 1)]
+    for block in (blocks_of_time, _similar_states(states)):
         sums = np.array([scores[block == k].sum(axis=0) for k in range(_BLOCKS)])
-        spread = inverse @ sums.T @ sums @ inverse * _BLOCKS / (_BLOCKS - 10)
-        found.append(spread * _few_blocks(sums @ inverse[0]) ** 2
-                     + inverse @ (np.eye(10) / LARGEST ** 2) @ inverse)
-    larger = max(found, key=lambda covariance: float(covariance[0, 0]))
+        sandwich = inverse @ sums.T @ sums @ inverse * _BLOCKS / (_BLOCKS - 10)
+        covariances.append(sandwich * _widening_factor(sums @ inverse[0]) ** 2
+                           + inverse @ inverse / LARGEST ** 2)
+    larger = max(covariances, key=lambda covariance: float(covariance[0, 0]))
     return free * SCALE, larger * np.outer(SCALE, SCALE)
 
 
-def _few_blocks(parts: Array) -> float:
+def _widening_factor(contributions: Array) -> float:
     """
     Return the factor by which few effective blocks widen the 95 % interval of the mass.
+
+    Parameters
+    ----------
+    contributions
+        Contribution of each block to the error of the mass, (blocks,).
 
     References
     ----------
@@ -239,15 +261,16 @@ def _few_blocks(parts: Array) -> float:
     cluster heterogeneity", Review of Economics and Statistics 99(4), 2017.
 
     """
-    effective = float(np.sum(parts ** 2) ** 2 / max(np.sum(parts ** 4), 1e-300))
+    effective = float(np.sum(contributions ** 2) ** 2
+                      / max(np.sum(contributions ** 4), 1e-300))
     return float(student.ppf(0.975, max(effective - 1, 1.0)) / norm.ppf(0.975))
 
 
-def _like_states(states: Array) -> NDArray[np.int_]:
+def _similar_states(states: Array) -> IndexArray:
     """
     Return the index of the nearest of `_BLOCKS` centres for each state, (N,).
 
-    Each centre is the state farthest from the centres before (farthest-point sampling), so that
+    Each centre is the state farthest from the previous centres (farthest-point sampling), so that
     repeated states belong to one block.
     """
     scaled = (states - states.mean(axis=0)) / np.maximum(states.std(axis=0), 1e-12)
@@ -258,14 +281,3 @@ def _like_states(states: Array) -> NDArray[np.int_]:
         block[distance < nearest] = k
         nearest = np.minimum(nearest, distance)
     return block
-
-
-def _drift(model: IdentifiedModel, samples: Samples) -> Array:
-    """Return offset and viscous coefficient of the torque residuals, (2, n)."""
-    decimator = samples.decimator()
-    runs = [run for run in samples.segments if decimator.rows(run.stop - run.start)]
-    lack = np.concatenate([decimator.apply(samples.tau[run] - model.torque(
-        samples.q[run], samples.v[run], samples.a[run])) for run in runs])
-    v = np.concatenate([decimator.apply(samples.v[run]) for run in runs])
-    return np.array([np.linalg.lstsq(np.column_stack([np.ones(len(v)), v[:, j]]), lack[:, j],
-                                     rcond=None)[0] for j in range(v.shape[1])]).T

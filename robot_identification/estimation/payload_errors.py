@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Errors that an identified model causes in the parameters of a payload."""
+"""Errors of payload parameters that are caused by errors of the arm's model."""
 
 from __future__ import annotations
 
@@ -27,17 +27,10 @@ from robot_identification.dynamics import (
     joint_torque_regressor,
 )
 from robot_identification.estimation.noise import autocorrelation_factor
-from robot_identification.signals import delayed, Samples
-from robot_identification.signals.shift import (
-    decimate_to_bandwidth,
-    FINE_ROWS_PER_PERIOD,
-    select,
-    spread_rows,
-    subsample,
-)
+from robot_identification.signals import delayed, Samples, shift
 
 _STATES = 300
-"""States of a motion at which the model's torque errors are converted to payload errors."""
+"""Number of states at which torque errors of the model are converted to payload errors."""
 _REACH = 0.1
 """[m] Typical distance of a payload's mass from the last joint."""
 SCALE = np.array([1.0, *[_REACH] * 3, *[_REACH ** 2] * 6])
@@ -53,10 +46,10 @@ def payload_covariance(model: IdentifiedModel, covariance: Array,
     """
     Return the covariance of payload parameters caused by errors of the model, (10, 10).
 
-    It is the sum of two parts. Errors of the model's parameters cause torque errors over a motion,
-    of which the least-squares payload is taken. Effects that the model lacks, such as the Stribeck
-    effect, are measured by the payloads fitted to windows of the training motion, each as long as
-    a usual motion.
+    It is the sum of two parts. The first propagates the covariance of the model's parameters:
+    their errors cause torque errors over the training motion, and a least-squares fit converts
+    these to payload errors. The second covers effects that the model lacks, such as the Stribeck
+    effect. It is the mean square of payloads that are fitted to windows of the training motion.
 
     Parameters
     ----------
@@ -69,19 +62,65 @@ def payload_covariance(model: IdentifiedModel, covariance: Array,
 
     """
     structure = model.structure
-    q, v, a, _ = subsample(samples, _STATES)
+    q, v, a, _ = shift.subsample(samples, _STATES)
     load = inverse_dynamics(structure.arm, q, v, a)
     columns = structure.columns(q, v, a, load).reshape(q.size, -1)
-    payload = last_body_regressor(structure.arm, q, v, a).reshape(q.size, 10) * SCALE
+    payload = _last_body_regressor(structure.arm, q, v, a).reshape(q.size, 10) * SCALE
     gram = payload.T @ payload
     change = SCALE[:, None] * np.linalg.solve(
         gram + np.eye(10) * 1e-9 * np.trace(gram), payload.T @ columns)
-    result: Array = change @ covariance @ change.T + _window_payloads(model, samples)
-    return result
+    return change @ covariance @ change.T + _window_payloads(model, samples)
 
 
-def last_body_regressor(arm: Arm, q: Array, v: Array, a: Array) -> Array:
-    """Return the regressor of a body at the last link, (N, n, 10)."""
+def body_equations(model: IdentifiedModel, samples: Samples) -> tuple[Array, Array, Array]:
+    """
+    Return decimated rows of a body at the last link, the model's torque errors and states.
+
+    Parameters
+    ----------
+    model
+        The model.
+    samples
+        Processed samples, with the delays of the model removed.
+
+    Returns
+    -------
+    tuple
+        Regressor of the body (rows, n, 10), torque errors (rows, n), and [q, v] (rows, 2 n).
+
+    """
+    apply, parts = samples.decimator().apply, []
+    for run in samples.segments:
+        q, v, a = samples.q[run], samples.v[run], samples.a[run]
+        parts.append((apply(_last_body_regressor(model.arm, q, v, a)),
+                      apply(samples.tau[run] - model.torque(q, v, a)), apply(np.hstack([q, v]))))
+    rows, errors, states = map(np.concatenate, zip(*parts))
+    return rows, errors, states
+
+
+def solve_body(rows: Array, torques: Array) -> tuple[Array, Array]:
+    """
+    Return least-squares parameters of a body and the inverse of their information matrix.
+
+    Parameters
+    ----------
+    rows, torques
+        Regressor (rows, n, 10) and torques (rows, n), in units of the noise.
+
+    Returns
+    -------
+    tuple
+        Parameters (10,) and inverse (10, 10), both in units of `SCALE`, with a prior deviation of
+        `LARGEST` for combinations that the motion does not determine.
+
+    """
+    flat = rows.reshape(-1, 10) * SCALE
+    inverse = np.linalg.inv(flat.T @ flat + np.eye(10) / LARGEST ** 2)
+    return inverse @ (flat.T @ torques.ravel()), inverse
+
+
+def _last_body_regressor(arm: Arm, q: Array, v: Array, a: Array) -> Array:
+    """Return the torques per inertial parameter of a body at the last link, (N, n, 10)."""
     return joint_torque_regressor(arm, q, v, a, first_link=arm.n - 1)
 
 
@@ -89,27 +128,28 @@ def residual_noise(rows: Array, target: Array) -> Array:
     """Return the standard deviation of each joint's residual, autocorrelation included, (n,)."""
     free = np.linalg.lstsq(rows.reshape(-1, 10), target.ravel(), rcond=None)[0]
     residual = target - rows @ free
-    std: Array = np.sqrt(np.mean(residual ** 2, axis=0) * autocorrelation_factor(residual))
-    return np.maximum(std, 1e-9)
+    factor = autocorrelation_factor([residual], len(residual))
+    return np.maximum(np.sqrt(np.mean(residual ** 2, axis=0) * factor), 1e-9)
 
 
 def _window_payloads(model: IdentifiedModel, samples: Sequence[Samples]) -> Array:
-    """Return the mean square of the payloads in windows, weighted by the information on mass."""
+    """
+    Return the mean of x x' over the payloads x that are fitted to windows of samples, (10, 10).
+
+    Each window is weighted by its information on the mass.
+    """
     windows = [_windows(recording) for recording in samples]
-    starts, step = spread_rows(list(map(len, windows)), _MAX_WINDOWS)
-    systems = [system for recording, each, start in zip(samples, windows, starts, strict=True)
-               for window in each[start::step]
-               for system in _payload_rows(recording, window, model)]
-    if not systems:
+    starts, step = shift.spread_rows(list(map(len, windows)), _MAX_WINDOWS)
+    systems = [_window_equations(recording, window, model)
+               for recording, each, start in zip(samples, windows, starts, strict=True)
+               for window in each[start::step]]
+    if not sum(len(errors) for _, errors in systems):
         return np.zeros((10, 10))
-    rows, targets = zip(*systems)
-    noise = residual_noise(np.concatenate(rows), np.concatenate(targets))
+    noise = residual_noise(*map(np.concatenate, zip(*systems)))
     total, weights = np.zeros((10, 10)), 0.0
-    for matrix, target in systems:
-        flat = (matrix / noise[:, None]).reshape(-1, 10) * SCALE
-        inverse = np.linalg.inv(flat.T @ flat + np.eye(10) / LARGEST ** 2)
-        payload = SCALE * (inverse @ (flat.T @ (target / noise).ravel()))
-        total += np.outer(payload, payload) / inverse[0, 0]
+    for rows, errors in systems:
+        scaled, inverse = solve_body(rows / noise[:, None], errors / noise)
+        total += np.outer(SCALE * scaled, SCALE * scaled) / inverse[0, 0]
         weights += 1 / inverse[0, 0]
     return total / weights
 
@@ -124,15 +164,10 @@ def _windows(samples: Samples) -> list[slice]:
     return windows
 
 
-def _payload_rows(samples: Samples, window: slice,
-                  model: IdentifiedModel) -> list[tuple[Array, Array]]:
-    """Return the rows of a body at the last link and the torque residuals, in a window."""
-    shifted = decimate_to_bandwidth(
-        delayed(select(samples, [window]), model.delay, of=model.delay_of), FINE_ROWS_PER_PERIOD)
-    decimator, systems = shifted.decimator(), []
-    for run in shifted.segments:
-        if decimator.rows(run.stop - run.start):
-            q, v, a = shifted.q[run], shifted.v[run], shifted.a[run]
-            systems.append((decimator.apply(last_body_regressor(model.arm, q, v, a)),
-                            decimator.apply(shifted.tau[run] - model.torque(q, v, a))))
-    return systems
+def _window_equations(samples: Samples, window: slice,
+                      model: IdentifiedModel) -> tuple[Array, Array]:
+    """Return the rows of a body at the last link and the torque errors, in a window."""
+    shifted = delayed(shift.select(samples, [window]), model.delay, of=model.delay_of)
+    fine = shift.decimate_to_bandwidth(shifted, shift.FINE_ROWS_PER_PERIOD)
+    rows, errors, _ = body_equations(model, fine)
+    return rows, errors

@@ -17,11 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from numbers import Integral
+import operator
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array, IndexArray, read_only
+from robot_identification.arrays import Array, IndexArray, ReadOnlyArrays
 from robot_identification.dynamics import BaseParameters
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.consistent import with_data_covariance
@@ -37,8 +39,6 @@ from robot_identification.spilling_list import SpillingList
 BLOCKS = 10
 """Jackknife blocks of each recording: long enough that residuals of different blocks are nearly
 independent, short enough that nine of them determine every parameter."""
-MAX_BLOCK_SAMPLES = 20_000
-"""Largest number of samples used of a block; bounds the time for long recordings."""
 PRIOR_FREEDOM = 10.0
 """Degrees of freedom of the prior for the variance ratios, as many as there are blocks: the mean
 ratio of all parameters and a parameter's own ratio then have equal weight."""
@@ -49,14 +49,11 @@ MIN_RESAMPLES = 100
 """Smallest number of resamples: with fewer, two or three of them make up a tail of 2.5 %."""
 SEED = 0
 ROUNDING = 1e-13
-"""Eigenvalue, relative to the largest, below which a direction counts as not excited by the
-recordings drawn: rounding errors are smaller."""
+"""Eigenvalue, relative to the largest, below which the recordings drawn do not excite a direction;
+rounding errors are smaller."""
 MAX_UNDETERMINED = 0.025
 """Fraction of resamples that may leave a parameter undetermined; above it, the tail of the 95 %
 interval is unbounded."""
-
-_NormalEquations = tuple[Array, Array]
-"""Gram matrices (blocks, r, r) and right-hand sides (blocks, r) of weighted rows."""
 
 
 def repetition_period(samples: Samples, t: Array) -> float | None:
@@ -81,8 +78,8 @@ def block_indices(samples: Samples, count: int) -> IndexArray:
     """
     Return the index of each sample's block, 0 to count - 1, (N,).
 
-    If the motion repeats, a block contains the same phase of all periods, so that samples outside
-    a block do not show the motion inside it; otherwise a block is an interval of time.
+    If the motion repeats, a block contains the same phase of all periods, so that no sample
+    outside the block repeats a sample inside it. Otherwise a block is an interval of time.
 
     Parameters
     ----------
@@ -99,7 +96,7 @@ def block_indices(samples: Samples, count: int) -> IndexArray:
     return np.minimum((phase * count).astype(int), count - 1)
 
 
-def runs_in(mask: Array, samples: Samples) -> list[slice]:
+def find_runs(mask: Array, samples: Samples) -> list[slice]:
     """
     Return the runs of selected samples that are long enough to decimate.
 
@@ -135,7 +132,7 @@ def split_folds(samples: Samples, folds: int) -> tuple[list[tuple[Samples, Sampl
     Raises
     ------
     EstimationError
-        The recording is too short for so many folds.
+        The recording is too short for this number of folds.
 
     """
     length = samples.t[-1] - samples.t[0] + 1 / samples.rate
@@ -145,7 +142,7 @@ def split_folds(samples: Samples, folds: int) -> tuple[list[tuple[Samples, Sampl
     block = block_indices(samples, folds)
     pairs = []
     for k in range(folds):
-        training, left_out = runs_in(block != k, samples), runs_in(block == k, samples)
+        training, left_out = find_runs(block != k, samples), find_runs(block == k, samples)
         if not training or not left_out:
             raise EstimationError(
                 f'{length:.3g} s of motion cannot be split into {folds} blocks at a decimation '
@@ -160,20 +157,21 @@ def inflate_covariance(estimate: Estimate, regression: Regression) -> Estimate:
     Return the estimate with its covariance inflated for model error, by a block jackknife.
 
     Residuals of an incomplete model depend on the motion: they are correlated in time, repeat with
-    the period, and differ on another motion. A covariance from independent rows misses this. The
-    delete-one-block jackknife covers it, because it refits the parameters without each tenth of
-    the motion. Its variances are ratios to those of independent rows; as they are based on few
-    blocks, they are shrunk to their mean and enlarged as for Student's t distribution. With
-    several recordings, each one is also left out as a whole, and the larger mean ratio is used. No
-    variance is reduced. If no joint's residuals are autocorrelated, rows are independent and the
-    estimate is returned unchanged.
+    the period, and differ on another motion. A covariance that assumes independent rows is
+    therefore too small. The delete-one-block jackknife covers such residuals, because it refits
+    the parameters without each tenth of the motion. Each jackknife variance is divided by the
+    variance for independent rows. As these ratios are based on few blocks, they are shrunk to
+    their mean and enlarged as for Student's t distribution. With several recordings, the jackknife
+    is repeated with whole recordings as blocks, and the larger mean ratio is used. No variance of
+    the estimate is reduced. If no joint's residuals are autocorrelated, rows are independent and
+    the estimate is returned unchanged.
 
     Parameters
     ----------
     estimate
         The estimate.
     regression
-        The problem that it solves.
+        The regression problem that it solves.
 
     References
     ----------
@@ -189,101 +187,82 @@ def inflate_covariance(estimate: Estimate, regression: Regression) -> Estimate:
     regression = regression.of(estimate.base)
     weights = 1 / estimate.noise
     recordings = SpillingList(_block_equations(samples, load, regression.base, weights)
-                              for samples, load in regression.parts)
-    totals = SpillingList(map(_sum_blocks, recordings))
-    count = sum(len(grams) for grams, _ in recordings)
-    ratios = _variance_ratios(recordings, totals)
+                              for samples, load in regression.samples_with_loads)
+    count = sum(map(len, recordings))
+    ratios = _variance_ratios(recordings)
     if ratios is None or count < BLOCKS // 2:
         return estimate
-    freedom = PRIOR_FREEDOM + count - 1
     mean = float(np.mean(ratios))
     if len(recordings) > 1:
-        between = _variance_ratios(totals, totals)
+        between = _variance_ratios(SpillingList(
+            blocks.sum(axis=0)[None] for blocks in recordings if len(blocks)))
         mean = mean if between is None else max(mean, float(np.mean(between)))
-    shrunk = (PRIOR_FREEDOM * mean + (count - 1) * ratios) / freedom * freedom / (freedom - 2)
+    # the mean over all degrees of freedom, enlarged to the variance of Student's t distribution
+    freedom = PRIOR_FREEDOM + count - 1
+    shrunk = (PRIOR_FREEDOM * mean + (count - 1) * ratios) / (freedom - 2)
     rows = regression.normal.stacked(weights)[0]
     independent = np.diag(np.linalg.pinv(rows.T @ rows, rcond=1e-14, hermitian=True))
-    variance = np.diag(estimate.covariance)
-    factor = np.sqrt(np.maximum(1.0, shrunk * independent / variance))
+    factor = np.sqrt(np.maximum(1.0, shrunk * independent / np.diag(estimate.covariance)))
     return replace(estimate, covariance=estimate.covariance * np.outer(factor, factor))
 
 
-def _variance_ratios(groups: Sequence[_NormalEquations],
-                     totals: Sequence[_NormalEquations]) -> Array | None:
+def _variance_ratios(groups: Sequence[Array]) -> Array | None:
     """
-    Return jackknife variances over those of independent rows, (r,); None if undetermined.
+    Return ratios of jackknife variances to those of independent rows, (r,); None if undetermined.
 
-    With the Gram matrix G and right-hand side h of all B blocks, beta = G^-1 h, and G_b, h_b those
-    of block b, the jackknife variance is (B - 1)/B sum_b ((G - G_b)^-1 (h - h_b) - beta)^2, and
-    diag(G^-1) that of independent rows. `totals` are the sums over each group's blocks.
+    G and h are the Gram matrix and right-hand side of all B blocks, G_b and h_b those of block b,
+    and beta = G^-1 h. The jackknife variance is (B - 1)/B sum_b ((G - G_b)^-1 (h - h_b) - beta)^2.
+    The variance for independent rows is diag(G^-1).
+
+    Parameters
+    ----------
+    groups
+        Normal equations [G_b, h_b] of the blocks of each recording, (blocks, r, r + 1).
+
     """
-    count = sum(len(grams) for grams, _ in groups)
+    count = sum(map(len, groups))
     if count < 2:
         return None
-    gram, right = (np.sum([part.sum(axis=0) for part in parts], axis=0) for parts in zip(*totals))
-    scale = np.sqrt(np.diag(gram))
+    total = reduce(operator.add, (blocks.sum(axis=0) for blocks in groups))
+    scale = np.sqrt(np.diag(total))
     if not np.all(scale > 0):
         return None
-    inverse = np.linalg.pinv(gram / np.outer(scale, scale), rcond=1e-13, hermitian=True)
-    beta = inverse @ (right / scale)
 
-    def change(block_gram: Array, block_right: Array) -> Array:
-        others = np.linalg.pinv((gram - block_gram) / np.outer(scale, scale), rcond=1e-13,
-                                hermitian=True)
-        changed: Array = others @ ((right - block_right) / scale) - beta
-        return changed
+    def solve(equations: Array) -> tuple[Array, Array]:
+        inverse = np.linalg.pinv(equations[:, :-1] / np.outer(scale, scale), rcond=1e-13,
+                                 hermitian=True)
+        return inverse, inverse @ (equations[:, -1] / scale)
 
-    squares = np.sum([change(*block) ** 2 for group in groups for block in zip(*group)], axis=0)
-    ratios: Array = (count - 1) / count * squares / np.diag(inverse)
-    return ratios
+    inverse, beta = solve(total)
+    squares = np.sum([(solve(total - block)[1] - beta) ** 2
+                      for blocks in groups for block in blocks], axis=0)
+    return (count - 1) / count * squares / np.diag(inverse)
 
 
 def _block_equations(samples: Samples, load: Array | None, base: BaseParameters,
-                     weights: Array) -> _NormalEquations:
-    """Return the normal equations of each jackknife block of a recording."""
+                     weights: Array) -> Array:
+    """Return the normal equations [G, h] of each jackknife block, (blocks, r, r + 1)."""
     blocks = block_indices(samples, BLOCKS)
-    grams, rights = [np.zeros((0, base.rank, base.rank))], [np.zeros((0, base.rank))]
+    equations = [np.zeros((0, base.rank, base.rank + 1))]
     for block in range(BLOCKS):
-        runs = _limit_length(runs_in(blocks == block, samples), len(samples.decimator().taps) + 1)
+        runs = find_runs(blocks == block, samples)
         if not runs:
             continue
         chosen = None if load is None else np.concatenate([load[run] for run in runs])
-        try:
-            reduced = reduce_samples(base, select(samples, runs), load=chosen)
-        except EstimationError:     # shorter than one decimated row
-            continue
-        rows, target = reduced.stacked(weights)
-        grams.append((rows.T @ rows)[None])
-        rights.append((rows.T @ target)[None])
-    return np.concatenate(grams), np.concatenate(rights)
-
-
-def _limit_length(runs: Sequence[slice], shortest: int) -> list[slice]:
-    """Return the first runs, `MAX_BLOCK_SAMPLES` at most in total."""
-    left, kept = MAX_BLOCK_SAMPLES, []
-    for run in runs:
-        end = min(run.stop, run.start + left)
-        if end - run.start >= shortest:
-            kept.append(slice(run.start, end))
-            left -= end - run.start
-    return kept
-
-
-def _sum_blocks(group: _NormalEquations) -> _NormalEquations:
-    """Return the normal equations of a recording as one block; no block if it has none."""
-    grams, rights = group
-    count = min(len(grams), 1)
-    return grams.sum(axis=0)[None][:count], rights.sum(axis=0)[None][:count]
+        rows, target = reduce_samples(base, select(samples, runs), load=chosen).stacked(weights)
+        equations.append(np.column_stack([rows.T @ rows, rows.T @ target])[None])
+    return np.concatenate(equations)
 
 
 @dataclass(frozen=True, eq=False)
-class Bootstrap:
+class Bootstrap(ReadOnlyArrays):
     """
-    Estimates from as many recordings as there are, drawn with replacement.
+    Estimates from resampled recordings.
 
-    Unlike samples, recordings are independent. The intervals therefore include everything that
-    varies between recordings: temperature, friction, and errors of an incomplete model, whatever
-    their autocorrelation.
+    Each resample draws as many recordings as were made, with replacement. Recordings are
+    independent of one another, unlike samples of a recording. The intervals therefore include
+    everything that varies between recordings: temperature, friction, and errors of an incomplete
+    model, whatever their autocorrelation.
 
     Parameters
     ----------
@@ -292,9 +271,9 @@ class Bootstrap:
     values
         Base parameters of each resample, (resamples, r); NaN if undetermined.
     standard
-        Standard deviations of the consistent model's standard parameters, (count,): of the prior
-        together with data whose covariance has the bootstrap's standard deviations and the noise
-        model's correlations.
+        Standard deviations of the consistent model's standard parameters, (count,), from prior and
+        data together. The covariance of the data has the standard deviations of the bootstrap and
+        the correlations of the noise model.
 
     References
     ----------
@@ -311,12 +290,12 @@ class Bootstrap:
     @staticmethod
     def check(options: FitOptions | None, arm: Arm, recordings: int, resamples: int) -> None:
         """
-        Raise an error if a fit cannot be bootstrapped.
+        Raise an error if a fit with these options cannot be bootstrapped.
 
         Parameters
         ----------
         options
-            The fit; None if model selection is still to choose it.
+            Options of the fit; None if model selection chooses them from the data.
         arm
             The arm.
         recordings, resamples
@@ -325,22 +304,22 @@ class Bootstrap:
         Raises
         ------
         ConfigurationError
-            Too few resamples, or a fit that is more than a linear estimate.
+            Too few resamples, or the fit is not a linear estimate from R factors.
         EstimationError
             Too few recordings.
 
         """
         if not isinstance(resamples, Integral) or resamples < MIN_RESAMPLES:
             raise ConfigurationError(f'a bootstrap needs {MIN_RESAMPLES} resamples or more, not '
-                                     f'{resamples}; 1000 are usual')
+                                     f'{resamples}; 1000 is usual')
         reason = ("'auto' chooses it from all samples" if options is None
-                  else "the prior of 'ridge' does not scatter"
+                  else "the prior of 'ridge' is the same in every resample"
                   if options.estimator.own_covariance and options.estimator.needs_only_factors
                   else options.nonlinear(arm))
         if reason:
             raise ConfigurationError(
                 f'a bootstrap repeats a linear estimate from triangular factors, but {reason}; '
-                'take wls or ols, friction that is linear in its parameters, and no delays')
+                'use wls or ols, friction that is linear in its parameters, and no delays')
         if recordings < MIN_RECORDINGS:
             raise EstimationError(f'a bootstrap over recordings needs {MIN_RECORDINGS} or more, '
                                   f'not {recordings}; record more, or omit the bootstrap')
@@ -374,15 +353,10 @@ class Bootstrap:
         result = cls(count, np.array(list(parallel_map(refit, draws))), np.zeros(0))
         return replace(result, standard=result._standard_deviations(fit))
 
-    def __post_init__(self) -> None:
-        for name in ('values', 'standard'):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
     @property
     def undetermined(self) -> Array:
         """Fraction of the resamples that do not determine each parameter, (r,)."""
-        fraction: Array = np.isnan(self.values).mean(axis=0)
-        return fraction
+        return np.isnan(self.values).mean(axis=0)
 
     @property
     def deviations(self) -> Array:
@@ -400,23 +374,21 @@ class Bootstrap:
             self.values[:, determined], [0.5 - level / 2, 0.5 + level / 2], axis=0).T
         return result
 
-    def against(self, deviations: Array) -> str:
-        """Return a sentence that compares these with the noise model's deviations, (r,)."""
+    def compare_with(self, deviations: Array) -> str:
+        """Return a comparison, as a sentence, with the noise model's standard deviations (r,)."""
         both = np.isfinite(self.deviations) & np.isfinite(deviations)
         low, middle, high = np.quantile(self.deviations[both] / deviations[both], [0.0, 0.5, 1.0])
-        return (f'deviations of a bootstrap over {self.recordings} recordings ({len(self.values)} '
-                f'resamples) are {middle:.2g} times those of the noise model in the median of the '
-                f'base parameters, {low:.2g} to {high:.2g} times')
+        return (f'standard deviations of a bootstrap over {self.recordings} recordings '
+                f'({len(self.values)} resamples) are {middle:.2g} times those of the noise model '
+                f'(median of the base parameters; range {low:.2g} to {high:.2g})')
 
     def _standard_deviations(self, fit: Fit) -> Array:
         """Return the standard deviations of the consistent model's parameters, (count,)."""
-        covariance = np.array(fit.estimate.covariance)
-        determined = np.isfinite(np.diag(covariance))
-        noise_model = np.sqrt(np.where(determined, np.diag(covariance), 1.0))
-        factor = np.where(determined, self.deviations / noise_model, np.inf)
-        determined = np.isfinite(factor)
-        covariance[np.ix_(determined, determined)] *= np.outer(factor[determined],
-                                                               factor[determined])
+        noise_model = fit.estimate.standard_deviations
+        determined = np.isfinite(noise_model) & np.isfinite(self.deviations)
+        factor = np.ones(len(determined))
+        factor[determined] = self.deviations[determined] / noise_model[determined]
+        covariance = fit.estimate.covariance * np.outer(factor, factor)
         covariance[~determined, ~determined] = np.inf
         consistent = with_data_covariance(
             fit.consistent, replace(fit.estimate, covariance=covariance))
@@ -427,10 +399,10 @@ class _ResampledRegression:
     """
     R factors of recordings drawn with replacement.
 
-    For each joint [F_1; F_2; ...] = Q F with orthonormal Q. The rows of recordings drawn k_1, k_2,
-    ... times have the Gram matrix F' (sum of k_i Q_i' Q_i) F. A resample costs one sum of small
-    matrices, however many recordings there are, and F' F, which would square the condition number,
-    is never formed.
+    For each joint [F_1; F_2; ...] = Q F with orthonormal Q. If recording i is drawn k_i times, the
+    Gram matrix is F' (sum of k_i Q_i' Q_i) F. A resample therefore costs one sum of small matrices
+    and a factorisation, independent of the lengths of the recordings. F' F is never formed,
+    because it would square the condition number.
     """
 
     def __init__(self, recordings: Sequence[ReducedRegression]) -> None:
@@ -443,7 +415,7 @@ class _ResampledRegression:
             self.grams.append(left.transpose(0, 2, 1) @ left)
 
     def draw(self, counts: Array) -> ReducedRegression:
-        """Return the R factors of recordings drawn so many times each, (recordings,)."""
+        """Return the R factors of a resample with `counts[i]` copies of recording i."""
         factors = []
         for factor, grams in zip(self.factors, self.grams):
             values, vectors = np.linalg.eigh(np.tensordot(counts, grams, 1))

@@ -15,15 +15,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from robot_identification.errors import ConfigurationError
 from robot_identification.estimation.estimate import Estimate, OK
-from robot_identification.estimation.estimator import (
-    Estimator,
-    with_values,
-)
+from robot_identification.estimation.estimator import Estimator, with_values
 from robot_identification.estimation.estimator_info import EstimatorInfo
 from robot_identification.estimation.prior import Prior
 from robot_identification.regression import Regression
@@ -72,7 +67,7 @@ class Ridge(Estimator):
         base = normal.base
         prior = Prior.from_urdf(base.structure)
         transform = base.matrix @ prior.transform
-        rows, target = normal.stacked(1 / (plain.noise * np.sqrt(plain.autocorrelation_factor)))
+        rows, target = normal.stacked(plain.weights)
         target = target - rows @ base.project(prior.mean)
         left, singular, right = np.linalg.svd(rows @ transform, full_matrices=False)
         inside = left.T @ target
@@ -87,7 +82,7 @@ class Ridge(Estimator):
         half = transform @ right.T
         silent = transform @ transform.T - half @ half.T
         covariance = scale ** 2 * ((half / (1 + size)) @ half.T + silent)
-        found = with_values(plain, normal, values, covariance)
-        return replace(found, status=OK, rank=base.rank, unexcited=(), message=(
-            f"the prior has {scale:.3g} of the URDF's scale, "
-            f'{"found from" if self.deviation is None else "given, not found from"} the data'))
+        source = 'estimated from the data' if self.deviation is None else 'as set'
+        return with_values(plain, normal, values, covariance, status=OK, rank=base.rank,
+                           unexcited=(), message=(f"the prior's standard deviation is {scale:.3g} "
+                                                  f"times the URDF's scale, {source}"))

@@ -11,30 +11,25 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Choosing the friction terms of each joint, forward, on blocks of the data that are left out."""
+"""Selection of friction terms of each joint and drive by cross-validation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
-from robot_identification.dynamics import BaseParameters, FRICTION_TERMS
-from robot_identification.dynamics.friction import (
-    FrictionInput,
-    FrictionModel,
-    FrictionTerm,
-    get_friction,
-)
+from robot_identification.dynamics import BaseParameters, friction, ModelStructure
 from robot_identification.dynamics.friction.asymmetric import Asymmetric
 from robot_identification.dynamics.friction.names import friction_name
-from robot_identification.dynamics.structure import element_loads
+from robot_identification.dynamics.structure import actuator_loads
 from robot_identification.estimation.consistent import DRIVE_DEVIATION, RELATIVE_DEVIATION
+from robot_identification.estimation.fit import Fit, FitOptions, transmitted_torques
 from robot_identification.estimation.noise import autocorrelation_factor
 from robot_identification.estimation.prior import Prior
-from robot_identification.regression.packing import joint_columns
+from robot_identification.parallel import single_threaded_blas
 from robot_identification.regression.reduce import packed_rows
 from robot_identification.signals import Samples
 
@@ -45,55 +40,36 @@ NEAR = 2
 """Largest number of grid points by which a nonlinear parameter changes in one step."""
 ROUNDS = 40
 SMALLEST_GAIN = 0.02
-"""Smallest reduction of a joint's mean square error on left-out blocks by a change, relative."""
+"""Smallest relative reduction of the joints' mean square errors on left-out blocks for an added
+term."""
 ALONE, TOGETHER, KNOWN = 12.0, 6.0, 1.0
-"""Smallest evidence for a term: on one joint, on several joints together, and if two other joints
-have the term. Evidence is the reduction of the cost, in which noise with the autocorrelation of
-the residuals contributes one per row, minus the number of parameters. The threshold is high
-because about a hundred terms and shapes are tried on each joint."""
+"""Smallest evidence for a term: on one actuator, on several actuators together, and if two other
+actuators have the term. Evidence is the reduction of the cost minus the number of parameters. The
+cost is scaled so that noise, with its autocorrelation, contributes one per row. The thresholds are
+high because about a hundred terms and shapes are tried on each actuator."""
 ALLOWED = 0.02
-"""Fraction by which dissipation may be violated: the final fit has exact constraints."""
+"""Fraction by which a candidate may violate the dissipation constraints, which the final fit
+satisfies exactly."""
 WORTHWHILE = 0.01
-"""Smallest reduction relative to the mean square error of the initial terms: below it, the error
-of a shape between two grid points would be compensated by terms that are absent."""
+"""Smallest reduction for an added term, relative to the mean square error of the initial terms. A
+nonlinear parameter between two grid points causes smaller errors; without this threshold, terms
+that the drive does not have would be added to compensate them."""
 SETTLED = 0.002
-"""Smallest gain by another shape of a term that is already selected."""
+"""Smallest gain for a change that adds no parameters: another shape of a term, or its removal."""
 DEVIATIONS = (1.0, 3.0, 1 / 3, 1 / 10)
 """Prior standard deviations of links that are tried, relative to the requested one."""
 
-Key = tuple[str, int]    # a term and a point of its grid
-Sums = tuple[tuple[Key, ...], ...]
-Change = tuple[str, tuple[Key, ...], int]
-"""The changed term, the resulting terms, and the number of additional parameters."""
+Term = tuple[str, tuple[int, ...]]
+"""Key of a friction term, and the grid point of its nonlinear parameters."""
+Terms = tuple[Term, ...]
+"""The terms of one actuator."""
+Change = tuple[str, Terms, int]
+"""Key of the changed term, the resulting terms, and the number of additional parameters."""
 
 
 @dataclass(frozen=True, eq=False)
-class Selected:
-    """
-    Friction terms selected by cross-validation.
-
-    Parameters
-    ----------
-    friction
-        Name of the model, joint by joint.
-    shape
-        Its nonlinear parameters, (m, s).
-    deviation
-        Prior standard deviation of the links with the smallest error.
-    steps
-        Description of each change, with the relative reduction of the mean square error.
-
-    """
-
-    friction: str
-    shape: Array
-    deviation: float
-    steps: tuple[str, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class _Scored:
-    """Squared residuals on left-out blocks, (folds, n), and the cost on all data."""
+class _Score:
+    """Squared residuals on left-out blocks, (folds, n), and the fit of all data with its cost."""
 
     rss: Array
     cost: float
@@ -102,16 +78,60 @@ class _Scored:
 
 @dataclass(frozen=True)
 class _Trial:
-    """A change of the terms of one actuator, its gain and its evidence."""
+    """A change of one actuator's friction terms, its relative error reduction and evidence."""
 
-    element: int
-    change: str
-    terms: tuple[Key, ...]
+    actuator: int
+    key: str
+    terms: Terms
     gain: float
     evidence: float
 
 
-class TermSelection:
+def select_terms(options: FitOptions, samples: Sequence[Samples],
+                 blocks: Sequence[Sequence[Samples]], fit: Callable[[FitOptions], Fit],
+                 report: Callable[[str], None]) -> tuple[FitOptions, tuple[str, ...]]:
+    """
+    Select the friction terms that predict left-out blocks best.
+
+    Terms that depend on load need gear torques, which are computed from a fit with the friction in
+    the options. If such a term is selected, the selection is repeated with the gear torques of a
+    fit with the selected terms.
+
+    Parameters
+    ----------
+    options
+        Options of the first fit.
+    samples, blocks
+        Recordings, and the left-out blocks of each.
+    fit
+        Returns the fit of the samples with the given options.
+    report
+        Called with a description of the progress.
+
+    Returns
+    -------
+    tuple
+        Options with the selected friction, its nonlinear parameters and the prior standard
+        deviation of the links; and a description of each change of the terms.
+
+    """
+    first = fitted = fit(options)
+    prior = options.consistency
+    for last in (False, True):
+        loads = transmitted_torques(samples, fitted.consistent)
+        with single_threaded_blas():
+            selection = _TermSelection(first.regression.base, samples, blocks, loads,
+                                       prior.get('deviation', RELATIVE_DEVIATION))
+            name, shape, steps = selection.select(report)
+        selected = replace(options, friction=name, shape=shape)
+        if last or not friction.get_friction(name).needs_load:
+            break
+        fitted = fit(selected)
+    return replace(selected, consistency={
+        **prior, 'deviation': selection.deviation * selection.factor}), steps
+
+
+class _TermSelection:
     """
     Forward selection of friction terms on one Gram matrix per block and joint.
 
@@ -136,315 +156,276 @@ class TermSelection:
 
     def __init__(self, base: BaseParameters, samples: Sequence[Samples],
                  blocks: Sequence[Sequence[Samples]], loads: Sequence[Array],
-                 deviation: float = RELATIVE_DEVIATION) -> None:
-        self.base, self.structure = base, base.structure
-        self.folds, self.joints = len(blocks[0]), self.structure.arm.n
-        self.elements = len(self.structure.arm.transmission)
+                 deviation: float) -> None:
+        self.base, self.structure, self.deviation = base, base.structure, deviation
+        self.folds, self.factor = len(blocks[0]), 1.0
+        self.terms = _candidate_terms()
         prior = Prior.from_urdf(self.structure)
-        self.first = self.structure.rotor_slice.stop
-        spread = np.full(self.first, DRIVE_DEVIATION)
-        spread[self.structure.inertial_slice] = deviation
-        self._inertial = np.arange(self.first) < self.structure.inertial_slice.stop
-        self.deviation = deviation
-        transform = prior.transform[:self.first, :self.first] * spread
+        first = self.structure.rotor_slice.stop
         k = len(self.structure.friction.parameters)
-        places = self.structure.friction_slice.start + k * np.arange(self.elements)
-        self._level = DRIVE_DEVIATION * np.diag(prior.transform)[places]
-        self.terms = _candidates()
-        self.points = {key: _points(term) for key, term in self.terms.items()}
-        self.grids = {key: _grid(term) for key, term in self.terms.items()}
-        self._place: dict[tuple[int, str, int], IndexArray] = {}
-        self._rows = self._reduce(samples, blocks, loads, transform, prior.mean[:self.first])
-        count = self._rows[0][0].shape[1]
-        self.grams = np.zeros((self.folds, self.joints, count, count))
-        for f, parts in enumerate(self._rows):
-            for j, rows in enumerate(parts):
-                self.grams[f, j] = rows.T @ rows
-        self.count = count - 1
-        self._plain = np.ones(self.joints)
-        self.sizes = np.array([sum(len(parts[j]) for parts in self._rows)
-                               for j in range(self.joints)])
+        level = DRIVE_DEVIATION * np.diag(prior.transform)[self.structure.friction_slice][::k]
+        # of each column: its actuator, -1 for links and rotors, and its prior deviation
+        self.columns: dict[tuple[int, Term], IndexArray] = {}
+        actuators, sizes = [-1] * first, [DRIVE_DEVIATION] * first
+        sizes[self.structure.inertial_slice] = [deviation] * self.structure.inertial_slice.stop
+        for e in range(len(level)):
+            for key, term in self.terms.items():
+                for point in _grid_points(term):
+                    self.columns[e, (key, point)] = len(sizes) + np.arange(len(term.units))
+                    sizes += [level[e] if unit != '1' else DRIVE_DEVIATION for unit in term.units]
+                    actuators += [e] * len(term.units)
+        self.actuators, self.sizes = np.array(actuators), np.array(sizes)
+        self.rows = self._reduce(samples, blocks, loads,
+                                 prior.transform[:first, :first] * self.sizes[:first],
+                                 prior.mean[:first])
+        self.grams = np.array([[rows.T @ rows for rows in fold] for fold in self.rows])
 
     def _reduce(self, samples: Sequence[Samples], blocks: Sequence[Sequence[Samples]],
                 loads: Sequence[Array], transform: Array, mean: Array) -> list[list[Array]]:
         """Return for each block and joint its rows [links and rotors, terms, torque]."""
-        columns = joint_columns(self.base)
-        lead = self.base.matrix[:, :self.first]
-        acts = self.structure.arm.transmission
-        out: list[list[list[Array]]] = [[[] for _ in range(self.joints)]
-                                        for _ in range(self.folds)]
-        for part, folds, load in zip(samples, blocks, loads):
-            bank = self._bank(part, folds, load)
-            for f, block in enumerate(folds):
-                inside = np.searchsorted(part.t, block.t)
+        columns, acts = self.base.joint_columns, self.structure.arm.transmission
+        lead, owners = self.base.matrix[:, :len(mean)], self.actuators[len(mean):]
+        out: list[list[list[Array]]] = [[[] for _ in columns] for _ in range(self.folds)]
+        for recording, left_out, load in zip(samples, blocks, loads):
+            for parts, block, terms in zip(out, left_out,
+                                           self._term_rows(recording, left_out, load)):
+                inside = np.searchsorted(recording.t, block.t)
                 packed = packed_rows(self.base, block,
                                      load[inside] if self.structure.friction.needs_load else None)
                 for j, rows in enumerate(packed):
                     standard = rows[:, :-1] @ lead[columns[j]]
-                    terms = np.hstack([bank[f][e] * acts[e, j] for e in range(self.elements)])
-                    out[f][j].append(np.column_stack([
-                        standard @ transform, terms, rows[:, -1] - standard @ mean]))
+                    parts[j].append(np.column_stack([
+                        standard @ transform, terms * acts[owners, j],
+                        rows[:, -1] - standard @ mean]))
         return [[np.vstack(parts) for parts in fold] for fold in out]
 
-    def _bank(self, samples: Samples, blocks: Sequence[Samples],
-              load: Array) -> list[list[Array]]:
-        """Return for each block and element the decimated columns of all terms and shapes."""
+    def _term_rows(self, samples: Samples, blocks: Sequence[Samples], load: Array) -> list[Array]:
+        """Return for each block the scaled, decimated columns of all terms at all grid points."""
         transmission = self.structure.arm.transmission
-        speed, place = samples.v @ transmission.T, samples.q @ transmission.T
-        loads = element_loads(self.structure.arm, load)
+        v, q = samples.v @ transmission.T, samples.q @ transmission.T
+        loads = actuator_loads(self.structure.arm, load)
         inside = [np.searchsorted(samples.t, block.t) for block in blocks]
-        bank: list[list[list[Array]]] = [[[] for _ in range(self.elements)] for _ in blocks]
-        column = self.first
-        for e in range(self.elements):
-            for key, term in self.terms.items():
-                sizes = self._sizes(e, term)
-                for g in range(len(self.grids[key])):
-                    shape = self._shape(e, key, g)
-                    state = term.state(place[:, e], shape) if term.has_state else None
-                    values = sizes * term.columns(
-                        FrictionInput(speed[:, e], place[:, e], loads[e], state), shape)
-                    for f, (block, rows) in enumerate(zip(blocks, inside)):
-                        bank[f][e].append(_decimated(block, values[rows]))
-                    self._place[e, key, g] = np.arange(column, column + len(sizes))
-                    column += len(sizes)
-        return [[np.hstack(parts) for parts in fold] for fold in bank]
+        out: list[list[Array]] = [[] for _ in blocks]
+        for (e, (key, point)), index in self.columns.items():
+            term, shape = self.terms[key], self._shape(e, key, point)
+            state = term.state(q[:, e], shape) if term.has_state else None
+            values = self.sizes[index] * term.columns(
+                friction.FrictionInput(v[:, e], q[:, e], loads[e], state), shape)
+            for parts, block, rows in zip(out, blocks, inside):
+                parts.append(block.decimate(values[rows]))
+        return [np.hstack(parts) for parts in out]
 
-    def select_terms(self, start: Sequence[str], report: Callable[[str], None]) -> Selected:
+    def select(self, report: Callable[[str], None]) -> tuple[str, Array, tuple[str, ...]]:
         """
-        Return the terms after adding, exchanging and removing them until no change helps.
+        Add, exchange and remove terms until no change helps.
 
-        Parameters
-        ----------
-        start
-            Names of the initial terms of every joint.
-        report
-            Called with a description of the progress.
+        Returns
+        -------
+        tuple
+            Name of the friction model, its nonlinear parameters (m, s), and a description of each
+            change with the relative reduction of the mean square error.
 
         """
-        sums: Sums = (tuple((key, 0) for key in start),) * self.elements
-        weights, ridge = self._weights(sums, np.ones(self.count)), np.ones(self.count)
-        self._plain = self._score(sums, weights, ridge).rss.mean(axis=0)
+        names = self.structure.arm.actuator_names
+        basic: Terms = tuple(
+            (key, ()) for key, term in friction.FRICTION_TERMS.items() if term.basic)
+        selected = [basic] * len(names)
+        self._update_weights(selected)
+        self.plain = self._score(selected, self.factor).rss.mean(axis=0)
         steps: list[str] = []
-        for round_ in range(ROUNDS):
-            report(f'selecting friction terms, round {round_ + 1}')
-            now = self._score(sums, weights, ridge)
-            taken: list[_Trial] = []
-            for changes in (self._exchanges, self._additions):    # selected terms first
-                trials = [trial for e in range(self.elements)
-                          for trial in self._trials(sums, e, changes(e, sums[e]), now, weights,
-                                                    ridge)]
-                taken = taken or _alone(trials) or _together(trials) or _known(trials, sums)
-                if taken:
-                    break
-            if not taken:
+        for i in range(ROUNDS):
+            report(f'selecting friction terms, round {i + 1}')
+            accepted = (_accept(self._try_changes(selected, self._exchanges), selected)
+                        or _accept(self._try_changes(selected, self._additions), selected))
+            if not accepted:
                 break
-            changed = list(sums)
-            for trial in taken:
-                changed[trial.element] = trial.terms
-                steps.append(f'{self.structure.arm.actuator_names[trial.element]}: '
+            for trial in accepted:
+                selected[trial.actuator] = trial.terms
+                steps.append(f'{names[trial.actuator]}: '
                              f'{" + ".join(key for key, _ in trial.terms)} reduces '
                              f'the mean square error by {trial.gain:.1%}')
-            sums = tuple(changed)
-            ridge = self._ridge(sums, weights)
-            weights = self._weights(sums, ridge)
-        deviation = self.deviation / float(np.sqrt(ridge[0]))
-        return Selected(*self._named(sums), deviation, tuple(steps))
+            self._update_prior(selected)
+            self._update_weights(selected)
+        return *self._name_model(selected), tuple(steps)
 
-    def _trials(self, sums: Sums, e: int, changes: Sequence[Change], now: _Scored, weights: Array,
-                ridge: Array) -> list[_Trial]:
+    def _try_changes(self, selected: list[Terms],
+                     changes: Callable[[int, Terms], Iterator[Change]]) -> list[_Trial]:
         """Return the changes of one actuator's terms that reduce the error."""
-        mean = now.rss.mean(axis=0)
-        safe, plain = (np.where(x > 0, x, np.inf) for x in (mean, self._plain))
-        found = []
-        for change, terms, added in changes:
-            scored = self._score((*sums[:e], terms, *sums[e + 1:]), weights, ridge)
-            gains = np.sum((now.rss - scored.rss) / safe, axis=1)    # (folds,)
-            gain, doubt = float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(self.folds))
-            worth = float(np.sum((now.rss - scored.rss).mean(axis=0) / plain))
-            if not self._dissipates(e, terms, scored.solution, sums):
-                continue
-            if (gain > max(SMALLEST_GAIN, doubt) and worth > WORTHWHILE if added > 0
-                    else gain > SETTLED):
-                evidence = now.cost - scored.cost - added if added > 0 else np.inf
-                found.append(_Trial(e, change, terms, gain, evidence))
-        return found
+        current, trials = self._score(selected, self.factor), []
+        mean, plain = (np.where(x > 0, x, np.inf)
+                       for x in (current.rss.mean(axis=0), self.plain))
+        for e, old in enumerate(selected):
+            for key, terms, added in changes(e, old):
+                changed = [*selected[:e], terms, *selected[e + 1:]]
+                score = self._score(changed, self.factor)
+                reduction = current.rss - score.rss
+                gains = np.sum(reduction / mean, axis=1)    # (folds,)
+                gain, error = float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(self.folds))
+                helps = (gain > max(SMALLEST_GAIN, error)
+                         and np.sum(reduction.mean(axis=0) / plain) > WORTHWHILE
+                         if added > 0 else gain > SETTLED)
+                if helps and self._dissipates(e, changed, score.solution):
+                    evidence = current.cost - score.cost - added if added > 0 else np.inf
+                    trials.append(_Trial(e, key, terms, gain, evidence))
+        return trials
 
-    def _dissipates(self, e: int, terms: tuple[Key, ...], solution: Array, sums: Sums) -> bool:
+    def _dissipates(self, e: int, selected: list[Terms], solution: Array) -> bool:
         """Return whether an actuator's friction satisfies the constraints of the final fit."""
-        first = self.first + sum(len(self._place[i, key, g]) for i, other in enumerate(sums[:e])
-                                 for key, g in other)
-        members = [self.terms[key] for key, _ in terms]
-        sizes = np.concatenate([self._sizes(e, term) for term in members])
-        parameters = solution[first:first + len(sizes)] * sizes
-        model = FrictionModel('', members)
-        shape = np.concatenate([self._shape(e, key, g) for key, g in terms])
-        rows = model.passivity(shape)
+        index = self._index(selected)
+        own = self.actuators[index] == e
+        parameters = solution[own] * self.sizes[index][own]
+        rows = friction.FrictionModel('', [self.terms[key] for key, _ in selected[e]]).passivity(
+            np.concatenate([self._shape(e, *term) for term in selected[e]]))
         return bool(np.all(rows @ parameters >= -ALLOWED * np.abs(rows) @ np.abs(parameters)))
 
-    def _sizes(self, e: int, term: FrictionTerm) -> Array:
-        """Return the prior deviations of a term's parameters, (k,)."""
-        return np.array([self._level[e] if unit != '1' else DRIVE_DEVIATION
-                         for unit in term.units])
-
-    def _shape(self, e: int, key: str, g: int) -> Array:
-        """Return a grid point in the units of the actuator, (s,)."""
+    def _shape(self, e: int, key: str, point: tuple[int, ...]) -> Array:
+        """Return the nonlinear parameters at a grid point in the units of the actuator, (s,)."""
+        term = self.terms[key]
+        lower, upper = np.log(np.reshape(term.shape_bounds, (-1, 2))).T
+        fraction = (np.array(point) + 0.5) / GRID.get(len(term.nonlinear), 3)
         scale = 0.1 if self.structure.slides[e] else 1.0
-        shape: Array = self.grids[key][g] * scale ** np.array(self.terms[key].shape_powers)
-        return shape
+        return (np.exp(lower + fraction * (upper - lower))
+                * scale ** np.array(term.shape_powers))
 
-    def _exchanges(self, e: int, terms: tuple[Key, ...]) -> list[Change]:
-        """Return changes that remove a term or move its shape to a nearby grid point."""
-        found: list[Change] = []
-        for place, (key, g) in enumerate(terms):
-            term, points = self.terms[key], self.points[key]
-            found += [(key, (*terms[:place], (key, h), *terms[place + 1:]), 0)
-                      for h, point in enumerate(points)
-                      if 0 < max(map(abs, np.subtract(point, points[g])), default=0) <= NEAR]
-            if not term.basic:
-                found.append((key, (*terms[:place], *terms[place + 1:]),
-                              -len(term.parameters) - len(term.nonlinear)))
-        return found
+    def _exchanges(self, e: int, terms: Terms) -> Iterator[Change]:
+        """Yield changes that move nonlinear parameters to a near grid point, or remove a term."""
+        for i, (key, point) in enumerate(terms):
+            before, after = terms[:i], terms[i + 1:]
+            for other in _grid_points(self.terms[key]):
+                if 0 < max(map(abs, np.subtract(other, point)), default=0) <= NEAR:
+                    yield key, (*before, (key, other), *after), 0
+            if not self.terms[key].basic:
+                yield key, before + after, -_parameter_count(self.terms[key])
 
-    def _additions(self, e: int, terms: tuple[Key, ...]) -> list[Change]:
-        """Return changes that add a term, replacing those that it contains."""
-        keys = [key for key, _ in terms]
-        found: list[Change] = []
+    def _additions(self, e: int, terms: Terms) -> Iterator[Change]:
+        """
+        Yield the changes that add one term to an actuator's terms.
+
+        The added term replaces the terms that it contains. If it makes friction nonlinear in
+        speed (`FrictionTerm.is_curve`), it also replaces the term that does so already.
+        """
+        present = {key: self.terms[key] for key, _ in terms}
         for key, term in self.terms.items():
-            if key in keys or (term.slides_only and not self.structure.slides[e]) or any(
-                    term.excludes(self.terms[k]) and k not in term.contains
-                    and not (term.is_curve and self.terms[k].is_curve) for k in keys):
+            replaced = [k for k, other in present.items()
+                        if k in term.contains or (term.is_curve and other.is_curve)]
+            if key in present or (term.slides_only and not self.structure.slides[e]) or any(
+                    term.excludes(other) for k, other in present.items() if k not in replaced):
                 continue
-            gone_keys = [k for k in keys if k in term.contains or (
-                term.is_curve and self.terms[k].is_curve)]
-            kept = tuple(t for t in terms if t[0] not in gone_keys)
-            gone = sum(len(self.terms[k].parameters) + len(self.terms[k].nonlinear)
-                       for k in gone_keys)
-            added = max(len(term.parameters) + len(term.nonlinear) - gone, 1)
-            found += [(key, (*kept, (key, g)), added)
-                      for g, point in enumerate(self.points[key])
-                      if all(number % 2 == 0 for number in point)]
-        return found
+            kept = tuple(t for t in terms if t[0] not in replaced)
+            added = _parameter_count(term) - sum(_parameter_count(present[k]) for k in replaced)
+            for point in _grid_points(term):
+                if all(x % 2 == 0 for x in point):
+                    yield key, (*kept, (key, point)), max(added, 1)
 
-    def _index(self, sums: Sums) -> IndexArray:
-        return np.concatenate([np.arange(self.first), *(
-            self._place[e, key, g] for e, terms in enumerate(sums) for key, g in terms)])
+    def _index(self, selected: list[Terms]) -> IndexArray:
+        """Return the columns of links, rotors and selected terms."""
+        return np.concatenate([np.flatnonzero(self.actuators < 0), *(
+            self.columns[e, term] for e, terms in enumerate(selected) for term in terms)])
 
-    def _score(self, sums: Sums, weights: Array, ridge: Array) -> _Scored:
+    def _score(self, selected: list[Terms], factor: float) -> _Score:
         """Return the errors on each block of a fit to the others, and the fit to all."""
-        index = np.append(self._index(sums), self.count)
+        index = np.append(self._index(selected), -1)
         grams = self.grams[:, :, index[:, None], index]              # (folds, n, p + 1, p + 1)
-        by_fold = np.einsum('j,fjab->fab', weights ** 2, grams)
+        by_fold = np.einsum('j,fjab->fab', self.weights ** 2, grams)
         total = by_fold.sum(axis=0)
         train = np.concatenate([total[None] - by_fold, total[None]])
-        matrix = train[:, :-1, :-1] + np.diag(ridge[index[:-1]])
+        links = index[:-1] < self.structure.inertial_slice.stop
+        precision = np.where(links, 1 / factor ** 2, 1.0)
+        matrix = train[:, :-1, :-1] + np.diag(precision)
         x = np.linalg.solve(matrix, train[:, :-1, -1:])[..., 0]      # (folds + 1, p)
         full = np.append(-x, np.ones((self.folds + 1, 1)), axis=1)
         rss = np.einsum('fa,fjab,fb->fj', full[:-1], grams, full[:-1])
-        cost = float(full[-1] @ total @ full[-1] + x[-1] ** 2 @ ridge[index[:-1]])
-        return _Scored(rss, cost, x[-1])
+        return _Score(rss, float(full[-1] @ total @ full[-1] + x[-1] ** 2 @ precision), x[-1])
 
-    def _weights(self, sums: Sums, ridge: Array) -> Array:
-        """Return joint weights from the residuals and their autocorrelation, (n,)."""
-        index = np.append(self._index(sums), self.count)
-        energy = self.grams[:, :, -1, -1].sum(axis=0)
+    def _update_weights(self, selected: list[Terms]) -> None:
+        """Compute the joints' weights from the residuals and their autocorrelation, (n,)."""
+        index = np.append(self._index(selected), -1)
+        joints = [np.concatenate(parts)[:, index] for parts in zip(*self.rows)]
+        energy = np.array([np.mean(rows[:, -1] ** 2) for rows in joints])
         present = energy > 0
-        weights = np.where(present, np.sqrt(self.sizes / np.where(present, energy, 1.0)), 0.0)
+        self.weights = np.where(present, 1 / np.sqrt(np.where(present, energy, 1.0)), 0.0)
         for _ in range(4):
-            x = np.append(-self._score(sums, weights, ridge).solution, 1.0)
-            residuals = [np.concatenate([parts[j][:, index] @ x for parts in self._rows])
-                         for j in range(self.joints)]
-            deviations = np.array([np.sqrt(np.mean(r ** 2)) for r in residuals])
-            factors = np.array([autocorrelation_factor(r[:, None])[0] for r in residuals])
-            weights = np.where(present, 1 / np.maximum(deviations * np.sqrt(factors), 1e-12), 0.0)
-        return weights
+            x = np.append(-self._score(selected, self.factor).solution, 1.0)
+            residuals = [(rows @ x)[:, None] for rows in joints]
+            variances = [np.mean(r ** 2) * autocorrelation_factor([r], len(r))[0]
+                         for r in residuals]
+            self.weights = np.where(present, 1 / np.maximum(np.sqrt(variances), 1e-12), 0.0)
 
-    def _ridge(self, sums: Sums, weights: Array) -> Array:
-        """Return reciprocal prior variances with the best prior deviation of the links."""
-        best, found = np.inf, np.ones(self.count)
-        for factor in DEVIATIONS:
-            ridge = np.ones(self.count)
-            ridge[:self.first][self._inertial] = 1 / factor ** 2
-            rss = self._score(sums, weights, ridge).rss.sum(axis=0)
-            level = float(np.sum(np.log(rss[rss > 0])))
-            level += self.joints * SMALLEST_GAIN * (factor != 1)
-            if level < best:
-                best, found = level, ridge
-        return found
+    def _update_prior(self, selected: list[Terms]) -> None:
+        """Choose the prior deviation of the links with the smallest error on left-out blocks."""
+        def level(factor: float) -> float:
+            # mean logarithm of the joints' errors, with a margin in favour of the requested prior
+            rss = self._score(selected, factor).rss.sum(axis=0)
+            return float(np.sum(np.log(rss[rss > 0]))
+                         + len(rss) * SMALLEST_GAIN * (factor != 1))
 
-    def _named(self, sums: Sums) -> tuple[str, Array]:
+        self.factor = min(DEVIATIONS, key=level)
+
+    def _name_model(self, selected: list[Terms]) -> tuple[str, Array]:
         """Return the name of the friction model and its nonlinear parameters, (m, s)."""
-        arm = self.structure.arm
-        order = list(self.terms)
-        sorted_ = [sorted(terms, key=lambda t: (self.terms[t[0]].constant, order.index(t[0])))
-                   for terms in sums]
-        name = friction_name(arm.actuator_names, [[key for key, _ in terms] for terms in sorted_])
-        friction = get_friction(name)
-        shape = np.tile(friction.nominal_shape, (self.elements, 1))
-        for e, terms in enumerate(sums):
-            chosen = dict(terms)
-            for term, place in zip(friction.terms, friction.shape_places):
-                if term.key in chosen:
-                    shape[e, place] = self.grids[term.key][chosen[term.key]]
-        scale = np.where(self.structure.slides, 0.1, 1.0)[:, None]
-        return name, shape * scale ** np.array(friction.shape_powers)[None]
+        order, names = list(self.terms), self.structure.arm.actuator_names
+        name = friction_name(names, [
+            sorted((key for key, _ in terms),
+                   key=lambda k: (self.terms[k].constant, order.index(k))) for terms in selected])
+        model = friction.get_friction(name)
+        shape = np.array(ModelStructure(self.structure.arm, model).shape)
+        for e, terms in enumerate(selected):
+            points = dict(terms)
+            for term, part in zip(model.terms, model.shape_slices):
+                if term.key in points:
+                    shape[e, part] = self._shape(e, term.key, points[term.key])
+        return name, shape
 
 
-def _alone(trials: Sequence[_Trial]) -> list[_Trial]:
-    """Return each actuator's best change with sufficient evidence of its own."""
-    best: dict[int, _Trial] = {}
-    for trial in trials:
-        if trial.evidence > ALONE and trial.gain > getattr(best.get(trial.element), 'gain', 0.0):
-            best[trial.element] = trial
-    return list(best.values())
+def _accept(trials: list[_Trial], selected: list[Terms]) -> list[_Trial]:
+    """
+    Return the changes with sufficient evidence.
+
+    These are the best change of each actuator if its own evidence is sufficient; otherwise the
+    best additions of one term to several actuators; otherwise the best addition of a term that two
+    other actuators already have.
+    """
+    alone = _best_per_actuator([trial for trial in trials if trial.evidence > ALONE])
+    if alone:
+        return alone
+    groups = [_best_per_actuator([trial for trial in trials if trial.key == key])
+              for key in dict.fromkeys(trial.key for trial in trials)]
+    together = [group for group in groups if len(group) > 1
+                and sum(trial.evidence for trial in group) > TOGETHER]
+    if together:
+        return max(together, key=lambda group: sum(trial.gain for trial in group))
+    known = [trial for trial in trials if trial.evidence > KNOWN
+             and sum(trial.key in dict(terms) for terms in selected) >= 2]
+    return sorted(known, key=lambda trial: -trial.gain)[:1]
 
 
-def _together(trials: Sequence[_Trial]) -> list[_Trial]:
-    """Return the best additions of one term with sufficient evidence over several actuators."""
-    best: dict[str, dict[int, _Trial]] = {}
-    for trial in trials:
-        members = best.setdefault(trial.change, {})
-        if trial.gain > getattr(members.get(trial.element), 'gain', 0.0):
-            members[trial.element] = trial
-    enough = [list(members.values()) for members in best.values() if len(members) > 1
-              and sum(trial.evidence for trial in members.values()) > TOGETHER]
-    return max(enough, key=lambda members: sum(t.gain for t in members), default=[])
+def _best_per_actuator(trials: list[_Trial]) -> list[_Trial]:
+    """Return the trial with the largest gain of each actuator, in the actuators' order."""
+    descending = sorted(trials, key=lambda trial: -trial.gain)
+    best = {trial.actuator: trial for trial in descending[::-1]}    # the largest replaces others
+    return [best[e] for e in sorted(best)]
 
 
-def _known(trials: Sequence[_Trial], sums: Sums) -> list[_Trial]:
-    """Return the best addition of a term that two other actuators already have."""
-    common = [trial for trial in trials if trial.evidence > KNOWN and sum(
-        any(key == trial.change for key, _ in terms) for terms in sums) >= 2]
-    return [max(common, key=lambda t: t.gain)] if common else []
-
-
-def _candidates() -> dict[str, FrictionTerm]:
+def _candidate_terms() -> dict[str, friction.FrictionTerm]:
     """Return the candidate terms, including their variants by direction of motion."""
-    found: dict[str, FrictionTerm] = {}
-    for term in FRICTION_TERMS.values():
+    terms: dict[str, friction.FrictionTerm] = {}
+    for term in friction.FRICTION_TERMS.values():
         if term.not_identifiable_because:
             continue
         if term.candidate or term.basic:
-            found[term.key] = term
+            terms[term.key] = term
         if term.by_direction:
-            both = Asymmetric(term)
-            found[both.key] = both
-    return found
+            variant = Asymmetric(term)
+            terms[variant.key] = variant
+    return terms
 
 
-def _points(term: FrictionTerm) -> list[tuple[int, ...]]:
-    """Return the grid points of a term, as indices along each axis."""
-    return list(product(range(GRID.get(len(term.nonlinear), 3)), repeat=len(term.nonlinear)))
+def _grid_points(term: friction.FrictionTerm) -> list[tuple[int, ...]]:
+    """Return the grid points of a term's nonlinear parameters, as indices along each axis."""
+    count = len(term.nonlinear)
+    return list(product(range(GRID.get(count, 3)), repeat=count))
 
 
-def _grid(term: FrictionTerm) -> list[Array]:
-    """Return the shapes at the grid points, evenly spaced in the logarithms."""
-    bounds = np.log(np.array(term.shape_bounds, dtype=float).reshape(-1, 2))
-    parts = (np.array(_points(term), dtype=float) + 0.5) / GRID.get(len(bounds), 3)
-    return [np.exp(bounds[:, 0] + part * (bounds[:, 1] - bounds[:, 0])) for part in parts]
-
-
-def _decimated(samples: Samples, columns: Array) -> Array:
-    """Return columns of the samples (N, ...) as decimated rows."""
-    decimator = samples.decimator()
-    return np.concatenate([decimator.apply(columns[run]) for run in samples.segments
-                           if decimator.rows(run.stop - run.start) > 0])
+def _parameter_count(term: friction.FrictionTerm) -> int:
+    """Return the number of linear and nonlinear parameters of a term."""
+    return len(term.parameters) + len(term.nonlinear)

@@ -17,17 +17,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.consistent import DRIVE_DEVIATION
 from robot_identification.estimation.fit import Fit, fit_samples, FitOptions
 from robot_identification.estimation.prior import Prior
-from robot_identification.regression.packing import blocks_of, joint_columns
-from robot_identification.regression.reduce import packed_rows, row_count
+from robot_identification.regression import packing
+from robot_identification.regression.reduce import packed_rows
 from robot_identification.regression.reduced_regression import ReducedRegression, triangle
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import decimation_step, select
@@ -39,7 +40,7 @@ SIGNIFICANT = 3.0
 MIN_REPORTED = np.radians(0.3)
 """[rad] Smallest tilt that is reported: it changes the gravity vector by half a percent."""
 PRIOR_DEVIATION = np.radians(5.0)
-"""[rad] Prior standard deviation of a tilt: a larger one is visible to the eye."""
+"""[rad] Prior standard deviation of a tilt; larger tilts are visible to the eye."""
 MAX_DEVIATION = np.radians(1.0)
 """[rad] Largest standard deviation of a tilt that counts as determined by the data."""
 MAX_ITERATIONS = 6
@@ -47,11 +48,12 @@ CONVERGED = 1e-5
 """[rad] Largest change of the tilt in the last iteration."""
 MAX_ROWS, CHUNKS = 4000, 20
 """Largest number of rows used of a recording, and number of evenly spread intervals from which
-they are taken if it has more: gravity columns for all rows would take longer than the fit."""
+they are taken if the recording has more: gravity columns of all rows would take longer than the
+fit."""
 
 
 @dataclass(frozen=True, eq=False)
-class Tilt:
+class Tilt(ReadOnlyArrays):
     """
     Small rotation of the base relative to the mount in the robot file.
 
@@ -69,10 +71,6 @@ class Tilt:
     angles: Array
     covariance: Array
     axes: Array
-
-    def __post_init__(self) -> None:
-        for name in ('angles', 'covariance', 'axes'):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @property
     def deviations(self) -> Array:
@@ -107,9 +105,9 @@ def estimate_tilt(fit: Fit) -> Tilt:
     """
     Return the tilt, estimated together with the base parameters of a fit.
 
-    A small rotation w of gravity g adds the model's gravity torque for w x g: one additional
-    column for each of the two axes perpendicular to gravity. A rotation about gravity itself has
-    no effect.
+    A small rotation w changes gravity g by w x g. The model's torque for this change is an
+    additional column for each of the two axes perpendicular to gravity. A rotation about gravity
+    itself has no effect.
 
     Parameters
     ----------
@@ -126,34 +124,26 @@ def estimate_tilt(fit: Fit) -> Tilt:
     arm, base = regression.base.structure.arm, regression.base
     axes = _perpendicular_axes(arm.gravity)
     rotated = [arm.with_gravity(np.cross(axis, arm.gravity)) for axis in axes]
-    weights = 1 / (estimate.noise * np.sqrt(estimate.autocorrelation_factor))
-    columns, rank = joint_columns(base), base.rank
-    kept: Sequence[list[Array] | None] = ([None] * len(regression.samples)
-                                          if regression.kept is None else regression.kept)
-    factors, *others = [_augmented_factors(fit, samples, load, rows, rotated)
-                        for (samples, load), rows in zip(regression.parts, kept, strict=True)]
-    for other in others:
-        factors = ReducedRegression.combine(factors, other)
-    weighted = []
-    for j, chosen in enumerate(columns):
-        packed = factors[j]
-        wide = np.zeros((len(packed), rank + 3))
-        wide[:, chosen], wide[:, rank:] = packed[:, :-3], packed[:, -3:]
-        weighted.append(weights[j] * wide)
-    return _solve(fit, np.vstack(weighted), axes)
+    kept: Sequence[list[Array] | None] = regression.kept or [None] * len(regression.samples)
+    factors = reduce(ReducedRegression.combine, (
+        _augmented_factors(fit, samples, load, rows, rotated)
+        for (samples, load), rows in zip(regression.samples_with_loads, kept, strict=True)
+        if samples.diagnosed))
+    rows = packing.expand_rows(factors, base.joint_columns, base.rank, estimate.weights)
+    return _solve(fit, rows, axes)
 
 
 def _augmented_factors(fit: Fit, samples: Samples, load: Array | None, kept: list[Array] | None,
                        rotated: Sequence[Arm]) -> tuple[Array, ...]:
     """Return the R factor of each joint's rows [columns, rotated gravity, torque]."""
-    rows = kept if row_count(samples) <= MAX_ROWS else None
+    rows = kept if packing.row_count(samples) <= MAX_ROWS else None
     samples, load = _spread_chunks(samples, load)
     base, inertial = fit.regression.base, fit.consistent.inertial
     arm, decimator, step = base.structure.arm, samples.decimator(), decimation_step(samples)
-    columns = np.empty((row_count(samples), arm.n, 2))
-    for block in blocks_of(samples):
-        columns[block.rows] = decimator.apply(_splined(lambda q: np.stack([
-            _gravity(other, q, inertial) for other in rotated], axis=2),
+    columns = np.empty((packing.row_count(samples), arm.n, 2))
+    for block in packing.blocks_of(samples):
+        columns[block.rows] = decimator.apply(_interpolate(lambda q: np.stack([
+            inverse_dynamics(other, q, 0 * q, 0 * q, inertial) for other in rotated], axis=2),
             samples.q[block.samples], step))
     columns *= arm.measured[:, None]
     return tuple(
@@ -163,10 +153,10 @@ def _augmented_factors(fit: Fit, samples: Samples, load: Array | None, kept: lis
 
 def _solve(fit: Fit, rows: Array, axes: Array) -> Tilt:
     """
-    Return the tilt w of the estimate of standard parameters and tilt with a prior on both.
+    Return the tilt from a joint estimate of standard parameters and tilt, with a prior on both.
 
-    It minimises |R [beta; w] - z|^2 + |s|^2 + |w / PRIOR_DEVIATION|^2 over s and w, with
-    beta = B (mean + T s).
+    The tilt w and the parameters s minimise |R [beta; w] - z|^2 + |s|^2 + |w / PRIOR_DEVIATION|^2,
+    with beta = B (mean + T s).
     """
     base = fit.regression.base
     structure = base.structure
@@ -176,8 +166,7 @@ def _solve(fit: Fit, rows: Array, axes: Array) -> Tilt:
     left, target = rows[:, :-3], rows[:, -1] - rows[:, :-3] @ base.project(prior.mean)
     matrix = np.hstack([left @ (base.matrix @ (prior.transform * spread)),
                         rows[:, -3:-1] * PRIOR_DEVIATION])
-    information = matrix.T @ matrix + np.eye(matrix.shape[1])
-    covariance = np.linalg.inv(information)
+    covariance = np.linalg.inv(matrix.T @ matrix + np.eye(matrix.shape[1]))
     solution = covariance @ (matrix.T @ target)
     return Tilt(PRIOR_DEVIATION * solution[-2:], PRIOR_DEVIATION ** 2 * covariance[-2:, -2:],
                 axes)
@@ -203,18 +192,18 @@ def estimate_gravity_direction(arm: Arm, samples: Sequence[Samples],
         The data do not determine the tilt.
 
     """
-    stated = arm
+    nominal = arm
     for _ in range(MAX_ITERATIONS):
         step = estimate_tilt(fit_samples(arm, samples, options))
         if not step.determined:
             raise EstimationError(
                 f'this motion does not determine the tilt of the base ({step}): give `gravity` or '
-                f'`mount` as measured, or record a motion that turns the joints next to the base')
+                f'`mount`, or record a motion that turns the joints next to the base')
         arm = arm.with_gravity(step.gravity(arm.gravity))
         if np.max(np.abs(step.angles)) < CONVERGED:
             break
-    axes = _perpendicular_axes(stated.gravity)
-    before, after = (x.gravity / np.linalg.norm(x.gravity) for x in (stated, arm))
+    axes = _perpendicular_axes(nominal.gravity)
+    before, after = (x.gravity / np.linalg.norm(x.gravity) for x in (nominal, arm))
     return arm, Tilt(axes @ np.cross(before, after), step.covariance, axes)
 
 
@@ -234,15 +223,9 @@ def _perpendicular_axes(gravity: Array) -> Array:
     return np.array([first, second])
 
 
-def _gravity(arm: Arm, q: Array, inertial: Array) -> Array:
-    """Return the gravity torques at positions (N, n), (N, n) [N m or N]."""
-    zero = np.zeros_like(q)
-    return inverse_dynamics(arm, q, zero, zero, inertial)
-
-
 def _spread_chunks(samples: Samples, load: Array | None) -> tuple[Samples, Array | None]:
     """Return evenly spread intervals of the samples, with about `MAX_ROWS` rows."""
-    rows = row_count(samples)
+    rows = packing.row_count(samples)
     if rows <= MAX_ROWS:
         return samples, load
     chunks = []
@@ -256,9 +239,9 @@ def _spread_chunks(samples: Samples, load: Array | None) -> tuple[Samples, Array
         load[chunk] for chunk in chunks])
 
 
-def _splined(function: Callable[[Array], Array], q: Array, step: int) -> Array:
-    """Return a smooth function of positions (N, n), interpolated from every step-th of them."""
+def _interpolate(function: Callable[[Array], Array], q: Array, step: int) -> Array:
+    """Return a smooth function at positions q (N, n), interpolated from every step-th of them."""
     if step == 1 or len(q) < 4 * step:
         return function(q)
-    some = np.unique(np.append(np.arange(0, len(q), step), len(q) - 1))
-    return np.asarray(CubicSpline(some, function(q[some]))(np.arange(len(q))))
+    knots = np.unique(np.append(np.arange(0, len(q), step), len(q) - 1))
+    return np.asarray(CubicSpline(knots, function(q[knots]))(np.arange(len(q))))

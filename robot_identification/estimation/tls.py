@@ -11,19 +11,14 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Total least squares: errors in the regressor as well."""
+"""Total least squares: least squares with errors in the regressor as well."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.estimate import Estimate
-from robot_identification.estimation.estimator import (
-    Estimator,
-    with_values,
-)
+from robot_identification.estimation.estimator import Estimator, with_values
 from robot_identification.estimation.estimator_info import EstimatorInfo, NEAREST
 from robot_identification.regression import Regression
 
@@ -34,10 +29,10 @@ solution is not unique."""
 
 class TotalLeastSquares(Estimator):
     """
-    Least squares that also corrects the regressor, each column in proportion to its norm.
+    Least squares with errors in the torques and in the columns of the regressor.
 
-    Joints are weighted by their noise. The ratio of the errors of columns and torques must be
-    given; the data do not determine it.
+    The errors of a column are proportional to its norm. Joints are weighted by their noise. The
+    ratio of the errors of columns and torques must be given; the data do not determine it.
 
     Parameters
     ----------
@@ -71,8 +66,8 @@ class TotalLeastSquares(Estimator):
         if plain.unexcited:
             raise EstimationError(f'total least squares needs a motion that excites every base '
                                   f'parameter; this one does not determine '
-                                  f'{", ".join(plain.unexcited)}: take ridge or wls')
-        rows, target = normal.stacked(1 / (plain.noise * np.sqrt(plain.autocorrelation_factor)))
+                                  f'{", ".join(plain.unexcited)}: use ridge or wls')
+        rows, target = normal.stacked(plain.weights)
         scale = self.ratio * np.linalg.norm(rows, axis=0) / np.linalg.norm(target)
         scaled = rows / scale
         smallest = float(np.linalg.svd(scaled, compute_uv=False)[-1])
@@ -81,10 +76,10 @@ class TotalLeastSquares(Estimator):
             raise EstimationError(
                 f'total least squares has no clear solution: the smallest singular value of the '
                 f'regressor ({smallest:.3g}) is no larger than its errors ({singular[-1]:.3g}); '
-                f'lower the ratio (now {self.ratio:g}), excite better, or take wls or ridge')
+                f'lower the ratio (now {self.ratio:g}), excite more, or use wls or ridge')
         theta = -right[-1, :-1] / right[-1, -1]
         information = scaled.T @ scaled - singular[-1] ** 2 * np.eye(len(theta))
         covariance = (1 + theta @ theta) * np.linalg.inv(information)
         variance = singular[-1] ** 2 / max(1, int(np.sum(normal.rows)) - len(theta))
         covariance = variance * covariance / np.outer(scale, scale)
-        return replace(with_values(plain, normal, theta / scale, covariance), own_values=True)
+        return with_values(plain, normal, theta / scale, covariance, own_values=True)

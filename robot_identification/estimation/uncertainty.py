@@ -29,17 +29,17 @@ STATES = 500
 SPEED = 0.5
 """Largest velocity of these states over the limit; 1 rad/s or m/s if there is no limit."""
 KEPT = 0.97
-"""Fraction of the torque variance, each joint's normalised, that the stored directions explain."""
+"""Fraction of the torque variance that the stored directions explain; each joint is normalised."""
 DIGITS = 4
 """Significant digits of the directions in the file; the parameters have all digits."""
 
 
 def low_rank_covariance(structure: ModelStructure, covariance: Array) -> Array:
     """
-    Return a low-rank factor D of the covariance, D'D, weighted by torque, (r, p).
+    Return a factor D (r, p) of low rank whose product D'D approximates the covariance.
 
-    The omitted directions cause less than 1 - `KEPT` of the torque variance over states in the
-    whole range of the limits, not only in the training motion.
+    The omitted directions cause less than 1 - `KEPT` of the torque variance, over states within
+    the limits of the arm rather than those of the training motion.
 
     Parameters
     ----------
@@ -51,11 +51,10 @@ def low_rank_covariance(structure: ModelStructure, covariance: Array) -> Array:
     """
     limits, n = structure.arm.limits, structure.arm.n
     bounded = np.isfinite(limits.lower) & np.isfinite(limits.upper)
-    lower, upper = (np.where(bounded, x, side * np.pi) for x, side in (
-        (limits.lower, -1), (limits.upper, 1)))
-    places = Halton(2 * n, scramble=False).random(STATES)
-    q = lower + places[:, :n] * (upper - lower)
-    v = (2 * places[:, n:] - 1) * SPEED * np.where(np.isfinite(limits.velocity),
+    lower, upper = np.where(bounded, [limits.lower, limits.upper], [[-np.pi], [np.pi]])
+    points = Halton(2 * n, scramble=False).random(STATES)
+    q = lower + points[:, :n] * (upper - lower)
+    v = (2 * points[:, n:] - 1) * SPEED * np.where(np.isfinite(limits.velocity),
                                                    limits.velocity, 1 / SPEED)
     a = np.zeros_like(q)
     load = inverse_dynamics(structure.arm, q, v, a)
@@ -64,10 +63,9 @@ def low_rank_covariance(structure: ModelStructure, covariance: Array) -> Array:
     scale = np.maximum(np.sqrt(np.mean(np.sum(errors ** 2, axis=2), axis=0)), 1e-300)
     _, sizes, right = np.linalg.svd((errors / scale[:, None]).reshape(q.size, -1),
                                     full_matrices=False)
-    share = np.cumsum(sizes ** 2) / max(float(np.sum(sizes ** 2)), 1e-300)
-    count = int(np.searchsorted(share, KEPT)) + 1
-    directions: Array = right[:count] @ half
-    return directions
+    explained = np.cumsum(sizes ** 2) / max(float(np.sum(sizes ** 2)), 1e-300)
+    count = int(np.searchsorted(explained, KEPT)) + 1
+    return right[:count] @ half
 
 
 def to_rows(directions: Array) -> list[list[float]]:
@@ -77,7 +75,7 @@ def to_rows(directions: Array) -> list[list[float]]:
 
 def covariance_directions(model: IdentifiedModel, covariance: Array | None = None) -> Array | None:
     """
-    Return a factor of the covariance, (r, p); None if the model has none.
+    Return a factor D (r, p) of the covariance D'D; None if the model has none.
 
     Parameters
     ----------
@@ -108,7 +106,6 @@ def covariance_directions(model: IdentifiedModel, covariance: Array | None = Non
 
 
 def _half(covariance: Array) -> Array:
-    """Return H with H'H the covariance, (p, p)."""
+    """Return the matrix H (p, p) with H'H = covariance."""
     sizes, vectors = np.linalg.eigh(np.asarray(covariance, dtype=float))
-    half: Array = np.sqrt(np.maximum(sizes, 0.0))[:, None] * vectors.T
-    return half
+    return np.sqrt(np.maximum(sizes, 0.0))[:, None] * vectors.T

@@ -11,16 +11,18 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Variable projection: the shape of the friction that explains the data best."""
+"""Variable projection: least-squares fit of the nonlinear friction parameters."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise, product
+from functools import lru_cache
+from itertools import product
+from operator import itemgetter
 from typing import Any, Protocol
 
 import numpy as np
-from robot_identification.arrays import Array, IndexArray, read_only
+from robot_identification.arrays import Array, IndexArray, ReadOnlyArrays
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.regression.reduced_regression import triangle
 from robot_identification.regression.separable import SeparableRegression
@@ -28,17 +30,18 @@ from scipy.linalg import qr, solve_triangular
 from scipy.optimize import least_squares
 
 RANK_TOLERANCE = 1e-8
-"""Relative to the largest diagonal element of R for columns of unit norm."""
+"""Diagonal element of R, relative to the largest one, up to which it counts as zero. Columns have
+unit norm."""
 GRID = {0: 1, 1: 7, 2: 5}
 """Initial grid points between the bounds per nonlinear parameter, by their number in the model."""
 SWEEPS = 2
-"""Number of times that each actuator tries every grid point again."""
+"""Number of times that every grid point is tried again for each actuator."""
 NEAR_BOUND = 1e-3
 """Fraction of the range within which a parameter counts as on its bound."""
 
 
 @dataclass(frozen=True, eq=False)
-class _ShapeFit:
+class _ShapeFit(ReadOnlyArrays):
     """
     The best nonlinear friction parameters ("shape").
 
@@ -60,10 +63,6 @@ class _ShapeFit:
     bounded: Any
     evaluations: int
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, 'shape', read_only(self.shape))
-        object.__setattr__(self, 'bounded', read_only(self.bounded, dtype=bool))
-
 
 @dataclass(frozen=True, eq=False)
 class _Projection:
@@ -78,8 +77,8 @@ class _Projection:
         (rows, m s), with respect to the logarithms of the nonlinear parameters.
     beta
         (r,) the best base parameters.
-    joint_cost
-        (n,) the cost by joint.
+    joints
+        (rows,) the joint of each row.
     matrix
         (rows, r + m s), weighted columns of the linear parameters and of the logarithms of the
         nonlinear ones before the elimination.
@@ -89,8 +88,13 @@ class _Projection:
     residual: Array
     jacobian: Array
     beta: Array
-    joint_cost: Array
+    joints: IndexArray
     matrix: Array
+
+    @property
+    def joint_cost(self) -> Array:
+        """Cost of each joint, (n,)."""
+        return np.bincount(self.joints, self.residual ** 2).astype(float)
 
 
 class LinearBounds(Protocol):
@@ -115,7 +119,7 @@ def project(separable: SeparableRegression, shape: Array, weights: Array,
     Parameters
     ----------
     separable
-        The problem.
+        The regression problem.
     shape
         (m, s).
     weights
@@ -155,68 +159,69 @@ def project(separable: SeparableRegression, shape: Array, weights: Array,
         if gradient:
             left = left @ np.linalg.qr(corner[:rank, bounds.active == 0])[0]
     residual = matrix @ beta - target
-    sizes = np.cumsum([0] + [len(f.target) for f in factors])
-    joint_cost = np.array([np.sum(residual[a:b] ** 2) for a, b in pairwise(sizes)])
+    joints = np.repeat(np.arange(len(factors)), [len(f.target) for f in factors])
     if not gradient:
-        return _Projection(residual, np.zeros((len(residual), 0)), beta, joint_cost, matrix)
+        return _Projection(residual, np.zeros((len(residual), 0)), beta, joints, matrix)
 
     inner, outer = [], []
     for j, (w, f) in enumerate(zip(weights, factors)):
-        change, places = separable.shape_columns(j, shape, beta)
-        change = w * change * shape.ravel()[places]
+        change, indices = separable.shape_columns(j, shape, beta)
+        change = w * change * shape.ravel()[indices]
         first, second = f.basis.T @ change, f.friction_basis.T @ change
-        rest = triangle(change - f.basis @ first - f.friction_basis @ second)
-        inner.append(_spread(np.vstack([first, second]), places, shape.size))
-        outer.append(_spread(rest, places, shape.size))
+        remainder = triangle(change - f.basis @ first - f.friction_basis @ second)
+        inner.append(np.vstack([first, second]) @ np.eye(shape.size)[indices])
+        outer.append(remainder @ np.eye(shape.size)[indices])
     inside, outside = np.vstack(inner), np.vstack(outer)
     jacobian = np.vstack([inside - left @ (left.T @ inside), outside])
-    whole = np.vstack([np.hstack([matrix, inside]),
-                       np.hstack([np.zeros((len(outside), matrix.shape[1])), outside])])
-    residual = np.append(residual, np.zeros(len(outside)))
-    return _Projection(residual, jacobian, beta, joint_cost, whole)
-
-
-def _spread(columns: Array, places: IndexArray, count: int) -> Array:
-    out = np.zeros((len(columns), count))
-    out[:, places] = columns
-    return out
+    full = np.block([[matrix, inside], [np.zeros((len(outside), matrix.shape[1])), outside]])
+    joints = np.append(joints, np.repeat(np.arange(len(outer)), list(map(len, outer))))
+    return _Projection(np.append(residual, np.zeros(len(outside))), jacobian, beta, joints, full)
 
 
 class _Search:
-    """Costs of shapes and descent from a shape, within bounds of the logarithms."""
+    """
+    Costs of shapes and descent from a shape, within bounds of the logarithms.
+
+    Parameters
+    ----------
+    separable, weights, linear_bounds
+        As for `project`.
+    limits
+        Bounds of the logarithms, (m, s, 2).
+
+    """
 
     def __init__(self, separable: SeparableRegression, weights: Array,
-                 bounds: LinearBounds | None, limits: Array | None) -> None:
-        self.separable, self.weights, self.linear_bounds = separable, weights, bounds
-        self.bounds = (np.log(separable.structure.shape_bounds) if limits is None
-                       else limits)                                 # (m, s, 2)
+                 linear_bounds: LinearBounds | None, limits: Array) -> None:
+        self.lower, self.upper = limits[..., 0], limits[..., 1]
         self.evaluations = 0
-        self._last: tuple[bytes, _Projection] | None = None
+
+        def evaluate(logarithms: bytes, gradient: bool) -> _Projection:
+            self.evaluations += 1
+            shape = np.exp(np.frombuffer(logarithms).reshape(self.lower.shape))
+            return project(separable, shape, weights, gradient, linear_bounds)
+
+        self._evaluate = lru_cache(maxsize=1)(evaluate)    # for residual, then Jacobian
 
     def at(self, logarithms: Array, gradient: bool = True) -> _Projection:
-        key = np.ascontiguousarray(logarithms).tobytes()
-        if gradient and self._last is not None and self._last[0] == key:
-            return self._last[1]
-        self.evaluations += 1
-        shape = np.exp(logarithms.reshape(self.bounds.shape[:2]))
-        found = project(self.separable, shape, self.weights, gradient, self.linear_bounds)
-        if gradient:
-            self._last = (key, found)
-        return found
+        """Return the projection at a shape, given as logarithms."""
+        return self._evaluate(np.ascontiguousarray(logarithms).tobytes(), gradient)
 
     def cost(self, logarithms: Array) -> float:
+        """Return the cost of a shape."""
         return float(np.sum(self.at(logarithms, gradient=False).residual ** 2))
 
     def descend(self, start: Array) -> tuple[Array, float]:
-        lower, upper = self.bounds[..., 0].ravel(), self.bounds[..., 1].ravel()
+        """Return the local minimum near a start, (m, s), and its cost."""
+        lower, upper = self.lower.ravel(), self.upper.ravel()
         margin = 1e-6 * (upper - lower)
         scale = max(float(np.sqrt(self.cost(start))), np.finfo(float).tiny)
-        found = least_squares(
-            lambda x: self.at(x).residual / scale, np.clip(start.ravel(), lower + margin,
-                                                           upper - margin),
+        result = least_squares(
+            lambda x: self.at(x).residual / scale,
+            np.clip(start.ravel(), lower + margin, upper - margin),
             jac=lambda x: self.at(x).jacobian / scale, bounds=(lower, upper), method='trf',
             ftol=1e-9, xtol=1e-5, gtol=1e-11, max_nfev=60)
-        return found.x.reshape(start.shape), float(2 * found.cost * scale ** 2)
+        return result.x.reshape(start.shape), float(2 * result.cost * scale ** 2)
 
 
 def best_shape(separable: SeparableRegression, weights: Array, start: Array | None = None,
@@ -231,7 +236,7 @@ def best_shape(separable: SeparableRegression, weights: Array, start: Array | No
     Parameters
     ----------
     separable
-        The problem.
+        The regression problem.
     weights
         Weights of the joints' rows, (n,).
     start
@@ -242,49 +247,57 @@ def best_shape(separable: SeparableRegression, weights: Array, start: Array | No
         Bounds of the logarithms of the nonlinear parameters, (m, s, 2); the model's if None.
 
     """
-    search = _Search(separable, weights, bounds, limits)
+    structure = separable.structure
+    search = _Search(separable, weights, bounds,
+                     np.log(structure.shape_bounds) if limits is None else limits)
     if start is not None:
         best, cost = search.descend(np.log(start))
     else:
-        best, cost = _global(search)
-    low, high = search.bounds[..., 0], search.bounds[..., 1]
-    near = NEAR_BOUND * (high - low)
-    active = separable.structure.active_shape
-    shape = np.where(active, np.exp(best), separable.structure.shape)
-    return _ShapeFit(shape, cost, (best - low < near) | (high - best < near) | ~active,
+        best, cost = _search_globally(search, structure.arm.transmission != 0)
+    near = NEAR_BOUND * (search.upper - search.lower)
+    active = structure.active_shape
+    return _ShapeFit(np.where(active, np.exp(best), structure.shape), cost,
+                     (best - search.lower < near) | (search.upper - best < near) | ~active,
                      search.evaluations)
 
 
-def _global(search: _Search) -> tuple[Array, float]:
-    m, s = search.bounds.shape[:2]
-    fractions = list(product((np.arange(GRID.get(s, 3)) + 0.5) / GRID.get(s, 3), repeat=s))
-    low, high = search.bounds[..., 0], search.bounds[..., 1]
-    grid = [low + np.array(part) * (high - low) for part in fractions]
-    trials = [search.at(point, gradient=False) for point in grid]
-    costs = np.array([trial.joint_cost for trial in trials])            # (points, n)
-    transmission = search.separable.structure.arm.transmission != 0
-    own = np.argmin(costs @ transmission.T, axis=0)                     # (m,)
+def _search_globally(search: _Search, acts: Array) -> tuple[Array, float]:
+    """
+    Return the logarithms of the best shape (m, s) from several starts, and its cost.
+
+    Parameters
+    ----------
+    search
+        The costs.
+    acts
+        Whether an actuator acts on a joint, (m, n) bool.
+
+    """
+    m, s = search.lower.shape
+    points = GRID.get(s, 3)
+    grid = [search.lower + np.array(fraction) * (search.upper - search.lower)
+            for fraction in product((np.arange(points) + 0.5) / points, repeat=s)]
+    costs = np.array([search.at(point, gradient=False).joint_cost for point in grid])
+    own = np.argmin(costs @ acts.T, axis=0)                     # (m,)
     mixed = np.array([grid[point][e] for e, point in enumerate(own)])
-    best, cost = min((search.descend(point) for point in (
-        mixed, grid[int(np.argmin(costs.sum(axis=1)))])), key=lambda found: found[1])
+    common = grid[int(np.argmin(costs.sum(axis=1)))]
+    best, cost = min(map(search.descend, (mixed, common)), key=itemgetter(1))
     for _ in range(SWEEPS):
-        improved = best.copy()
-        level = cost
-        for e in range(m):
-            for point in grid:
-                trial = improved.copy()
-                trial[e] = point[e]
-                value = search.cost(trial)
-                if value < level * (1 - 1e-9):
-                    improved, level = trial, value
-        if level >= cost:
+        improved, lowest = best.copy(), cost
+        for e, point in product(range(m), grid):
+            trial = improved.copy()
+            trial[e] = point[e]
+            value = search.cost(trial)
+            if value < lowest * (1 - 1e-9):
+                improved, lowest = trial, value
+        if lowest >= cost:
             break
-        best, cost = min((best, cost), search.descend(improved), key=lambda found: found[1])
+        best, cost = min((best, cost), search.descend(improved), key=itemgetter(1))
     return best, cost
 
 
 def with_shape_uncertainty(estimate: Estimate, separable: SeparableRegression, weights: Array,
-                           found: _ShapeFit) -> Estimate:
+                           best: _ShapeFit) -> Estimate:
     """
     Return the estimate with the joint covariance of linear and nonlinear parameters.
 
@@ -295,43 +308,32 @@ def with_shape_uncertainty(estimate: Estimate, separable: SeparableRegression, w
     ----------
     estimate
         The estimate at the best shape.
-    separable, weights, found
+    separable, weights, best
         The problem, the weights of the joints' rows (n,), and its solution.
 
     """
-    projection = project(separable, found.shape, weights)
-    r, size = len(projection.beta), found.shape.size
+    projection = project(separable, best.shape, weights)
+    r, size = len(projection.beta), best.shape.size
     structure = separable.structure
-    moves = np.broadcast_to(structure.active_shape, found.shape.shape).ravel()
-    held = found.bounded.ravel()[moves]
-    free = np.concatenate([np.ones(r, dtype=bool), moves])
-    ranges = np.diff(np.log(structure.shape_bounds), axis=-1).ravel()[moves][held]
-    prior = np.zeros((np.sum(held), np.sum(free)))    # prior rows of unit deviation
-    prior[np.arange(len(prior)), r + np.flatnonzero(held)] = np.sqrt(12) / ranges
+    searched = np.broadcast_to(structure.active_shape, best.shape.shape).ravel()
+    bounded = best.bounded.ravel()[searched]
+    free = np.concatenate([np.ones(r, dtype=bool), searched])
+    ranges = np.diff(np.log(structure.shape_bounds), axis=-1).ravel()[searched][bounded]
+    prior = np.zeros((np.sum(bounded), np.sum(free)))    # prior rows of unit deviation
+    prior[np.arange(len(prior)), r + np.flatnonzero(bounded)] = np.sqrt(12) / ranges
     matrix = np.vstack([projection.matrix[:, free], prior])
-    spread = weights * estimate.noise * np.sqrt(estimate.autocorrelation_factor)
-    counts = ([len(separable.factor(j, found.shape).target) for j in range(separable.joints)]
-              + _outer_counts(separable, found.shape))
+    spread = (weights / estimate.weights)[projection.joints]
     norms = np.linalg.norm(matrix, axis=0)
     silent = norms == 0
     norms[silent] = 1.0
     inverse = np.linalg.pinv(matrix / norms, rcond=RANK_TOLERANCE) / norms[:, None]
-    half = inverse * np.append(np.repeat(np.concatenate([spread, spread]), counts),
-                               np.ones(len(prior)))
+    half = inverse * np.append(spread, np.ones(len(prior)))
     joint = half @ half.T
     joint[silent, silent] = np.inf
     covariance = joint[:r, :r]
     infinite = np.flatnonzero(~np.isfinite(np.diag(estimate.covariance)))
     covariance[infinite, infinite] = np.inf
     shape_covariance = np.diag(np.full(size, np.inf))
-    places, known = np.flatnonzero(moves)[~held], r + np.flatnonzero(~held)
-    shape_covariance[np.ix_(places, places)] = joint[np.ix_(known, known)]
+    positions, known = np.flatnonzero(searched)[~bounded], r + np.flatnonzero(~bounded)
+    shape_covariance[np.ix_(positions, positions)] = joint[np.ix_(known, known)]
     return replace(estimate, covariance=covariance, shape_covariance=shape_covariance)
-
-
-def _outer_counts(separable: SeparableRegression, shape: Array) -> list[int]:
-    counts = []
-    for j in range(separable.joints):
-        columns, _ = separable.shape_columns(j, shape, np.zeros(separable.base.rank))
-        counts.append(columns.shape[1])
-    return counts

@@ -21,7 +21,9 @@ from robot_identification.estimation.estimator_info import EstimatorInfo
 
 class WeightedLeastSquares(Estimator):
     """
-    Each joint is weighted by the reciprocal deviation of its residuals, until convergence.
+    Least squares with joint weights that are the reciprocal standard deviations of the residuals.
+
+    Weights and residuals are computed alternately until they agree.
 
     References
     ----------

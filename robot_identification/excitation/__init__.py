@@ -14,7 +14,8 @@
 """
 Optimal excitation: a motion within proven limits that excites all inertial parameters.
 
-`motion` parametrises, `certificate` proves limits for all times, `design` searches the best.
+`motion` contains parametrised motions, `certificate` proves that a motion respects its limits, and
+`design` optimises the motion.
 """
 
 from robot_identification.excitation.certificate.claim import Certificate
@@ -25,13 +26,13 @@ from robot_identification.excitation.certificate.requirements import (
     Requirements,
     Workspace,
 )
-from robot_identification.excitation.design.check import check_certificate
 from robot_identification.excitation.design.criteria import CRITERIA
 from robot_identification.excitation.design.design import design_excitation
-from robot_identification.excitation.design.excitation import Excitation
-from robot_identification.excitation.design.excitation_file import load_excitation, save_excitation
-from robot_identification.excitation.design.exports import (
+from robot_identification.excitation.design.excitation import check_certificate, Excitation
+from robot_identification.excitation.design.excitation_file import (
     joint_trajectory,
+    load_excitation,
+    save_excitation,
     save_joint_trajectory,
     save_motion_csv,
 )

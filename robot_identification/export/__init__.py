@@ -11,10 +11,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Exports: the identified model in the formats of simulators, controllers and code."""
+"""Exports of identified models to simulators, controllers and source code."""
 
-from robot_identification.export.export import export_model, save_export, TARGETS
+from robot_identification.export.export import export_model, TARGETS
 from robot_identification.export.identified_urdf import identified_urdf, write_identified_urdf
+from robot_identification.export.save import save_export
 from robot_identification.export.target import Exported, ExportOptions
 
 __all__ = ['ExportOptions', 'Exported', 'TARGETS', 'export_model', 'identified_urdf',

@@ -11,72 +11,69 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Coulomb and viscous friction that approximate the model's friction, and the residual."""
+"""Approximation of the friction of a model by Coulomb and viscous friction."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from scipy.interpolate import CubicSpline
 from scipy.optimize import nnls
 
 EXACT = 1e-6
-"""Residual, relative to the largest friction, below which a fit counts as exact (rounding)."""
+"""Largest residual, relative to the largest friction, of a fit that counts as exact [-]."""
 RATE = 50.0
-"""Sampling rate of a training motion [Hz]."""
+"""Rate at which a stored training motion is resampled [Hz]."""
 SAMPLES = 2000
-"""Number of states of the motion that replaces a missing training motion."""
+"""Number of states on the sines that replace a missing training motion."""
 PERIOD = 10.0
-"""Period of this motion [s]."""
+"""Period of the sines [s]."""
 SPEED = 0.5
-"""Its highest speed as a fraction of the limit; without a limit it is 1 rad/s or 0.1 m/s."""
+"""Peak velocity of the sines as a fraction of the velocity limit [-]. An unknown limit counts as
+2 rad/s or 0.2 m/s."""
 
 
 @dataclass(frozen=True, eq=False)
-class WorkingStates:
+class WorkingStates(ReadOnlyArrays):
     """
-    States of a motion.
+    States over which friction is fitted and export errors are evaluated.
 
     Parameters
     ----------
     q, v, a
-        (N, n) [rad or m, per s, per s^2].
-    origin
-        Description of their source, for reports.
+        Positions, velocities and accelerations of the joints, (N, n) [rad or m, per s, per s^2].
+    description
+        Source of the states, for messages, for instance 'the training motion'.
 
     """
 
     q: Array
     v: Array
     a: Array
-    origin: str
+    description: str
 
-    def __post_init__(self) -> None:
-        for name in ('q', 'v', 'a'):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
-
-def working_states(model: IdentifiedModel) -> WorkingStates:
-    """Return the states of the training motion in a model file, or of sines if it has none."""
-    parts = []
-    for trace in model.information.get('training_motion', []):
-        q = np.array(trace['q'], dtype=float)
-        if len(q) > 5 and q.ndim == 2 and q.shape[1] == model.arm.n:
-            t = np.arange(len(q)) / float(trace['rate'])
-            spline = CubicSpline(t, q)
-            fine = np.arange(t[1], t[-2], 1 / RATE)
-            parts.append(np.stack([spline(fine, order) for order in range(3)]))
-    if parts:
-        q, v, a = np.concatenate(parts, axis=1)
-        return WorkingStates(q, v, a, 'the training motion')
-    return _sines(model)
+    @classmethod
+    def of(cls, model: IdentifiedModel) -> WorkingStates:
+        """Return the states of the training motion in a model, or of sines if it has none."""
+        parts = []
+        for trace in model.information.get('training_motion', []):
+            q = np.array(trace['q'], dtype=float)
+            if len(q) > 5 and q.ndim == 2 and q.shape[1] == model.arm.n:
+                t = np.arange(len(q)) / float(trace['rate'])
+                spline = CubicSpline(t, q)
+                fine = np.arange(t[1], t[-2], 1 / RATE)
+                parts.append(np.stack([spline(fine, order) for order in range(3)]))
+        if parts:
+            q, v, a = np.concatenate(parts, axis=1)
+            return cls(q, v, a, 'the training motion')
+        return _sines(model)
 
 
 def _sines(model: IdentifiedModel) -> WorkingStates:
-    """Return one sine per joint with distinct frequencies, within the middle of the limits."""
+    """Return states on a sine for each joint, with distinct frequencies and within the limits."""
     limits, n = model.arm.limits, model.arm.n
     lower = np.where(np.isfinite(limits.lower), limits.lower, -np.pi)
     upper = np.where(np.isfinite(limits.upper), limits.upper, np.pi)
@@ -91,20 +88,23 @@ def _sines(model: IdentifiedModel) -> WorkingStates:
 
 
 @dataclass(frozen=True, eq=False)
-class FrictionFit:
+class FrictionFit(ReadOnlyArrays):
     """
-    Friction Fc sgn(v) + Fv v of each joint, fitted to the model's over the working states.
+    Friction Fc sgn(v) + Fv v of k joints or actuators, fitted to the friction of a model.
 
     Parameters
     ----------
     coulomb
-        (n,) [N m or N], not negative.
+        Coulomb friction Fc, (k,) [N m or N]; not negative.
     viscous
-        (n,) [N m s/rad or N s/m], not negative.
+        Viscous friction Fv, (k,) [N m s/rad or N s/m]; not negative.
     offset
-        Constant part of the model's friction, which is fitted but no target expresses, (n,).
+        Constant friction, (k,) [N m or N]; it is fitted too, but most targets cannot express it.
     speeds, torque
-        Joint velocities and friction torques of the fit, (N, n).
+        Velocities [rad/s or m/s] and friction torques of the model [N m or N] at the states of
+        the fit, (N, k).
+    to_joints
+        Matrix that maps the k torques to joint torques, (k, n).
 
     """
 
@@ -113,122 +113,79 @@ class FrictionFit:
     offset: Array
     speeds: Array
     torque: Array
+    to_joints: Array
 
-    def __post_init__(self) -> None:
-        for name in ('coulomb', 'viscous', 'offset', 'speeds', 'torque'):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
-    def left(self, carried: bool = True) -> Array:
+    @classmethod
+    def of(cls, model: IdentifiedModel, states: WorkingStates,
+           actuators: bool = False) -> FrictionFit:
         """
-        Return the root mean square of the residual, (n,) [N m or N].
+        Fit Coulomb, viscous and constant friction to the friction of a model by least squares.
+
+        Parameters
+        ----------
+        model
+            The identified model, with any friction model.
+        states
+            States of the least-squares fit; the rigid-body torque at a state is the load.
+        actuators
+            True fits the friction of each actuator (joint or coupled drive) over its own velocity;
+            False fits the total friction at each joint over the joint velocity.
+
+        """
+        torque, speeds, to_joints = actuator_friction(model, states), states.v, np.eye(model.arm.n)
+        if actuators:
+            to_joints = model.arm.transmission
+            speeds = speeds @ to_joints.T
+        else:
+            torque = torque @ model.arm.transmission
+        coulomb, viscous, offset = coefficients = np.zeros((3, speeds.shape[1]))
+        for j, v in enumerate(speeds.T):
+            peak = max(float(np.abs(v).max()), 1e-12)
+            columns = np.column_stack([np.sign(v), v / peak, np.ones(len(v)), -np.ones(len(v))])
+            values = nnls(columns, torque[:, j])[0]
+            coefficients[:, j] = values[0], values[1] / peak, values[2] - values[3]
+        return cls(coulomb, viscous, offset, speeds, torque, to_joints)
+
+    @property
+    def fitted(self) -> Array:
+        """Fitted Coulomb and viscous friction at the states, (N, k) [N m or N]."""
+        return self.coulomb * np.sign(self.speeds) + self.viscous * self.speeds
+
+    def residual(self, carried: bool = True) -> Array:
+        """
+        Return the rms torque error of the fit at each joint over the states, (n,) [N m or N].
 
         Parameters
         ----------
         carried
-            Whether the target has the fitted friction; otherwise all friction is residual.
+            Whether the fitted friction is subtracted; False for a target without friction.
 
         """
-        fitted = carried * (self.coulomb * np.sign(self.speeds) + self.viscous * self.speeds)
-        left: Array = np.sqrt(np.mean((self.torque - fitted) ** 2, axis=0))
-        return left
+        return root_mean_square((self.torque - carried * self.fitted) @ self.to_joints)
 
     def describe_residual(self, friction: str) -> str:
         """
-        Return a description of the residual.
+        Return a description of the friction that Coulomb and viscous friction do not express.
 
         Parameters
         ----------
         friction
-            Name of the model's friction.
+            Name of the friction model that was fitted.
 
         """
-        rest = np.abs(self.torque - self.coulomb * np.sign(self.speeds)
-                      - self.viscous * self.speeds - self.offset)
-        if np.all(rest <= EXACT * np.abs(self.torque).max(axis=0)):
+        remainder = np.abs(self.torque - self.fitted - self.offset)
+        if np.all(remainder <= EXACT * np.abs(self.torque).max(axis=0)):
             return 'the constant part of the friction'
-        return f"friction '{friction}', Coulomb and viscous friction in its place"
-
-    @property
-    def relative(self) -> Array:
-        """Residual over the root mean square of the friction, (n,)."""
-        size = np.sqrt(np.mean(self.torque ** 2, axis=0))
-        return read_only(self.left() / np.where(size > 0, size, 1.0))
+        return f"friction '{friction}', approximated by Coulomb and viscous friction"
 
 
-def fit_friction(model: IdentifiedModel, states: WorkingStates) -> FrictionFit:
-    """
-    Fit Coulomb and viscous friction to each joint's friction by least squares.
-
-    Parameters
-    ----------
-    model
-        The identified model, with friction of any kind.
-    states
-        States of the least-squares fit; the rigid-body torque there is the load.
-
-    """
-    torque = element_friction(model, states) @ model.arm.transmission
-    coulomb, viscous, offset = _fitted(states.v, torque)
-    return FrictionFit(coulomb, viscous, offset, states.v, torque)
+def root_mean_square(torque: Array) -> Array:
+    """Return the root mean square of each column, (n,), of torques (N, n) [N m or N]."""
+    return np.sqrt(np.mean(torque ** 2, axis=0))
 
 
-def fit_element_friction(model: IdentifiedModel,
-                         states: WorkingStates) -> tuple[Array, Array, Array]:
-    """
-    Fit the friction of each joint and coupled drive at its own speed.
-
-    Parameters
-    ----------
-    model, states
-        As for `fit_friction`.
-
-    Returns
-    -------
-    tuple
-        Coulomb and viscous friction of the elements, (m,) each, and the root mean square of the
-        residual at the joints, (n,) [N m or N].
-
-    """
-    speeds = states.v @ model.arm.transmission.T
-    torque = element_friction(model, states)
-    coulomb, viscous, _ = _fitted(speeds, torque)
-    left = (torque - coulomb * np.sign(speeds) - viscous * speeds) @ model.arm.transmission
-    return coulomb, viscous, np.sqrt(np.mean(left ** 2, axis=0))
-
-
-def fit_viscous_friction(fit: FrictionFit) -> tuple[Array, Array]:
-    """
-    Fit viscous friction alone, for targets without Coulomb friction.
-
-    Parameters
-    ----------
-    fit
-        The fit with Coulomb friction, for its velocities and torques.
-
-    Returns
-    -------
-    tuple
-        Viscous friction, (n,), and the root mean square of the residual, (n,) [N m or N].
-
-    """
-    squares = np.maximum(np.sum(fit.speeds ** 2, axis=0), 1e-300)
-    viscous = np.maximum(np.sum(fit.speeds * fit.torque, axis=0) / squares, 0.0)
-    return viscous, np.sqrt(np.mean((fit.torque - viscous * fit.speeds) ** 2, axis=0))
-
-
-def element_friction(model: IdentifiedModel, states: WorkingStates,
-                     memory: Array | None = None) -> Array:
-    """Return the friction of each joint and coupled drive over the states, (N, m)."""
+def actuator_friction(model: IdentifiedModel, states: WorkingStates,
+                      memory: Array | None = None) -> Array:
+    """Return the friction of each actuator (joint or coupled drive) at the states, (N, m)."""
     load = inverse_dynamics(model.arm, states.q, states.v, states.a, model.inertial)
     return model.friction_torque(states.v, load, states.q, memory)
-
-
-def _fitted(speeds: Array, torque: Array) -> Array:
-    """Return Coulomb, viscous and constant friction, (3, m); the first two are not negative."""
-    found = np.zeros((3, speeds.shape[1]))
-    for j, v in enumerate(speeds.T):
-        peak = max(float(np.abs(v).max()), 1e-12)
-        columns = np.column_stack([np.sign(v), v / peak, np.ones(len(v)), -np.ones(len(v))])
-        values = nnls(columns, torque[:, j])[0]
-        found[:, j] = values[0], values[1] / peak, values[2] - values[3]
-    return found

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The identified URDF: the input text with other <inertial> and <dynamics> elements."""
+"""The identified URDF: the input URDF with identified <inertial> and <dynamics> elements."""
 
 from __future__ import annotations
 
@@ -23,49 +23,54 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel, pseudo_inertia
 from robot_identification.errors import ModelFileError
 from robot_identification.export.bodies import link_frames
-from robot_identification.export.friction_fit import fit_friction, working_states
+from robot_identification.export.friction_fit import FrictionFit, root_mean_square, WorkingStates
 from robot_identification.export.target import ExportContext, Exported
 from robot_identification.export.xml_text import replace_children
 from robot_identification.files import write_text
 
 MARK = 'identified by robot_identification'
-"""Mark in files that an export may overwrite."""
+"""Comment by which an export recognises a file that it may overwrite."""
 KEPT = 0.99
-"""Largest fraction of a body's pseudo-inertia, in any direction, that its fixed links may have."""
+"""Largest fraction of a body's pseudo-inertia, in any direction, that its fixed links keep."""
 
 
 def identified_urdf(model: IdentifiedModel, *, friction: bool = True) -> str:
     """
-    Return the URDF text that carries the identified inertias and friction.
+    Return the text of the model's URDF with identified inertias and friction.
 
-    An identified body is a moving link with all links that are fixed or locked to it. The fixed
-    links keep their inertia of the input URDF and the moving link gets the remainder; where the
-    remainder would not be physical, all fixed links are scaled down by one factor.
+    An identified body consists of a moving link and all links that are fixed or locked to it. The
+    fixed links keep their inertias of the input URDF, and the moving link gets the remainder. If
+    the remainder is not physical, the inertias of the fixed links are scaled down by one factor.
 
-    The <dynamics> of each joint hold the Coulomb and viscous friction nearest to the identified
-    friction, with a comment on the residual. Every other byte stays.
+    The <dynamics> element of each joint gets the Coulomb and viscous friction that fit the
+    identified friction best, and a comment on the residual. The rest of the text is unchanged.
 
     Parameters
     ----------
     model
         The identified model.
     friction
-        Whether <dynamics> are written; otherwise they stay unchanged.
+        Whether the <dynamics> elements are replaced.
 
     Raises
     ------
     ModelFileError
-        A body of the model is not physical.
+        The inertia of a body is not physical.
+
+    Examples
+    --------
+    >>> text = identified_urdf(load_model('result/model.yaml'))    # doctest: +SKIP
 
     """
     changed: dict[str, Array] = {}
     links = link_frames(model.arm)
     for body, target in enumerate(pseudo_inertia(model.inertial)):
         moving, *others = [pair for pair in links if pair[0].parentJoint == body + 1]
-        fixed = [(link, _pseudo_inertia(joint)) for link, joint in others if joint.inertia.mass]
+        fixed = [(link, pseudo_inertia(joint.placement.act(joint.inertia).toDynamicParameters()))
+                 for link, joint in others if joint.inertia.mass]    # in the moving joint's frame
         if np.linalg.eigvalsh(target)[0] <= 0:
             raise ModelFileError(f"the inertia of '{model.arm.joint_names[body]}' is not "
-                                 f'physical, so no URDF can carry it')
+                                 'physical, so it cannot be written into a URDF')
         total = sum((inertia for _, inertia in fixed), np.zeros((4, 4)))
         inverse = np.linalg.inv(np.linalg.cholesky(target))
         largest = float(np.linalg.eigvalsh(inverse @ total @ inverse.T)[-1])
@@ -74,7 +79,7 @@ def identified_urdf(model: IdentifiedModel, *, friction: bool = True) -> str:
             for link, inertia in fixed:
                 changed[link.name] = _in_link_frame(link, factor * inertia)
         changed[moving[0].name] = _in_link_frame(moving[0], target - factor * total)
-    children = {('link', link): ('inertial', _element(values))
+    children = {('link', link): ('inertial', _inertial_element(values))
                 for link, values in changed.items()}
     return replace_children(model.arm.urdf,
                             children | (_dynamics(model) if friction else {}))
@@ -82,47 +87,67 @@ def identified_urdf(model: IdentifiedModel, *, friction: bool = True) -> str:
 
 def write_identified_urdf(model: IdentifiedModel, path: str | Path, *,
                           friction: bool = True) -> None:
-    """Write `identified_urdf(model)` to a file atomically."""
+    """
+    Write the identified URDF of a model to a file atomically, see `identified_urdf`.
+
+    Parameters
+    ----------
+    model
+        The identified model.
+    path
+        The file.
+    friction
+        Whether the <dynamics> elements are replaced.
+
+    Raises
+    ------
+    ModelFileError
+        The inertia of a body is not physical.
+    ConfigurationError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> write_identified_urdf(load_model('result/model.yaml'), 'arm.urdf')    # doctest: +SKIP
+
+    """
     write_text(path, identified_urdf(model, friction=friction))
 
 
 def export_urdf(context: ExportContext) -> Exported:
-    """Return the model's own URDF with other <inertial> and <dynamics> elements."""
+    """Return the URDF of the arm with identified <inertial> and <dynamics> elements."""
     text = identified_urdf(context.model, friction=context.options.friction)
     return Exported({f'{context.name}.urdf': text}, context.description_losses())
 
 
 def _dynamics(model: IdentifiedModel) -> dict[tuple[str, str], tuple[str, str]]:
-    """Return the <dynamics> of the moving joints, with a comment on the residual."""
-    states = working_states(model)
-    fit = fit_friction(model, states)
+    """Return the new <dynamics> element of each moving joint, for `replace_children`."""
+    states = WorkingStates.of(model)
+    fit = FrictionFit.of(model, states)
+    size = root_mean_square(fit.torque)
+    relative = fit.residual() / np.where(size > 0, size, 1.0)
     name = model.friction.replace('--', '- -')
     children = {}
     for j, (joint, unit) in enumerate(zip(model.arm.joint_names, model.arm.units('N m', 'N'))):
-        comment = (f"<!-- friction sgn(v) + damping v stand for the identified friction '{name}': "
-                   f'{fit.left()[j]:.2g} {unit} rms are missing, {fit.relative[j]:.1%} of the '
-                   f'friction over {states.origin} -->')
+        comment = (f"<!-- friction sgn(v) + damping v approximates the friction '{name}': "
+                   f'residual {fit.residual()[j]:.2g} {unit} rms, {relative[j]:.1%} of the '
+                   f'friction over {states.description} -->')
         children['joint', joint] = (
             'dynamics', f'<dynamics damping="{float(fit.viscous[j])!r}" '
             f'friction="{float(fit.coulomb[j])!r}">{comment}</dynamics>')
     return children
 
 
-def _pseudo_inertia(joint: pin.Frame) -> Array:
-    """Return the pseudo-inertia of the link behind a fixed joint, in its moving joint's frame."""
-    return pseudo_inertia(joint.placement.act(joint.inertia).toDynamicParameters())
-
-
 def _in_link_frame(frame: pin.Frame, inertia: Array) -> Array:
+    """Return the inertial parameters (10,) about the link frame, from a pseudo-inertia (4, 4)."""
     back = np.linalg.inv(frame.placement.homogeneous)
     return from_pseudo_inertia(back @ inertia @ back.T)
 
 
-def _element(parameters: Array) -> str:
-    """Return an <inertial> element from inertial parameters about the link frame, (10,)."""
+def _inertial_element(parameters: Array) -> str:
+    """Return the <inertial> element of inertial parameters (10,) about the link frame."""
     body = pin.Inertia.FromDynamicParameters(np.array(parameters))
-    inertia = body.inertia
-    moments = ' '.join(f'i{a}{b}="{float(inertia["xyz".index(a), "xyz".index(b)])!r}"'
+    moments = ' '.join(f'i{a}{b}="{float(body.inertia["xyz".index(a), "xyz".index(b)])!r}"'
                        for a, b in ('xx', 'xy', 'xz', 'yy', 'yz', 'zz'))
     xyz = ' '.join(repr(float(x)) for x in body.lever)
     return (f'<inertial><!-- {MARK} --><origin xyz="{xyz}" rpy="0 0 0"/>'

@@ -11,10 +11,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The model as JSON, with its schema."""
+"""Export to JSON with a JSON schema."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import dataclasses
 import json
 from typing import Any
@@ -23,21 +24,24 @@ import numpy as np
 from robot_identification.dynamics import get_friction
 from robot_identification.dynamics.identified_model import DELAYED
 from robot_identification.dynamics.inertial import INERTIAL_NAMES, INERTIAL_UNITS
-from robot_identification.export.bodies import moving_links, MovingLink
+from robot_identification.export.bodies import MovingLink
 from robot_identification.export.target import ExportContext, Exported
 
 SCHEMA_NAME = 'robot_identification/export/1'
-NUMBER: dict[str, Any] = {'type': 'number'}
-NUMBER_OR_NULL: dict[str, Any] = {'type': ['number', 'null']}
-NAMES: dict[str, Any] = {'type': 'array', 'items': {'type': 'string'}}
+STRING = {'type': 'string'}
+NUMBER = {'type': 'number'}
+LIMITS = ('lower', 'upper', 'velocity', 'effort')
+LIMIT = {'type': ['number', 'null']}
 
 
-def _vector(size: int | None = None) -> dict[str, Any]:
+def _array(items: dict[str, Any], size: int | None = None) -> dict[str, Any]:
+    """Return the JSON schema of an array."""
     limits = {} if size is None else {'minItems': size, 'maxItems': size}
-    return {'type': 'array', 'items': NUMBER, **limits}
+    return {'type': 'array', 'items': items, **limits}
 
 
 def _record(**properties: Any) -> dict[str, Any]:
+    """Return the JSON schema of an object with exactly these properties."""
     return {'type': 'object', 'properties': properties, 'required': sorted(properties),
             'additionalProperties': False}
 
@@ -50,89 +54,75 @@ SCHEMA: dict[str, Any] = {
                    "+ transmission' (rotor_inertia transmission a + friction) + "
                    'balancers.',
     **_record(
-        schema={'const': SCHEMA_NAME},
-        name={'type': 'string'},
-        gravity={**_vector(3), 'description': 'in the base frame [m/s^2]'},
-        inertial_names={**NAMES, 'description': 'order of the inertial parameters'},
-        inertial_units=NAMES,
-        delay_of={'enum': list(DELAYED), 'description': 'what a delay moves: the torque of a '
-                  'joint against all positions, or its position against all torques'},
-        joints={'type': 'array', 'items': _record(
-            name={'type': 'string'}, link={'type': 'string'},
-            type={'enum': ['revolute', 'continuous', 'prismatic']},
-            parent={'type': 'integer', 'description': 'index of the joint before, -1: the base'},
-            placement={'type': 'array', 'items': _vector(4), 'minItems': 4, 'maxItems': 4,
-                       'description': 'joint frame in the frame of the joint before, at q = 0'},
-            axis=_vector(3), lower=NUMBER_OR_NULL, upper=NUMBER_OR_NULL,
-            velocity=NUMBER_OR_NULL, effort=NUMBER_OR_NULL, mass=NUMBER,
-            centre_of_mass={**_vector(3), 'description': 'in the joint frame [m]'},
-            inertia={'type': 'array', 'items': _vector(3), 'minItems': 3, 'maxItems': 3,
-                     'description': 'about the centre of mass, axes of the joint [kg m^2]'},
-            inertial_parameters={**_vector(10), 'description': 'about the joint frame'},
+        schema={'const': SCHEMA_NAME}, name=STRING,
+        gravity={**_array(NUMBER, 3), 'description': 'in the base frame [m/s^2]'},
+        inertial_names={**_array(STRING), 'description': 'order of the inertial parameters'},
+        inertial_units=_array(STRING),
+        delay_of={'enum': list(DELAYED), 'description': 'signal that a delay shifts: the torque '
+                  'of a joint against all positions, or its position against all torques'},
+        joints=_array(_record(
+            name=STRING, link=STRING, type={'enum': ['revolute', 'continuous', 'prismatic']},
+            parent={'type': 'integer', 'description': 'index of the parent joint; -1: the base'},
+            placement={**_array(_array(NUMBER, 4), 4), 'description':
+                       'joint frame in the frame of the parent joint, at q = 0'},
+            axis=_array(NUMBER, 3), lower=LIMIT, upper=LIMIT, velocity=LIMIT, effort=LIMIT,
+            mass=NUMBER,
+            centre_of_mass={**_array(NUMBER, 3), 'description': 'in the joint frame [m]'},
+            inertia={**_array(_array(NUMBER, 3), 3), 'description':
+                     'about the centre of mass, axes of the joint [kg m^2]'},
+            inertial_parameters={**_array(NUMBER, 10), 'description': 'about the joint frame'},
             delay={**NUMBER, 'description': 'of measured positions after the torques [s]'},
             coulomb={**NUMBER, 'description': 'of the fit of simple friction'},
             viscous={**NUMBER, 'description': 'of the fit of simple friction'},
-            fit_error={**NUMBER, 'description': 'what the fit leaves, rms [N m or N]'})},
-        drives={'type': 'array', 'items': _record(
-            name={'type': 'string'}, transmission=_vector(), rotor_inertia=NUMBER,
-            friction_parameters=_vector(), friction_shape=_vector())},
-        balancers={'type': 'array', 'items': _record(
-            name={'type': 'string'}, joint={'type': 'string'}, kind={'type': 'string'},
-            strength=NUMBER, geometry={'type': 'object'})},
+            fit_error={**NUMBER, 'description': 'residual of the fit, rms [N m or N]'})),
+        drives=_array(_record(
+            name=STRING, transmission=_array(NUMBER), rotor_inertia=NUMBER,
+            friction_parameters=_array(NUMBER), friction_shape=_array(NUMBER))),
+        balancers=_array(_record(
+            name=STRING, joint=STRING, kind=STRING, strength=NUMBER,
+            geometry={'type': 'object'})),
         friction=_record(
-            model={'type': 'string'}, formula={'type': 'string'}, parameter_names=NAMES,
-            shape_names=NAMES, fitted_over={'type': 'string'}))}
+            model=STRING, formula=STRING, parameter_names=_array(STRING),
+            shape_names=_array(STRING), fitted_over=STRING))}
 
 
 def export_json(context: ExportContext) -> Exported:
-    """Return the complete model in JSON and its JSON schema."""
-    text = json.dumps(model_to_dict(context), indent=1, allow_nan=False) + '\n'
-    return Exported({f'{context.name}.json': text,
+    """Return a JSON file with the complete model, and the JSON schema of this file."""
+    text = json.dumps(_describe_model(context), indent=1, allow_nan=False,
+                      default=np.ndarray.tolist)
+    return Exported({f'{context.name}.json': text + '\n',
                      f'{context.name}.schema.json': json.dumps(SCHEMA, indent=1) + '\n'})
 
 
-def model_to_dict(context: ExportContext) -> dict[str, Any]:
-    """Return the model as mappings, lists, texts and numbers for JSON."""
-    model = context.model
+def _describe_model(context: ExportContext) -> dict[str, Any]:
+    """Return the content of the JSON file: nested mappings and arrays according to `SCHEMA`."""
+    model, fit = context.model, context.fit
     arm, friction = model.arm, get_friction(model.friction)
+    joints = {'inertial_parameters': model.inertial, 'delay': model.delay,
+              'coulomb': fit.coulomb, 'viscous': fit.viscous, 'fit_error': fit.residual()}
+    drives = {'name': arm.actuator_names, 'transmission': arm.transmission,
+              'rotor_inertia': model.rotor_inertia,
+              'friction_parameters': model.friction_parameters,
+              'friction_shape': model.friction_shape}
     return {
-        'schema': SCHEMA_NAME, 'name': context.name, 'gravity': _list(arm.gravity),
-        'inertial_names': list(INERTIAL_NAMES), 'inertial_units': list(INERTIAL_UNITS),
+        'schema': SCHEMA_NAME, 'name': context.name, 'gravity': arm.gravity,
+        'inertial_names': INERTIAL_NAMES, 'inertial_units': INERTIAL_UNITS,
         'delay_of': model.delay_of,
-        'joints': [_joint(context, j, body) for j, body in enumerate(moving_links(model))],
-        'drives': [
-            {'name': name, 'transmission': _list(row), 'rotor_inertia': float(inertia),
-             'friction_parameters': _list(parameters), 'friction_shape': _list(shape)}
-            for name, row, inertia, parameters, shape in zip(
-                arm.actuator_names, arm.transmission, model.rotor_inertia,
-                model.friction_parameters, model.friction_shape)],
+        'joints': [
+            {key: None if key in LIMITS and not np.isfinite(value) else value
+             for key, value in vars(link).items() if key != 'kind'} | {'type': link.kind} | row
+            for link, row in zip(MovingLink.of(model), _rows(joints))],
+        'drives': _rows(drives),
         'balancers': [
             {'name': b.name, 'joint': b.joint, 'kind': b.kind, 'strength': float(strength),
              'geometry': {key: value for key, value in dataclasses.asdict(b).items()
                           if key not in ('name', 'joint', 'strength')}}
             for b, strength in zip(arm.balancers, model.balancers)],
         'friction': {'model': model.friction, 'formula': friction.formula,
-                     'parameter_names': list(friction.parameters),
-                     'shape_names': list(friction.nonlinear),
-                     'fitted_over': context.states.origin}}
+                     'parameter_names': friction.parameters, 'shape_names': friction.nonlinear,
+                     'fitted_over': context.states.description}}
 
 
-def _joint(context: ExportContext, j: int, body: MovingLink) -> dict[str, Any]:
-    return {
-        'name': body.joint, 'link': body.link,
-        'type': body.kind,
-        'parent': body.parent, 'placement': [_list(row) for row in body.placement],
-        'axis': _list(body.axis), 'lower': _known(body.lower), 'upper': _known(body.upper),
-        'velocity': _known(body.velocity), 'effort': _known(body.effort), 'mass': body.mass,
-        'centre_of_mass': _list(body.centre), 'inertia': [_list(row) for row in body.inertia],
-        'inertial_parameters': _list(context.model.inertial[j]),
-        'delay': float(context.model.delay[j]), 'coulomb': float(context.fit.coulomb[j]),
-        'viscous': float(context.fit.viscous[j]), 'fit_error': float(context.fit.left()[j])}
-
-
-def _known(value: float) -> float | None:
-    return value if np.isfinite(value) else None
-
-
-def _list(values: Any) -> list[float]:
-    return [float(x) for x in values]
+def _rows(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of a table, as mappings from column name to value."""
+    return [dict(zip(columns, row)) for row in zip(*columns.values())]

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A complete MuJoCo model: bodies, armature, damping, frictionloss, motors or position servos."""
+"""Export to MuJoCo (MJCF): bodies, rotors, friction, and motors or position servos."""
 
 from __future__ import annotations
 
@@ -19,15 +19,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.export.bodies import (
-    base_link,
-    Geometry,
-    link_geometries,
-    moving_links,
-    MovingLink,
-    quaternion,
-)
-from robot_identification.export.friction_fit import fit_element_friction
+from robot_identification.export.bodies import base_link, Geometry, MovingLink, quaternion
+from robot_identification.export.friction_fit import FrictionFit
 from robot_identification.export.target import ExportContext, Exported
 from robot_identification.export.xml_text import add_element, Value, xml_text
 
@@ -35,27 +28,25 @@ SHAPES = ('box', 'cylinder', 'capsule', 'sphere')
 
 
 def export_mjcf(context: ExportContext) -> Exported:
-    """Return a MuJoCo model; drives that turn several joints become fixed tendons."""
+    """Return a MuJoCo model; a drive that is coupled to several joints becomes a fixed tendon."""
     model = context.model
     root = ElementTree.Element('mujoco', model=context.name)
     root.append(ElementTree.Comment(
         ' Identified by robot_identification. Joint torque = armature a + damping v + '
-        f"frictionloss sgn(v) + rigid bodies; friction stands for '{model.friction}'. "))
+        f"frictionloss sgn(v) + rigid bodies; friction approximates '{model.friction}'. "))
     add_element(root, 'compiler', angle='radian', autolimits='true', balanceinertia='false')
     add_element(root, 'option', gravity=model.arm.gravity, integrator='implicitfast')
-    base, bodies = base_link(model), moving_links(model)
-    elements = [add_element(add_element(root, 'worldbody'), 'body', name=base)]
-    coulomb, viscous, left = fit_element_friction(model, context.states)
+    bodies = MovingLink.of(model)
+    elements = [add_element(add_element(root, 'worldbody'), 'body', name=base_link(model))]
     drives: list[dict[str, Value]] = [{'armature': x} for x in model.rotor_inertia]
-    losses = context.friction_losses()
+    fit = FrictionFit.of(model, context.states, actuators=True)
     if context.options.friction:
-        for drive, c, d in zip(drives, coulomb, viscous):
-            drive.update(damping=d, frictionloss=c)
-        losses = context.losses(context.fit.describe_residual(model.friction), left)
+        for drive, coulomb, viscous in zip(drives, fit.coulomb, fit.viscous):
+            drive.update(damping=viscous, frictionloss=coulomb)
     for body, drive in zip(bodies, drives):
         elements.append(_body(elements[body.parent + 1], body, drive))
     meshes = 0
-    for geometry in link_geometries(model):
+    for geometry in Geometry.of(model):
         if geometry.kind == 'collision' and geometry.element.tag in SHAPES:
             _geom(elements[geometry.body + 1], geometry)
         elif geometry.kind == 'collision':
@@ -63,29 +54,32 @@ def export_mjcf(context: ExportContext) -> Exported:
     _tendons(root, model.arm, drives)
     _actuators(root, bodies, model.information.get('servos', {}))
     contact = add_element(root, 'contact')
-    for body in bodies:    # shapes around a joint overlap
-        before = base if body.parent < 0 else bodies[body.parent].link
-        add_element(contact, 'exclude', body1=before, body2=body.link)
-    notes = (f'{meshes} collision meshes are left out; take them from the URDF',) if meshes \
+    for body in bodies:    # geometries of neighbouring links overlap at the joint
+        add_element(contact, 'exclude', body1=elements[body.parent + 1].get('name'),
+                    body2=body.link)
+    notes = (f'{meshes} collision meshes are not exported; add them from the URDF',) if meshes \
         else ()
     return Exported({f'{context.name}.xml': xml_text(root, '')},
-                    (*losses, *context.balancer_losses()), notes)
+                    (*context.friction_losses(fit), *context.balancer_losses()), notes)
 
 
 def _body(parent: ElementTree.Element, body: MovingLink,
           drive: dict[str, Value]) -> ElementTree.Element:
+    """Add a body with its inertia and joint, and return the element."""
     element = add_element(parent, 'body', name=body.link, pos=body.placement[:3, 3],
                           quat=quaternion(body.placement[:3, :3]))
     i = body.inertia
-    add_element(element, 'inertial', pos=body.centre, mass=body.mass,
+    add_element(element, 'inertial', pos=body.centre_of_mass, mass=body.mass,
                 fullinertia=[i[0, 0], i[1, 1], i[2, 2], i[0, 1], i[0, 2], i[1, 2]])
     limits = [body.lower, body.upper] if np.isfinite(body.upper - body.lower) else None
-    add_element(element, 'joint', name=body.joint, type='slide' if body.slides else 'hinge',
-                axis=body.axis, **drive, range=limits)
+    kind = 'slide' if body.kind == 'prismatic' else 'hinge'
+    add_element(element, 'joint', name=body.name, type=kind, axis=body.axis, **drive,
+                range=limits)
     return element
 
 
 def _geom(parent: ElementTree.Element, geometry: Geometry) -> None:
+    """Add a collision geometry; MuJoCo takes half the lengths of boxes, cylinders and capsules."""
     shape = geometry.element
     if shape.tag == 'box':
         size = [float(x) / 2 for x in shape.get('size', '0 0 0').split()]
@@ -99,7 +93,7 @@ def _geom(parent: ElementTree.Element, geometry: Geometry) -> None:
 
 
 def _tendons(root: ElementTree.Element, arm: Arm, drives: list[dict[str, Value]]) -> None:
-    """Add the drives that turn with several joints."""
+    """Add a fixed tendon for each drive that is coupled to several joints."""
     if len(arm.transmission) == arm.n:
         return
     section = add_element(root, 'tendon')
@@ -112,14 +106,14 @@ def _tendons(root: ElementTree.Element, arm: Arm, drives: list[dict[str, Value]]
 
 def _actuators(root: ElementTree.Element, bodies: list[MovingLink],
                servos: dict[str, dict[str, float]]) -> None:
-    """Add motors, and where servos were identified their position loops instead."""
+    """Add a position servo to each joint with identified gains, a motor to each other joint."""
     section = add_element(root, 'actuator')
     for body in bodies:
-        servo = servos.get(body.joint)
+        servo = servos.get(body.name)
         limit = body.effort if servo is None else servo.get('limit', np.inf)
         limits = [-limit, limit] if np.isfinite(limit) else None
         if servo is None:
-            add_element(section, 'motor', name=body.joint, joint=body.joint, ctrlrange=limits)
+            add_element(section, 'motor', name=body.name, joint=body.name, ctrlrange=limits)
         else:
-            add_element(section, 'position', name=body.joint, joint=body.joint, kp=servo['kp'],
+            add_element(section, 'position', name=body.name, joint=body.name, kp=servo['kp'],
                         forcerange=limits)

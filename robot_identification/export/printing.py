@@ -11,64 +11,49 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""How a language writes elementary operations."""
+"""Text of expressions in generated code, which is the same in C and in Python."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-COMMON = {
+CALLS = {
+    **dict.fromkeys(('SIN', 'COS', 'TAN', 'ASIN', 'ACOS', 'ATAN', 'SINH', 'COSH', 'TANH', 'EXP',
+                     'EXPM1', 'LOG', 'LOG1P', 'SQRT', 'FABS', 'SIGN'), '{0}'),
+    **dict.fromkeys(('ATAN2', 'COPYSIGN', 'FMIN', 'FMAX', 'HYPOT', 'POW'), '{0}, {1}')}
+"""CasADi operations that call a C function of the same name, or the macro `sign`."""
+OPERATIONS = {
+    **{kind: f'{kind.lower()}({operands})' for kind, operands in CALLS.items()},
+    'CONSTPOW': 'pow({0}, {1})', 'IF_ELSE_ZERO': 'where({0}, {1}, 0.0)',
     'ASSIGN': '{0}', 'ADD': '{0} + {1}', 'SUB': '{0} - {1}', 'MUL': '{0} * {1}',
     'DIV': '{0} / {1}', 'NEG': '-{0}', 'TWICE': '2.0 * {0}', 'SQ': '{0} * {0}',
-    'INV': '1.0 / {0}'}
-"""Operations that C and NumPy write alike, by CasADi's names."""
-OPERANDS = {
-    **dict.fromkeys(('SIN', 'COS', 'TAN', 'ASIN', 'ACOS', 'ATAN', 'SINH', 'COSH', 'TANH', 'EXP',
-                     'LOG', 'SQRT', 'FABS'), '{0}'),
-    **dict.fromkeys(('ATAN2', 'COPYSIGN', 'FMIN', 'FMAX', 'POW', 'CONSTPOW'), '{0}, {1}')}
-"""Operations that are calls of functions, and their operands."""
+    'INV': '1.0 / {0}', 'LT': '1.0 * ({0} < {1})', 'LE': '1.0 * ({0} <= {1})',
+    'EQ': '1.0 * ({0} == {1})', 'NE': '1.0 * ({0} != {1})', 'NOT': '1.0 * ({0} == 0.0)',
+    'AND': '1.0 * (({0} != 0.0) & ({1} != 0.0))', 'OR': '1.0 * (({0} != 0.0) | ({1} != 0.0))'}
+"""Format of each CasADi operation in C and in Python."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Language:
     """
-    Formats of statements.
+    Formats of the statements of a programming language.
 
     Parameters
     ----------
-    operations
-        Value of each operation from its operands, by CasADi's name of the operation.
     argument
-        Entry of an argument, from its name and index.
+        Format of an entry of an argument; fields: name and index.
     assignment
-        Statement that names a value, from name and value.
+        Format of the assignment of an intermediate value; fields: name and value.
     result
-        Statement that stores an entry of the result, from name, index and value.
+        Format of the assignment of an entry of the result; fields: name, index and value.
     reuses_names
-        Whether a name may be assigned again once its value is no longer needed, which frees the
-        memory of arrays. Results are stored as soon as they are known then, otherwise at the end.
+        Whether variables are reused once their values are no longer needed, which frees the
+        memory of arrays. Entries of the result are then assigned as soon as they are computed,
+        otherwise at the end.
 
     """
 
-    operations: Mapping[str, str]
     argument: str
     assignment: str
     result: str
     reuses_names: bool
-
-
-def call_formats(names: Mapping[str, str], prefix: str = '') -> dict[str, str]:
-    """
-    Return the formats of operations that are calls of functions.
-
-    Parameters
-    ----------
-    names
-        Name of a function in the language, where it is not CasADi's in small letters.
-    prefix
-        Written before each name.
-
-    """
-    return {kind: f'{prefix}{names.get(kind, kind.lower())}({operands})'
-            for kind, operands in OPERANDS.items()}

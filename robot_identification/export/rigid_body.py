@@ -17,51 +17,46 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-import math
 from typing import Any, TypeAlias
 
 import casadi as ca
 from robot_identification.arrays import Array
-from robot_identification.export.chain import ModifiedDhChain
+from robot_identification.export.chain import AlignedChain
 
 Wrench: TypeAlias = tuple[ca.SX, ca.SX]
 """Force [N] and moment about the origin of a link's frame [N m], (3, 1) each."""
 Z = ca.SX([0, 0, 1])
-QUARTER = math.pi / 2
 
 
 @dataclass(frozen=True, eq=False)
 class _LinkMotion:
-    """Motion of a link in its own frame; `linear` is the origin's acceleration less gravity."""
+    """Angular velocity and acceleration of a link, and its origin's acceleration minus gravity."""
 
     omega: ca.SX
     alpha: ca.SX
     linear: ca.SX
 
     @property
-    def products(self) -> ca.SX:
-        """The matrix omega omega'."""
-        return self.omega @ self.omega.T
-
-    @property
     def gradient(self) -> ca.SX:
-        """U = S(alpha) + S(omega)^2: a point p of the link accelerates by linear + U p."""
-        w = self.products
-        trace = ca.vertcat(w[1, 1] + w[2, 2], w[0, 0] + w[2, 2], w[0, 0] + w[1, 1])
-        return ca.skew(self.alpha) + ca.tril(w, False) + ca.triu(w, False) - ca.diag(trace)
+        """
+        Matrix U = S(alpha) + S(omega)^2, where S(x) y is the cross product of x and y.
+
+        The acceleration of the point p of the link, minus gravity, is linear + U p.
+        """
+        return ca.skew(self.alpha) + ca.skew(self.omega) @ ca.skew(self.omega)
 
 
 class RigidBody:
     """
     Rigid-body dynamics of a chain at symbolic positions.
 
-    Multiplications by zero and one disappear from the expressions, for which the frames of the
-    chain are chosen.
+    CasADi omits multiplications by zero and one. Joint frames whose z axis is the joint axis have
+    many zeros and ones, so the expressions are short.
 
     Parameters
     ----------
     chain
-        The arm in modified Denavit-Hartenberg frames.
+        The arm in joint frames whose z axis is the joint axis.
     q
         Positions, (n, 1) [rad or m].
 
@@ -75,11 +70,12 @@ class RigidBody:
 
     """
 
-    def __init__(self, chain: ModifiedDhChain, q: ca.SX) -> None:
+    def __init__(self, chain: AlignedChain, q: ca.SX) -> None:
         self.chain = chain
-        self._turns = [self._turn(i, q[i]) for i in range(chain.n)]
-        self._rotations = [ca.SX(rotation) for rotation in chain.rotations]
-        self._shifts = [ca.SX(chain.translations[i]) + slides * q[i] * self._rotations[i][:, 2]
+        self._turns = [ca.SX.eye(3) if slides else _turn_about_z(q[i])
+                       for i, slides in enumerate(chain.prismatic)]
+        self._rotations = [ca.SX(step[:3, :3]) for step in chain.steps]
+        self._shifts = [ca.SX(chain.steps[i, :3, 3]) + slides * q[i] * self._rotations[i][:, 2]
                         for i, slides in enumerate(chain.prismatic.tolist())]
 
     def torque(self, v: ca.SX, a: ca.SX, inertial: Sequence[Any] | Array) -> ca.SX:
@@ -89,17 +85,16 @@ class RigidBody:
         Parameters
         ----------
         v, a
-            Velocities and accelerations, (n, 1).
+            Velocities [rad/s or m/s] and accelerations [rad/s^2 or m/s^2], (n, 1).
         inertial
-            Inertial parameters of each link in the frames of the chain, n times 10 numbers or
-            expressions.
+            Inertial parameters of the links in the frames of the chain, (n, 10) numbers or n
+            columns of 10 expressions.
 
         """
         motions = self._motions(v, a)
         wrenches = [_link_wrench(body, motion) for body, motion in zip(inertial, motions)]
         torques = [ca.SX(0)] * self.chain.n
         for i in reversed(range(self.chain.n)):
-            force, moment = wrenches[i]
             torques[i] = self._along_joint(i, wrenches[i])
             parent = self.chain.parents[i]
             if parent >= 0:
@@ -108,14 +103,14 @@ class RigidBody:
         return ca.vertcat(*torques)
 
     def mass_matrix(self, inertial: Array) -> ca.SX:
-        """Return the joint-space inertia, (n, n), by the composite-rigid-body algorithm."""
+        """Return the mass matrix, (n, n), by the composite-rigid-body algorithm."""
         n, parents = self.chain.n, self.chain.parents
         composites = [(body[0], ca.SX(body[1:4]), _inertia(body)) for body in inertial]
         matrix = ca.SX(n, n)
         for i in reversed(range(n)):
             mass, h, inertia = composites[i]
             wrench = ((mass * Z, ca.cross(h, Z)) if self.chain.prismatic[i]
-                      else (ca.cross(Z, h), inertia[:, 2]))    # of a unit acceleration
+                      else (ca.cross(Z, h), inertia[:, 2]))    # for a unit joint acceleration
             j = i
             while j >= 0:
                 matrix[i, j] = matrix[j, i] = self._along_joint(j, wrench)
@@ -133,11 +128,10 @@ class RigidBody:
         return matrix
 
     def _motions(self, v: ca.SX, a: ca.SX) -> list[_LinkMotion]:
-        """Return the motion of each link."""
+        """Return the motion of each link for joint velocities v and accelerations a, (n, 1)."""
         motions: list[_LinkMotion] = []
         for i, parent in enumerate(self.chain.parents):
-            omega = alpha = ca.SX.zeros(3)
-            linear = ca.SX(-self.chain.gravity[i])
+            omega, alpha, linear = ca.SX.zeros(3), ca.SX.zeros(3), ca.SX(-self.chain.gravity)
             if parent >= 0:
                 before = motions[parent]
                 omega, alpha = before.omega, before.alpha
@@ -152,55 +146,44 @@ class RigidBody:
             motions.append(_LinkMotion(omega, alpha, linear))
         return motions
 
-    def _turn(self, i: int, q: ca.SX) -> ca.SX:
-        """Return Rz(q + offset); quarter turns only exchange sine and cosine."""
-        if self.chain.prismatic[i]:
-            return ca.SX.eye(3)
-        offset = float(self.chain.offsets[i])
-        quarters = round(offset / QUARTER)
-        if abs(offset - quarters * QUARTER) < 1e-14:
-            sine, cosine = ca.sin(q), ca.cos(q)
-            for _ in range(quarters % 4):
-                sine, cosine = cosine, -sine
-        else:
-            sine, cosine = ca.sin(q + offset), ca.cos(q + offset)
-        return ca.blockcat([[cosine, -sine, 0], [sine, cosine, 0], [0, 0, 1]])
-
     def _along_joint(self, i: int, wrench: Wrench) -> ca.SX:
+        """Return the component of a wrench along joint i: a torque or, if prismatic, a force."""
         return wrench[0 if self.chain.prismatic[i] else 1][2]
 
     def _rotate_to_parent(self, i: int, x: ca.SX) -> ca.SX:
+        """Return vectors (columns) of the frame of link i, expressed in the parent's frame."""
         return self._rotations[i] @ (self._turns[i] @ x)
 
     def _rotate_from_parent(self, i: int, x: ca.SX) -> ca.SX:
+        """Return vectors (columns) of the parent's frame, expressed in the frame of link i."""
         return self._turns[i].T @ (self._rotations[i].T @ x)
 
     def _to_parent(self, i: int, wrench: Wrench) -> Wrench:
+        """Return a wrench on link i, in the frame and about the origin of its parent."""
         force, moment = (self._rotate_to_parent(i, x) for x in wrench)
         return force, moment + ca.cross(self._shifts[i], force)
 
 
+def _turn_about_z(angle: ca.SX) -> ca.SX:
+    """Return the rotation matrix about z, (3, 3)."""
+    sine, cosine = ca.sin(angle), ca.cos(angle)
+    return ca.blockcat([[cosine, -sine, 0], [sine, cosine, 0], [0, 0, 1]])
+
+
 def _inertia(body: Sequence[Any] | Array) -> ca.SX:
+    """Return the inertia tensor (3, 3) about the origin from ten inertial parameters."""
     xx, xy, yy, xz, yz, zz = (body[k] for k in range(4, 10))
     return ca.blockcat([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
 def _link_wrench(body: Sequence[Any] | Array, motion: _LinkMotion) -> Wrench:
     """
-    Return the wrench about the origin that moves a link.
+    Return the wrench that moves a link, about the origin of the link's frame.
 
-    force = m d + U h, moment = I alpha + omega x I omega + h x d with the first moment h, the
-    origin's acceleration d and U = S(alpha) + S(omega)^2. The products of inertia multiply
-    entries of U that the force needs anyway.
+    force = m d + U h and moment = I alpha + omega x I omega + h x d, with the first moment h, the
+    acceleration d of the origin and U = S(alpha) + S(omega)^2.
     """
-    m, hx, hy, hz, xx, xy, yy, xz, yz, zz = (body[k] for k in range(10))
-    h, d, alpha = ca.vertcat(hx, hy, hz), motion.linear, motion.alpha
-    u, w = motion.gradient, motion.products
-    spin = ca.vertcat(
-        xx * alpha[0] + (zz - yy) * w[1, 2] - xy * u[2, 0] + xz * u[1, 0]
-        + yz * (w[1, 1] - w[2, 2]),
-        yy * alpha[1] + (xx - zz) * w[0, 2] + xy * u[2, 1] - yz * u[0, 1]
-        + xz * (w[2, 2] - w[0, 0]),
-        zz * alpha[2] + (yy - xx) * w[0, 1] + yz * u[0, 2] - xz * u[1, 2]
-        + xy * (w[0, 0] - w[1, 1]))
-    return m * d + u @ h, spin + ca.cross(h, d)
+    h, inertia, omega = ca.vertcat(body[1], body[2], body[3]), _inertia(body), motion.omega
+    return (body[0] * motion.linear + motion.gradient @ h,
+            inertia @ motion.alpha + ca.cross(omega, inertia @ omega)
+            + ca.cross(h, motion.linear))

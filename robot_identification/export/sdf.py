@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""SDF for Gazebo and everything that reads it."""
+"""Export to SDF, for Gazebo and other simulators."""
 
 from __future__ import annotations
 
@@ -21,28 +21,24 @@ from xml.etree import ElementTree
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import Array
-from robot_identification.export.bodies import (
-    base_link,
-    Geometry,
-    link_geometries,
-    moving_links,
-    MovingLink,
-)
+from robot_identification.export.bodies import base_link, Geometry, MovingLink
 from robot_identification.export.target import ExportContext, Exported
 from robot_identification.export.xml_text import add_element, numbers, xml_text
 
 VERSION = '1.9'
 ENDLESS = 1e16
-"""What SDF takes for no limit."""
+"""Value of a missing limit in SDF."""
 
 
 def export_sdf(context: ExportContext) -> Exported:
     """Return an SDF model with one link per joint and the base fixed to the world."""
-    model, bodies = context.model, _named_apart(moving_links(context.model))
+    model, bodies = context.model, MovingLink.of(context.model)
+    # SDF does not allow a link with the name of a joint
+    bodies = [replace(body, link=_free(body.link, bodies)) for body in bodies]
     root = ElementTree.Element('sdf', version=VERSION)
     root.append(ElementTree.Comment(
-        ' Identified by robot_identification; damping and friction stand for the friction '
-        f"'{model.friction}'. SDF has no rotor inertia. Gravity belongs to the world: "
+        ' Identified by robot_identification; damping and friction approximate the friction '
+        f"'{model.friction}'. SDF has no rotor inertia. Gravity is set in the world: "
         f'{numbers(model.arm.gravity)}. '))
     robot = add_element(root, 'model', name=context.name)
     base = _free(base_link(model), bodies)
@@ -51,27 +47,23 @@ def export_sdf(context: ExportContext) -> Exported:
     add_element(fixed, 'parent', 'world')
     add_element(fixed, 'child', base)
     for j, body in enumerate(bodies):
-        parent = base if body.parent < 0 else bodies[body.parent].link
-        _joint(robot, body, parent, context, j)
+        _joint(robot, body, links[body.parent + 1].get('name', ''), context, j)
         links.append(_link(robot, body))
-    for index, geometry in enumerate(link_geometries(model)):
+    for index, geometry in enumerate(Geometry.of(model)):
         _shape(links[geometry.body + 1], geometry, index)
     return Exported({f'{context.name}.sdf': xml_text(root)}, context.description_losses())
 
 
 def _free(name: str, bodies: list[MovingLink]) -> str:
-    names = {body.joint for body in bodies}
+    """Return a name with underscores appended until no joint has the same name."""
+    names = {body.name for body in bodies}
     while name in names:
         name += '_'
     return name
 
 
-def _named_apart(bodies: list[MovingLink]) -> list[MovingLink]:
-    """Return bodies whose links are not called as joints: SDF has one list of names."""
-    return [replace(body, link=_free(body.link, bodies)) for body in bodies]
-
-
 def _pose(element: ElementTree.Element, placement: Array, frame: str | None) -> None:
+    """Add a <pose> for a placement (4, 4), relative to a frame or, with None, to the parent."""
     turn = pin.Quaternion(np.array(placement[:3, :3])).coeffs()
     add_element(element, 'pose', [*placement[:3, 3], *turn], rotation_format='quat_xyzw',
                 relative_to=frame)
@@ -79,7 +71,8 @@ def _pose(element: ElementTree.Element, placement: Array, frame: str | None) -> 
 
 def _joint(robot: ElementTree.Element, body: MovingLink, parent: str, context: ExportContext,
            j: int) -> None:
-    joint = add_element(robot, 'joint', name=body.joint, type=body.kind)
+    """Add joint j, which connects a link to its parent link."""
+    joint = add_element(robot, 'joint', name=body.name, type=body.kind)
     _pose(joint, body.placement, parent)
     add_element(joint, 'parent', parent)
     add_element(joint, 'child', body.link)
@@ -95,10 +88,11 @@ def _joint(robot: ElementTree.Element, body: MovingLink, parent: str, context: E
 
 
 def _link(robot: ElementTree.Element, body: MovingLink) -> ElementTree.Element:
+    """Add a link with its inertia, and return the element."""
     link = add_element(robot, 'link', name=body.link)
-    add_element(link, 'pose', relative_to=body.joint)
+    add_element(link, 'pose', relative_to=body.name)
     inertial = add_element(link, 'inertial')
-    add_element(inertial, 'pose', [*body.centre, 0, 0, 0])
+    add_element(inertial, 'pose', [*body.centre_of_mass, 0, 0, 0])
     add_element(inertial, 'mass', body.mass)
     inertia = add_element(inertial, 'inertia')
     for r, c in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
@@ -107,6 +101,7 @@ def _link(robot: ElementTree.Element, body: MovingLink) -> ElementTree.Element:
 
 
 def _shape(link: ElementTree.Element, geometry: Geometry, index: int) -> None:
+    """Add a visual or collision geometry to a link."""
     element = add_element(link, geometry.kind, name=f'{geometry.kind}_{index}')
     _pose(element, geometry.placement, None)
     shape = add_element(add_element(element, 'geometry'), geometry.element.tag)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Base of the export targets: their context, their files and their losses."""
+"""Input and result of an export target, and its losses."""
 
 from __future__ import annotations
 
@@ -22,10 +22,14 @@ import re
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel
-from robot_identification.export.friction_fit import FrictionFit, WorkingStates
+from robot_identification.export.friction_fit import (
+    FrictionFit,
+    root_mean_square,
+    WorkingStates,
+)
 
 EXACT = 1e-9
-"""Relative torque error below which a quantity counts as expressed exactly."""
+"""Largest relative torque error of a part of the model that counts as expressed exactly."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +40,13 @@ class Loss:
     Parameters
     ----------
     joint
-        The joint that it acts on.
+        Name of the joint.
     what
-        The missing part, and its approximation if there is one.
+        Description of the part, and of its approximation if there is one.
     error
         Root mean square of the torque error over the working states [N m or N].
     relative
-        `error` over the root mean square of the joint's torque.
+        `error` relative to the root mean square of the joint torque [-].
     unit
         Unit of `error`.
 
@@ -67,15 +71,20 @@ class ExportOptions:
     Parameters
     ----------
     strict
-        Raise ExportError if the target cannot express all of the model.
+        Whether ExportError is raised if the target cannot express the complete model.
     friction
-        Whether descriptions (URDF, SDF, MJCF, ...) carry friction beside the inertias.
+        Whether robot descriptions (URDF, SDF, MJCF, ...) contain friction.
     regressor
         Whether generated code contains the regressor.
     urdf
-        Text of a URDF of the same robot that replaces the model's own.
+        Text of a URDF of the same robot to use in place of the URDF of the model; None for the
+        latter.
     name
-        Name of the files and identifiers; the arm's when None.
+        Name of the files and of identifiers in generated code; None for the name of the arm.
+
+    Examples
+    --------
+    >>> options = ExportOptions(regressor=True, name='left_arm')
 
     """
 
@@ -89,12 +98,13 @@ class ExportOptions:
 @dataclass(frozen=True, eq=False)
 class Exported:
     """
-    Result of an export.
+    Files and losses of an export, from `export_model`.
 
     Parameters
     ----------
     files
-        Content of each file by name; the first is the main one.
+        Content of each file by file name, usually `ExportContext.name` with a suffix. The first
+        file is the main file.
     losses
         Parts of the model that the target cannot express.
     notes
@@ -110,7 +120,11 @@ class Exported:
 @dataclass(frozen=True, eq=False)
 class ExportContext:
     """
-    Input of a target.
+    Input of an export target.
+
+    An export target is a function that takes an `ExportContext`, returns an `Exported` and is
+    registered in `TARGETS`. Masses, centres of mass and inertias of the links are in
+    `bodies.MovingLink.of(context.model)`, in SI units.
 
     Parameters
     ----------
@@ -119,11 +133,11 @@ class ExportContext:
     options
         Options of the export.
     states
-        States over which errors are evaluated.
+        States at which torque errors are evaluated.
     fit
-        Coulomb and viscous friction that approximate the model's.
+        Coulomb and viscous friction at the joints that approximate the friction of the model.
     torque
-        Root mean square of each joint's torque over the states, (n,) [N m or N].
+        Root mean square of each joint torque over the states, (n,) [N m or N].
 
     """
 
@@ -135,7 +149,7 @@ class ExportContext:
 
     @property
     def name(self) -> str:
-        """Name for files and identifiers: lower-case letters, digits and underscores."""
+        """Name of files and identifiers, in lower-case letters, digits and underscores."""
         requested = self.options.name or self.model.arm.name
         plain = re.sub(r'\W+', '_', requested, flags=re.ASCII).strip('_').lower() or 'arm'
         return plain if not plain[0].isdigit() else f'arm_{plain}'
@@ -147,9 +161,9 @@ class ExportContext:
         Parameters
         ----------
         what
-            The missing part.
+            Description of the lost part.
         error
-            Root mean square of the torque error per joint, (n,) [N m or N].
+            Root mean square of the torque error of each joint, (n,) [N m or N].
 
         """
         arm = self.model.arm
@@ -157,20 +171,30 @@ class ExportContext:
         return tuple(Loss(joint, what, float(e), float(e / s), unit) for joint, e, s, unit in zip(
             arm.joint_names, error, scale, arm.units('N m', 'N')) if e > EXACT * s)
 
-    def friction_losses(self) -> tuple[Loss, ...]:
-        """Return the losses of friction beyond Coulomb and viscous friction."""
+    def friction_losses(self, fit: FrictionFit | None = None) -> tuple[Loss, ...]:
+        """
+        Return the losses of a target with only Coulomb and viscous friction.
+
+        Parameters
+        ----------
+        fit
+            The friction of the target; None for `ExportContext.fit`.
+
+        """
+        fit = fit or self.fit
         if not self.options.friction:
-            return self.losses('friction (left out as asked)', self.fit.left(carried=False))
-        return self.losses(self.fit.describe_residual(self.model.friction), self.fit.left())
+            return self.losses('friction (not exported)', fit.residual(carried=False))
+        return self.losses(fit.describe_residual(self.model.friction), fit.residual())
 
     def rotor_losses(self, carried: bool = False) -> tuple[Loss, ...]:
         """
-        Return the losses of rotor inertia.
+        Return the losses of a target that cannot express all rotor inertias.
 
         Parameters
         ----------
         carried
-            Whether the target has an armature per joint; only the coupling of joints is lost then.
+            Whether the target has a rotor inertia for each joint; then only the rotor inertia
+            that couples joints is lost.
 
         """
         arm = self.model.arm
@@ -178,23 +202,21 @@ class ExportContext:
         if carried:
             matrix = matrix - np.diag(np.diag(matrix))
         what = 'rotor inertia between coupled joints' if carried else 'rotor inertia'
-        return self.losses(what, np.sqrt(np.mean((self.states.a @ matrix) ** 2, axis=0)))
+        return self.losses(what, root_mean_square(self.states.a @ matrix))
 
     def balancer_losses(self) -> tuple[Loss, ...]:
-        """Return the losses of springs and counterbalances."""
-        if not self.model.arm.balancers:
-            return ()
-        torque = self.model.balancer_torque(self.states.q)
-        return self.losses('springs and counterbalances', np.sqrt(np.mean(torque ** 2, axis=0)))
+        """Return the losses of a target that has no springs and counterbalances, see `Loss`."""
+        return self.losses('springs and counterbalances',
+                           root_mean_square(self.model.balancer_torque(self.states.q)))
 
     def description_losses(self, armature: bool = False) -> tuple[Loss, ...]:
         """
-        Return the losses of a description with Coulomb and viscous friction.
+        Return all losses of a robot description, which has Coulomb and viscous friction.
 
         Parameters
         ----------
         armature
-            Whether it has an armature per joint.
+            Whether the description has a rotor inertia for each joint.
 
         """
         return (*self.friction_losses(), *self.rotor_losses(armature), *self.balancer_losses())

@@ -11,55 +11,51 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Formulas written for NumPy as CasADi expressions."""
+"""Tracing: conversion of NumPy functions to CasADi expressions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+import warnings
 
 import casadi as ca
 import numpy as np
+from robot_identification.export.printing import OPERATIONS
 
-SAME_NAMES = ('sin', 'cos', 'tan', 'sinh', 'cosh', 'tanh', 'arcsin', 'arccos', 'arctan',
-              'arctan2', 'exp', 'log', 'sqrt', 'fabs', 'sign', 'fmin', 'fmax', 'copysign')
-RULES: dict[Any, Callable[..., ca.SX]] = {
-    **{getattr(np, name): getattr(ca, name) for name in SAME_NAMES},
-    np.add: ca.plus, np.subtract: ca.minus, np.multiply: ca.times, np.true_divide: ca.rdivide,
-    np.power: ca.power, np.float_power: ca.power, np.absolute: ca.fabs, np.maximum: ca.fmax,
-    np.minimum: ca.fmin, np.greater: ca.gt, np.greater_equal: ca.ge, np.less: ca.lt,
-    np.less_equal: ca.le, np.equal: ca.eq, np.not_equal: ca.ne, np.logical_and: ca.logic_and,
-    np.logical_or: ca.logic_or, np.logical_not: ca.logic_not,
-    np.negative: lambda x: -x, np.positive: lambda x: x, np.square: lambda x: x * x,
-    np.reciprocal: lambda x: 1 / x, np.cbrt: lambda x: ca.sign(x) * ca.fabs(x) ** (1 / 3)}
-"""Universal functions of NumPy and what they do with expressions."""
+KINDS = {getattr(ca, name): name[len('OP_'):] for name in dir(ca) if name.startswith('OP_')}
+"""Names of CasADi's operations by their codes."""
 TEST_VALUE = 0.7
-"""Input at which a traced formula is compared with NumPy's."""
+"""Value of all inputs at which the expression is compared with the NumPy function."""
 
 
 class NotTraceableError(TypeError):
-    """A formula branches on values, or calls a function without a rule."""
+    """A formula has no CasADi expression, for instance because it branches on values."""
 
 
 class _Symbols(np.ndarray):
     """An object array of scalar expressions, on which NumPy's functions act elementwise."""
 
     def __array_ufunc__(self, ufunc: Any, method: Any, *inputs: Any, **options: Any) -> Any:
+        """Apply a universal function of NumPy, such as np.exp, to expressions."""
+        if method != '__call__' or options:
+            raise NotTraceableError(f'{ufunc.__name__} is called in a form without an expression')
         arrays = [np.asarray(x, dtype=object) for x in inputs]
-        if ufunc is np.matmul and method == '__call__' and not options:
+        if ufunc is np.matmul:
             return np.asarray(np.dot(*arrays), dtype=object).view(_Symbols)
-        if method != '__call__' or options or ufunc not in RULES:
-            raise NotTraceableError(f'{ufunc.__name__} has no rule')
-        return _elementwise(RULES[ufunc], arrays)
+        return _elementwise(ufunc, arrays)    # CasADi overloads NumPy's functions for scalars
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
+        """Apply np.where to expressions, and other functions of NumPy as usual."""
         if function is np.where and len(arguments) == 3:
             return _elementwise(ca.if_else, [np.asarray(x, dtype=object) for x in arguments])
         return super().__array_function__(function, types, arguments, options)
 
 
 def _elementwise(rule: Callable[..., ca.SX], arrays: list[np.ndarray]) -> np.ndarray:
+    """Return an array with the results of a scalar function of the broadcast arrays."""
     def apply(*values: Any) -> ca.SX:
+        """Call the function with all values converted to expressions."""
         return rule(*(ca.SX(value) for value in values))
 
     return np.asarray(np.frompyfunc(apply, len(arrays), 1)(*arrays), dtype=object).view(_Symbols)
@@ -67,34 +63,36 @@ def _elementwise(rule: Callable[..., ca.SX], arrays: list[np.ndarray]) -> np.nda
 
 def trace_formula(formula: Callable[..., Any], count: int) -> ca.Function:
     """
-    Return a NumPy formula as a CasADi function of scalars, its output a column.
+    Return a NumPy function as a CasADi function from scalars to a column.
 
     Parameters
     ----------
     formula
-        Called with one array of shape () for each input.
+        Function of `count` arrays of shape ().
     count
         Number of inputs.
 
     Raises
     ------
     NotTraceableError
-        The formula cannot be expressed, or its expression has other values than the formula.
+        The formula has no CasADi expression, or the expression has other values than the formula.
 
     """
-    inputs = [ca.SX.sym(f'x{i}') for i in range(count)]
-    arrays = []
-    for x in inputs:
-        array = np.empty((), dtype=object)
-        array[()] = x
-        arrays.append(array.view(_Symbols))
+    names = [f'x{i}' for i in range(count)]
+    symbols = np.asarray(np.frompyfunc(ca.SX.sym, 1, 1)(names), dtype=object).view(_Symbols)
     try:
-        values = np.asarray(formula(*arrays), dtype=object).ravel()
-        function = ca.Function('formula', inputs, [ca.vertcat(*values)])
+        with warnings.catch_warnings():    # CasADi 3.8 warns of a change in NumPy
+            warnings.simplefilter('ignore', FutureWarning)
+            values = np.asarray(formula(*(symbols[i, ...] for i in range(count))),
+                                dtype=object).ravel()
+        function = ca.Function('formula', list(symbols), [ca.vertcat(*values)])
         expected = np.ravel(formula(*[np.array(TEST_VALUE)] * count))
     except (TypeError, ValueError, AttributeError, NotImplementedError, RuntimeError) as error:
         raise NotTraceableError(str(error)) from error
-    found = np.array(function(*[TEST_VALUE] * count), dtype=float).ravel()
-    if not np.allclose(found, expected, rtol=1e-9):
-        raise NotTraceableError('its expression has other values')
+    kinds = {KINDS[function.instruction_id(k)] for k in range(function.n_instructions())}
+    if not kinds <= {'CONST', 'INPUT', 'OUTPUT', *OPERATIONS}:
+        raise NotTraceableError(f'generated code has no {", ".join(kinds - set(OPERATIONS))}')
+    values = np.array(function(*[TEST_VALUE] * count), dtype=float).ravel()
+    if not np.allclose(values, expected, rtol=1e-9):
+        raise NotTraceableError('its expression yields other values')
     return function

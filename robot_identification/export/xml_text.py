@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""XML as text: building elements, and edits that leave every other byte as it is."""
+"""Writing of XML elements, and replacement of elements in the text of a URDF."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Value: TypeAlias = 'str | float | Iterable[float] | None'
 
 def add_element(parent: ElementTree.Element, tag: str, text: Value = None,
                 **attributes: Value) -> ElementTree.Element:
-    """Append an element to its parent and return it; attributes that are None are left out."""
+    """Append an element to a parent and return the element; attributes of None are omitted."""
     element = ElementTree.SubElement(parent, tag, {
         name: _text(value) for name, value in attributes.items() if value is not None})
     element.text = None if text is None else _text(text)
@@ -33,33 +33,36 @@ def add_element(parent: ElementTree.Element, tag: str, text: Value = None,
 
 
 def numbers(values: Iterable[float]) -> str:
-    """Return numbers as text that reads back to the same bits; -0.0 becomes 0.0."""
+    """Return numbers as text with full precision, separated by spaces; -0.0 becomes 0.0."""
     return ' '.join(repr(float(x) + 0.0) for x in values)
 
 
 def _text(value: str | float | Iterable[float]) -> str:
+    """Return a text, a number or a sequence of numbers as text."""
     if isinstance(value, str):
         return value
     return numbers(value) if isinstance(value, Iterable) else repr(float(value))
 
 
 def xml_text(root: ElementTree.Element, declaration: str = '<?xml version="1.0"?>\n') -> str:
-    """Return an indented document."""
+    """Return an XML document as indented text."""
     ElementTree.indent(root)
     return f'{declaration}{ElementTree.tostring(root, encoding="unicode")}\n'
 
 
 def replace_children(text: str, children: Mapping[tuple[str, str], tuple[str, str]]) -> str:
     """
-    Return a URDF with other elements inside elements below <robot>; every other byte stays.
+    Return the text of a URDF in which children of links and joints are replaced.
+
+    The rest of the text is unchanged, including comments and white space.
 
     Parameters
     ----------
     text
-        The URDF.
+        Text of the URDF.
     children
-        From tag and name of an element below <robot> to the tag and the text of its new child,
-        which replaces its children of that tag.
+        New children by parent: from tag and name of the parent, a child of <robot>, to tag and
+        text of the new child. The new child replaces all children with its tag, or is added.
 
     """
     data = text.encode('utf-8')
@@ -69,6 +72,7 @@ def replace_children(text: str, children: Mapping[tuple[str, str], tuple[str, st
     parser = expat.ParserCreate('utf-8')
 
     def start(tag: str, attributes: Mapping[str, str]) -> None:
+        """Store the position of an element, and its new child if it gets one."""
         nonlocal replaced
         child = None
         if len(path) == 1 and path[0][0] == 'robot':
@@ -76,6 +80,7 @@ def replace_children(text: str, children: Mapping[tuple[str, str], tuple[str, st
         path.append((tag, parser.CurrentByteIndex, child))
 
     def end(tag: str) -> None:
+        """Add the edit for an element that is replaced, or whose new child is missing."""
         nonlocal replaced
         _, first, child = path.pop()
         last = parser.CurrentByteIndex

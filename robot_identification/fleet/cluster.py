@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A cluster of Dask: one that is there, or one of this machine; and calls as its tasks."""
+"""Connection to a Dask cluster (a running one or one on this machine) and its tasks."""
 
 from __future__ import annotations
 
@@ -43,25 +43,25 @@ _SELDOM = {
     'distributed.admin.system-monitor.interval': '2s',
     'distributed.scheduler.work-stealing-interval': '1s',
 }
-"""How often Dask looks at itself: as it comes, a tenth of a core goes to that."""
+"""Settings that slow down Dask's self-monitoring; by default it takes a tenth of a core."""
 _TALKATIVE = ('client', 'core', 'comm.core', 'comm.tcp', 'utils')
-"""Loggers of Dask that print what we say."""
+"""Loggers of Dask that repeat the errors this module reports."""
 
 
 @contextmanager
 def cluster(scheduler: str | None, workers: int | None = None,
             jobs: int | None = None) -> Iterator[Any]:
     """
-    Give a client of Dask.
+    Yield a Dask client of a running scheduler or of a cluster on this machine.
 
     Parameters
     ----------
     scheduler
-        Address of a scheduler; a cluster on this machine when None.
+        Address of a running scheduler. None starts a cluster on this machine.
     workers
-        Workers of the latter, one core each; as many as cores when None.
+        Number of workers of the cluster on this machine, one core each. None: one per core.
     jobs
-        More workers than these would have nothing to do; unknown when None.
+        Number of tasks, which limits the number of workers. None: no limit.
 
     Raises
     ------
@@ -82,40 +82,43 @@ def cluster(scheduler: str | None, workers: int | None = None,
         except (OSError, ValueError, TimeoutError) as error:
             raise ConfigurationError(f"the scheduler '{scheduler}' does not answer: {error}; "
                                      'start one with: dask scheduler') from error
-        with _one_sentence(), client, _told():
+        with _silence_loggers(), client, _translate_errors():
             yield client
         return
     count = workers or core_count()
     count = count if jobs is None else min(count, max(jobs, 1))
-    # Dask has the C library give memory back at once and ask for it again: a fifth of the work
+    # MALLOC_TRIM_THRESHOLD_ returns freed memory to the system at once: 20 % more run time
     spawned = {name: value for name, value in dask.config.get(_SPAWNED).items()
                if name != 'MALLOC_TRIM_THRESHOLD_'}
     try:
-        with dask.config.set({_SPAWNED: spawned, **_SELDOM}), _deaf_children():
+        with dask.config.set({_SPAWNED: spawned, **_SELDOM}), _block_interrupt():
             local = distributed.LocalCluster(
                 n_workers=count, threads_per_worker=1, processes=True,
                 dashboard_address='localhost:0', silence_logs=50)
     except (RuntimeError, OSError) as error:
         raise ConfigurationError(
-            f'{count} workers cannot be started: {error.__cause__ or error}; look at the limits '
-            'of processes, files and memory (ulimit -a), or take fewer (--workers)') from error
-    with (_one_sentence(), local,
-          distributed.Client(local, set_as_default=False) as client, _told()):
+            f'{count} workers cannot be started: {error.__cause__ or error}; check the limits '
+            'of processes, files and memory (ulimit -a) or use fewer workers (--workers)'
+        ) from error
+    with (_silence_loggers(), local,
+          distributed.Client(local, set_as_default=False) as client, _translate_errors()):
         yield client
 
 
 @dataclass(frozen=True)
 class _Done:
-    """What a task returns: a result, or the sentence of an error, and processor time [s]."""
+    """Result of a task or its error message, with its processor time [s]."""
 
-    found: Any
+    result: Any
     refused: str
     processor: float
 
 
 class Tasks:
     """
-    Calls as tasks of a cluster, each on one core, so that no digit depends on where it is.
+    Runs function calls as tasks on a cluster.
+
+    Each call uses one core, so its result does not depend on the worker that computes it.
 
     Parameters
     ----------
@@ -127,90 +130,90 @@ class Tasks:
     def __init__(self, client: Any) -> None:
         self.client = client
         self.processor_seconds = 0.0
-        self._given: tuple[Any, ...] = (self,)    # as nobody gives
+        self._shared_args: tuple[Any, ...] = (self,)    # equals no caller's arguments
         self._held: Any = None
 
     def map_items(self, function: Callable[..., Any], *sequences: Sequence[Any],
                   args: tuple[Any, ...] = ()) -> Iterator[Any]:
         """
-        Yield function(*items, *args) of the items of sequences, in their order.
+        Yield function(*items, *args) for the items of the sequences, in their order.
 
-        `args` are sent once while they are the same objects; errors come back as the message of a
-        RobotIdentificationError.
+        Consecutive calls with the same objects in `args` send these to the workers only once. An
+        error of a task is raised here as a RobotIdentificationError with the same message.
         """
         held = self._hold(args)
         waiting = [self.submit(_with, function, items, held)
                    for items in zip(*sequences, strict=True)]
         try:
             for future in waiting:
-                yield self.found(future)
+                yield self.result(future)
         finally:
             self.client.cancel(waiting)
 
-    def _hold(self, given: tuple[Any, ...]) -> Any:
-        """Return what calls share as bytes that each worker has; kept while it is the same."""
+    def _hold(self, shared_args: tuple[Any, ...]) -> Any:
+        """Return a future of the pickled shared arguments, which are sent only if they changed."""
         from distributed.protocol.pickle import dumps
-        if [id(each) for each in given] != [id(each) for each in self._given]:
+        if [id(each) for each in shared_args] != [id(each) for each in self._shared_args]:
             self._held = self.client.submit(
-                bytes, dumps(given), key=f'given-{uuid4()}',
-                pure=False)    # a task: it outlives its worker
-            self.client.replicate([self._held])    # nobody waits for what died with a worker
-            self._given = given
+                bytes, dumps(shared_args), key=f'shared-{uuid4()}',
+                pure=False)    # a task, unlike scattered data, is repeated if its worker dies
+            self.client.replicate([self._held])    # a copy on each worker
+            self._shared_args = shared_args
         return self._held
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Begin a call."""
+        """Start a call on the cluster and return its future."""
         return self.client.submit(_timed, function, *arguments, key=f'call-{uuid4()}', pure=False)
 
-    def found(self, future: Any) -> Any:
-        """Return what a call returned, or raise what it raised."""
+    def result(self, future: Any) -> Any:
+        """Return the result of a call, or raise its error."""
         done = future.result()
         future.release()
         self.processor_seconds += done.processor
         if done.refused:
             raise RobotIdentificationError(done.refused)
-        return done.found
+        return done.result
 
 
-def _with(function: Callable[..., Any], items: tuple[Any, ...], given: bytes) -> Any:
-    return function(*items, *_unpacked(given))
+def _with(function: Callable[..., Any], items: tuple[Any, ...], shared_args: bytes) -> Any:
+    return function(*items, *_unpacked(shared_args))
 
 
 @lru_cache(maxsize=1)
-def _unpacked(given: bytes) -> Any:
-    """Return what the calls share, whose own caches then are there for the next of them."""
-    return pickle.loads(given)
+def _unpacked(shared_args: bytes) -> Any:
+    """Unpickle the shared arguments once per worker, so that calls share their caches too."""
+    return pickle.loads(shared_args)
 
 
 def _timed(function: Callable[..., Any], *arguments: Any) -> _Done:
     use_cores(1)
-    began, found, refused = time.thread_time(), None, ''
+    began, result, refused = time.thread_time(), None, ''
     try:
         with single_threaded_blas():
-            found = function(*arguments)
+            result = function(*arguments)
     except RobotIdentificationError as error:
         refused = str(error)
-    return _Done(found, refused, time.thread_time() - began)
+    return _Done(result, refused, time.thread_time() - began)
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """Say in a sentence that the scheduler was lost, or that workers died."""
+def _translate_errors() -> Iterator[None]:
+    """Translate the loss of the scheduler or of workers into a ConfigurationError."""
     from distributed import KilledWorker
     from distributed.comm.core import CommClosedError
     try:
         yield
     except (CancelledError, CommClosedError) as error:
-        raise ConfigurationError('the scheduler was lost: start it again and repeat the '
-                                 'command') from error
+        raise ConfigurationError('connection to the scheduler was lost: start it again and repeat '
+                                 'the command') from error
     except KilledWorker as error:
-        raise ConfigurationError(f'the workers died at their work ({error}); their memory is '
-                                 'perhaps too small') from error
+        raise ConfigurationError(f'workers died ({error}); they may have run out of memory'
+                                 ) from error
 
 
 @contextmanager
-def _one_sentence() -> Iterator[None]:
-    """Keep tracebacks of Dask, as of a scheduler that is lost, from who is told in a sentence."""
+def _silence_loggers() -> Iterator[None]:
+    """Silence Dask's loggers, which print tracebacks of errors that this module reports."""
     loggers = [logging.getLogger(f'distributed.{name}') for name in _TALKATIVE]
     before = [logger.level for logger in loggers]
     for logger in loggers:
@@ -223,14 +226,15 @@ def _one_sentence() -> Iterator[None]:
 
 
 @contextmanager
-def _deaf_children() -> Iterator[None]:
+def _block_interrupt() -> Iterator[None]:
     """
-    Let Ctrl-C reach this thread alone, and not before the end.
+    Block SIGINT in this thread, and in threads and processes started within the block.
 
-    A terminal sends it to all processes. Threads that begin here, and the workers that they start
-    then or later, inherit that it is blocked: they are told to end, and do not die by themselves.
+    A terminal sends Ctrl-C to all processes. Workers inherit the blocked signal, so the client
+    shuts them down; otherwise they would die with a traceback. This thread receives the signal at
+    the end of the block.
     """
-    resource_tracker.ensure_running()    # which begins with the first process, and unblocks it
+    resource_tracker.ensure_running()    # would start with the first worker and unblock SIGINT
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -27,7 +27,7 @@ def fleet_command(
     source: Annotated[Path, typer.Argument(
         metavar='FLEET.yaml', help='Fleet file (docs/fleet.md).')],
     output: Annotated[Path, typer.Option(
-        '--output', '-o', help='Folder for the results of all robots.')],
+        '--output', '-o', help='Output folder for the results of all robots.')],
     scheduler: Annotated[str | None, typer.Option(
         help='Address of a Dask scheduler (tcp://...); all cores of this machine if not '
              'given.')] = None,

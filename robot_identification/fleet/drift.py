@@ -34,19 +34,19 @@ PAYLOAD = 'payload'
 @dataclass(frozen=True)
 class Drift:
     """
-    The drift of one quantity in one recording.
+    Deviation of one quantity in one recording from the model and from earlier recordings.
 
     Parameters
     ----------
     recording
-        Index among the fitted recordings.
+        Index of the recording among the fitted ones.
     quantity
-        'payload' [kg], or 'friction of <joint or drive>', relative to that of the model.
+        'payload' [kg], or 'friction of <joint or drive>' relative to the model's friction.
     value, deviation
-        Difference from the model of all recordings, and its standard deviation.
+        Difference from the model that was fitted to all recordings, and its standard deviation.
     change, change_deviation
-        Difference from the mean of the earlier recordings, and its standard deviation; 0 for the
-        first recording.
+        Difference from the mean over the earlier recordings, and its standard deviation; both are
+        0 for the first recording.
 
     """
 
@@ -59,17 +59,19 @@ class Drift:
 
     @property
     def significance(self) -> float:
-        """The change in standard deviations."""
+        """Change divided by its standard deviation."""
         return self.change / self.change_deviation if self.change_deviation > 0 else 0.0
 
 
 def estimate_drift(result: Identification) -> list[Drift]:
     """
-    Return the drift of friction and payload over the recordings that were fitted.
+    Return the drift of friction and payload over the fitted recordings.
 
-    Minimises |R (beta + C d) - z|^2 over d for each recording, with the recording's R factors
-    (R, z) and the free estimate beta of all recordings. The columns C are the friction of each
-    joint or drive, and a mass at the last joint.
+    The vector d of the drifts in one recording minimises |R (beta + C d) - z|^2. R and z are the R
+    factor and the right-hand side of the recording's weighted least-squares problem, and beta is
+    the unconstrained estimate from all recordings. A column of C is the change of the base
+    parameters when the friction of one joint or drive doubles, or when a point mass of 1 kg is
+    added at the origin of the last link's frame.
 
     Parameters
     ----------
@@ -88,7 +90,7 @@ def estimate_drift(result: Identification) -> list[Drift]:
     mass[10 * (structure.arm.n - 1)] = 1.0
     columns = base.matrix @ np.hstack([friction, mass])    # (r, m + 1)
     names = [*(f'friction of {name}' for name in structure.arm.actuator_names), PAYLOAD]
-    weights = 1 / (result.estimate.noise * np.sqrt(result.estimate.autocorrelation_factor))
+    weights = result.estimate.weights
     loading = result.consistent if structure.friction.needs_load else None
     fits = (_fit_recording(samples, base, columns, weights, result.estimate.values, loading)
             for samples in result.training)
@@ -98,7 +100,7 @@ def estimate_drift(result: Identification) -> list[Drift]:
 
 def _fit_recording(samples: Samples, base: BaseParameters, columns: Array, weights: Array,
                    beta: Array, loading: ConsistentEstimate | None) -> tuple[Array, Array] | None:
-    """Return values and variances of one recording; None if it is too short for a row."""
+    """Return drifts of one recording and their variances; None if too short for decimation."""
     load = None if loading is None else transmitted_torques([samples], loading)[0]
     try:
         normal = reduce_samples(base, samples, load=load)
@@ -109,7 +111,7 @@ def _fit_recording(samples: Samples, base: BaseParameters, columns: Array, weigh
 
 
 def _solve(matrix: Array, target: Array) -> tuple[Array, Array]:
-    """Return values and variances; infinite variances where the recording excites nothing."""
+    """Return the least-squares solution and its variances, infinite for unexcited columns."""
     scale = np.linalg.norm(matrix, axis=0)
     seen = scale > 1e-9 * max(float(scale.max()), np.finfo(float).tiny)
     values, variances = np.zeros(len(scale)), np.full(len(scale), np.inf)

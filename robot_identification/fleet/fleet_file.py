@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The fleet file: which robots, which recordings, and how they are to be identified."""
+"""The fleet file, which lists robots, their recordings and identification settings."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ Settings = Mapping[str, Any]
 @dataclass(frozen=True)
 class RobotTask:
     """
-    The identification of one robot.
+    Inputs of the identification of one robot.
 
     Parameters
     ----------
     name
-        Name of the robot in the fleet, and of its folder of results.
+        Name of the robot in the fleet and of its results folder.
     robot
         Name of a shipped robot or path of a robot YAML.
     recordings, held_out
-        Paths or URLs, in the order of time.
+        Paths or URLs of the recordings to fit and to validate on, in chronological order.
     settings
-        Fields of `IdentificationOptions`.
+        Values of fields of `IdentificationOptions`, by name.
 
     """
 
@@ -62,7 +62,7 @@ class RobotTask:
 
     @property
     def options(self) -> IdentificationOptions:
-        """The settings with their defaults."""
+        """The settings as `IdentificationOptions`, with defaults for those not stated."""
         return _read_options(self.settings, f"the settings of the robot '{self.name}'")
 
 
@@ -76,7 +76,7 @@ class Fleet:
 
 @dataclass(frozen=True)
 class _Entry:
-    """A robot in the file."""
+    """Entry of one robot in the fleet file."""
 
     robot: str
     recordings: str | tuple[str, ...]
@@ -92,19 +92,25 @@ class _FleetFile:
 
 def read_fleet(path: str | Path) -> Fleet:
     """
-    Read a fleet file.
+    Read and check a fleet file.
 
     Parameters
     ----------
     path
-        YAML with `robots`: a name for each, with `robot` (shipped name or robot YAML),
-        `recordings` and `held_out` (lists of paths, patterns or URLs, in the order of time) and
-        `settings`; and `settings` for all. Paths are relative to the file.
+        YAML file. Its mapping `robots` has an entry for each robot name, with `robot` (name of a
+        shipped robot or path of a robot YAML), `recordings` and `held_out` (paths, glob patterns
+        or URLs, in chronological order) and `settings`. A top-level `settings` applies to all
+        robots. Paths are relative to the fleet file.
+
+    Returns
+    -------
+    Fleet
+        The path of the file, and the tasks: one for each robot, with paths and settings resolved.
 
     Raises
     ------
     ConfigurationError
-        The file cannot be used; the text names the robot and the key.
+        The file is not valid; the message names the robot and the key.
 
     Examples
     --------
@@ -116,7 +122,8 @@ def read_fleet(path: str | Path) -> Fleet:
     path = Path(path)
     label = f"the fleet file '{path}'"
     raw = read_yaml(path, 'fleet file', ConfigurationError)
-    if isinstance(raw, dict) and isinstance(raw.get('robots'), dict):    # named 7, for instance
+    if isinstance(raw, dict) and isinstance(raw.get('robots'), dict):
+        # YAML reads the name 7 as a number
         raw['robots'] = {str(name): entry for name, entry in raw['robots'].items()}
     content: _FleetFile = read_typed(_FleetFile, raw, label, ConfigurationError)
     if not content.robots:
@@ -141,13 +148,13 @@ def read_fleet(path: str | Path) -> Fleet:
 
 
 def _expand_all(sources: str | tuple[str, ...], folder: Path) -> tuple[str, ...]:
-    """Return each recording that paths, patterns and URLs name once."""
+    """Return the recordings that match paths, patterns and URLs, without duplicates."""
     sources = (sources,) if isinstance(sources, str) else sources
-    return tuple(dict.fromkeys(found for source in sources for found in expand(source, folder)))
+    return tuple(dict.fromkeys(path for source in sources for path in expand(source, folder)))
 
 
 def _read_options(settings: Settings, label: str) -> IdentificationOptions:
-    """Return the options that settings state, having checked every name in them."""
+    """Convert settings to options; an unknown setting, method or friction model is an error."""
     options: IdentificationOptions = read_typed(
         IdentificationOptions, settings, label, ConfigurationError)
     options.method()

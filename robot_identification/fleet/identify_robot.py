@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The task of a worker: identify one robot."""
+"""Identification of one robot of a fleet, the task of a worker."""
 
 from __future__ import annotations
 
@@ -47,16 +47,17 @@ import scipy
 
 def identify_robot(task: RobotTask) -> RobotResult:
     """
-    Return the identification of a robot, with the digits of `identify` on one core.
+    Identify one robot and return its results.
 
-    On one core sums have one order, so that no digit depends on the load of the machine or on the
-    number of workers. Recordings that cannot be used are left out and listed with the reason. A
-    robot that cannot be identified has the state 'broken'; no error is raised.
+    The computation runs on one core, so sums are taken in a fixed order. Results therefore do not
+    depend on the number of workers or the load of the machine, and equal those of `identify` on
+    one core. Recordings that cannot be used are left out; the result lists them with the reason.
+    No error is raised for a robot that cannot be identified; its state is 'broken'.
 
     Parameters
     ----------
     task
-        The robot, its recordings and settings.
+        The robot with its recordings and settings.
 
     """
     use_cores(1)
@@ -65,8 +66,8 @@ def identify_robot(task: RobotTask) -> RobotResult:
         result = _identify(task)
     except RobotIdentificationError as error:
         result = RobotResult(task.name, task.robot, BROKEN, str(error))
-    except Exception as error:    # the rest of the fleet goes on
-        result = RobotResult(task.name, task.robot, BROKEN, 'a defect of robot-identification: '
+    except Exception as error:    # one robot must not stop the rest of the fleet
+        result = RobotResult(task.name, task.robot, BROKEN, 'a bug in robot-identification: '
                              f'{type(error).__name__}: {error}')
     versions = {'robot_identification': robot_identification.__version__,
                 'python': platform.python_version(), 'numpy': np.__version__,
@@ -82,7 +83,7 @@ def _identify(task: RobotTask) -> RobotResult:
     held_out = UsableRecordings.load(task.held_out, arm)
     try:
         result = run_identification(arm, fitted.recordings, held_out.recordings, options)
-    except RobotIdentificationError as error:    # perhaps because of single recordings
+    except RobotIdentificationError as error:    # try again without unusable recordings
         known = len(fitted.broken) + len(held_out.broken)
         fitted = fitted.processable(arm, options, still_joints=False)
         held_out = held_out.processable(arm, options, still_joints=True)
@@ -117,6 +118,6 @@ def _parameters(result: Identification) -> tuple[ParameterResult, ...]:
                  else result.bootstrap.standard.tolist())
     return tuple(
         ParameterResult(name, unit, *map(finite_or_none, (
-            value, deviation, value - 1.96 * deviation, value + 1.96 * deviation, resampled)))
-        for name, unit, value, deviation, resampled in zip(
+            value, std, value - 1.96 * std, value + 1.96 * std, resampled)))
+        for name, unit, value, std, resampled in zip(
             structure.names, structure.units, values, deviations, bootstrap))

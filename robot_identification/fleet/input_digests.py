@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Digests of the inputs of each robot, from which a run finds the robots that changed."""
+"""Digests of each robot's inputs, by which a later run detects changed robots."""
 
 from __future__ import annotations
 
@@ -30,26 +30,36 @@ from robot_identification.parallel import core_count
 
 def input_digest(task: RobotTask, fingerprints: Mapping[str, str], arm_digest: str) -> str:
     """
-    Return a SHA-256 of the version and all inputs of a robot.
+    Return the SHA-256 digest of all inputs of a robot and of the package's version.
 
     Parameters
     ----------
     task
-        The robot's task.
+        The robot with its recordings and settings.
     fingerprints
-        Fingerprints of its recordings.
+        Fingerprint of each recording, by path or URL.
     arm_digest
-        Digest of the arm's files.
+        Digest of the robot's YAML, URDF and other files.
 
     """
-    parts = [robot_identification.__version__, task.robot, arm_digest, task.settings_text,
+    texts = [robot_identification.__version__, task.robot, arm_digest, task.settings_text,
              *(f'{source} {fingerprints[source]}' for source in task.recordings), 'held out',
              *(f'{source} {fingerprints[source]}' for source in task.held_out)]
-    return hashlib.sha256('\n'.join(parts).encode()).hexdigest()
+    return hashlib.sha256('\n'.join(texts).encode()).hexdigest()
 
 
 def compute_fingerprints(client: Any, tasks: Sequence[RobotTask]) -> dict[str, str]:
-    """Return the fingerprint of each recording; a cluster computes them on its workers."""
+    """
+    Return the fingerprint of each recording, by path or URL.
+
+    Parameters
+    ----------
+    client
+        Dask client whose workers compute the fingerprints; threads of this process when None.
+    tasks
+        Robots with their recordings.
+
+    """
     sources = list(dict.fromkeys(
         source for task in tasks for source in (*task.recordings, *task.held_out)))
     if client is not None:
@@ -60,13 +70,13 @@ def compute_fingerprints(client: Any, tasks: Sequence[RobotTask]) -> dict[str, s
 
 def compute_input_digests(tasks: Sequence[RobotTask],
                           fingerprints: Mapping[str, str]) -> dict[str, str]:
-    """Return the input digest of each robot by name."""
+    """Return the input digest of each robot, by name."""
     digests: dict[str, str] = {}
     for robot in {task.robot for task in tasks}:
         try:
             arm = load_arm(robot)
-            parts = [arm.urdf_sha256, *(fingerprint(str(path)) for path in sorted(arm.files))]
-        except RobotIdentificationError as error:    # the result of the task states it again
-            parts = [str(error)]
-        digests[robot] = hashlib.sha256('\n'.join(parts).encode()).hexdigest()
+            texts = [arm.urdf_sha256, *(fingerprint(str(path)) for path in sorted(arm.files))]
+        except RobotIdentificationError as error:    # reported again by the robot's task
+            texts = [str(error)]
+        digests[robot] = hashlib.sha256('\n'.join(texts).encode()).hexdigest()
     return {task.name: input_digest(task, fingerprints, digests[task.robot]) for task in tasks}

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The page of a fleet: robots by verdict, error and drift, with charts over the recordings."""
+"""The HTML page of a fleet: a table of all robots, and charts of their drift."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from robot_identification.reporting.pages import render_page
 
 INDEX = 'index.html'
 SIGNIFICANT = 3.0
-"""Standard deviations from which a change is called drift."""
+"""Smallest change that is reported as drift, in standard deviations."""
 CHARTS = 200
-"""Robots with charts, those with the largest drift: more make the page slow to load."""
+"""Largest number of robots with charts, chosen by drift; a page with more loads slowly."""
 
 
 def write_fleet_page(results: Sequence[RobotResult], folder: Path,
                      missing: Mapping[str, str] | None = None) -> Path:
     """
-    Write the page, and return its path.
+    Write the page of a fleet and return its path.
 
     Parameters
     ----------
     results
         Results of the robots.
     folder
-        Folder of the robots' folders.
+        Output folder of the fleet.
     missing
-        Robots that a run did not reach, with the reason for each.
+        Robots that were not identified because the run ended early: name and reason.
 
     """
     drift = {each.robot: largest_drift(each.drift) for each in results}
@@ -66,7 +66,11 @@ def write_fleet_page(results: Sequence[RobotResult], folder: Path,
 
 
 def largest_drift(drift: Sequence[Drift]) -> tuple[float, str]:
-    """Return the largest significant drift in standard deviations and in words; 0 and ''."""
+    """
+    Return the most significant change in standard deviations, and its description.
+
+    The result is 0 and '' if no change reaches `SIGNIFICANT` standard deviations.
+    """
     largest = max(drift, key=lambda each: abs(each.significance), default=None)
     if largest is None or abs(largest.significance) < SIGNIFICANT:
         return 0.0, ''
@@ -77,7 +81,7 @@ def largest_drift(drift: Sequence[Drift]) -> tuple[float, str]:
 
 
 def _drift_figures(index: int, drift: Sequence[Drift]) -> Iterator[Figure]:
-    """Yield a chart of friction and one of payload, over two or more recordings."""
+    """Yield charts of friction and payload for quantities known in at least two recordings."""
     for kind, unit in (('friction', 'of the model'), (PAYLOAD, 'kg')):
         quantities = dict.fromkeys(
             each.quantity for each in drift if (each.quantity == PAYLOAD) == (kind == PAYLOAD))

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Where recordings are: paths, patterns and URLs, and fingerprints of their contents."""
+"""Recordings at local paths and URLs: expansion of patterns, fingerprints, download."""
 
 from __future__ import annotations
 
@@ -30,25 +30,27 @@ from robot_identification.errors import (
 )
 
 CHUNK = 1 << 20
-"""Bytes of a file that are hashed at once."""
+"""Number of bytes of a file that are read and hashed at once."""
 
 
 def expand(source: str, folder: Path) -> list[str]:
     """
-    Return the recordings that a path, a pattern or a URL names, sorted.
+    Return the sorted paths or URLs that match a path, a glob pattern or a URL.
+
+    A path without wildcards need not exist; the error is reported when it is loaded.
 
     Parameters
     ----------
     source
-        A path or pattern relative to `folder`, or any URL of fsspec ('s3://bucket/x/*.npz').
+        Path or pattern relative to `folder`, or URL that fsspec supports, with or without a
+        pattern ('s3://bucket/x/*.npz').
     folder
         Base of relative paths.
 
     Raises
     ------
     ConfigurationError
-        A pattern matches nothing, or a URL cannot be listed. A single path need not exist: that
-        is an error of this recording alone.
+        No file matches the pattern, or the files at a URL cannot be listed.
 
     """
     is_pattern = any(mark in source for mark in '*?[')
@@ -57,29 +59,30 @@ def expand(source: str, folder: Path) -> list[str]:
             return [source]
         system, path = _file_system(source)
         try:
-            found = [system.unstrip_protocol(name) for name in system.glob(path)]
+            paths = [system.unstrip_protocol(name) for name in system.glob(path)]
         except Exception as error:    # each file system of fsspec has errors of its own
             raise ConfigurationError(f"'{source}' cannot be listed: {error}") from error
     else:
         if not is_pattern or (folder / source).exists():
             return [str(folder / source)]
-        found = glob(str(folder / source), recursive=True)
-    if not found:
+        paths = glob(str(folder / source), recursive=True)
+    if not paths:
         raise ConfigurationError(f"nothing matches '{source}'; correct it in the fleet file")
-    return sorted(found)
+    return sorted(paths)
 
 
 def fingerprint(source: str) -> str:
     """
-    Return a text that changes with the content of a recording; '' if it cannot be read.
+    Return a fingerprint that changes with the content of a recording; '' if it is unreadable.
 
-    It is the SHA-256 of a file or of all files of a folder (a bag), and of a URL what fsspec
-    knows without reading it (`ukey`: a checksum, or size and time).
+    A local file, or all files of a folder (a bag) together, are hashed with SHA-256. The
+    fingerprint of a URL is fsspec's `ukey`: a checksum, or size and modification time. Nothing is
+    downloaded.
 
     Raises
     ------
     ConfigurationError
-        fsspec has no file system for such a URL.
+        fsspec does not support the URL.
 
     """
     try:
@@ -94,7 +97,7 @@ def fingerprint(source: str) -> str:
                     while chunk := file.read(CHUNK):
                         digest.update(chunk)
         return digest.hexdigest()
-    except ConfigurationError:    # no such kind of URL
+    except ConfigurationError:    # unsupported URL
         raise
     except Exception:    # each file system of fsspec has errors of its own
         return ''
@@ -103,12 +106,12 @@ def fingerprint(source: str) -> str:
 @contextmanager
 def fetch(source: str) -> Iterator[Path]:
     """
-    Yield the local path of a recording; the copy of a URL is deleted afterwards.
+    Yield the local path of a recording; a URL is downloaded to a temporary folder.
 
     Raises
     ------
     RecordingError
-        It cannot be fetched.
+        The recording cannot be downloaded.
 
     """
     if '://' not in source:

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The folder of a fleet: a folder for each robot, the table and the page."""
+"""The results folder of a fleet: a folder for each robot, the table and the page."""
 
 from __future__ import annotations
 
@@ -46,14 +46,20 @@ Report = Callable[[str], None]
 
 def read_results(folder: Path, report: Report = lambda text: None) -> dict[str, RobotResult]:
     """
-    Return the stored results of the robots in a folder, by name.
+    Return the stored results of a fleet's robots, by name.
 
     Parameters
     ----------
     folder
-        A folder that `run_fleet` wrote.
+        Output folder of `run_fleet`.
     report
-        Called with the reason for each result that cannot be read and is left out.
+        Called with a message for each result that cannot be read and is left out.
+
+    Examples
+    --------
+    >>> results = read_results('results', print)    # doctest: +SKIP
+    >>> results['cell-01'].state    # doctest: +SKIP
+    'passed'
 
     """
     results = {}
@@ -86,7 +92,21 @@ def check_fleet_outputs(fleet: Fleet, folder: Path, force: bool) -> None:
 @contextmanager
 def write_table_and_page(results: Mapping[str, RobotResult], folder: Path, left: Sequence[str],
                          report: Report) -> Iterator[None]:
-    """Write table and page at the end; after an error, the robots `left` are listed as missing."""
+    """
+    Write the table and the page of a fleet when the block ends.
+
+    Parameters
+    ----------
+    results
+        Results of the robots by name; the block may add results.
+    folder
+        Output folder of the fleet.
+    left
+        Names of robots still to be identified; listed as missing if the block raises an error.
+    report
+        Called with a message if the table or page cannot be written after an error.
+
+    """
     def write(missing: Mapping[str, str]) -> None:
         ordered = [results[name] for name in sorted(results)]
         write_table(ordered, folder / TABLE, missing)
@@ -97,8 +117,8 @@ def write_table_and_page(results: Mapping[str, RobotResult], folder: Path, left:
     except BaseException as error:
         cause = str(error) if isinstance(error, RobotIdentificationError) else 'it was interrupted'
         try:
-            write({name: f'not done, because the run ended early: {cause}' for name in left})
+            write(dict.fromkeys(left, f'not identified, because the run ended early: {cause}'))
         except (RobotIdentificationError, OSError) as second_error:    # the disk is full
-            report(f'table and page are as they were before this run: {second_error}')
+            report(f'table and page could not be updated: {second_error}')
         raise
     write({})

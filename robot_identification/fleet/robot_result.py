@@ -44,10 +44,10 @@ COLUMNS = ('robot', 'arm', 'state', 'sentence', 'error', 'recording', 'parameter
 @dataclass(frozen=True)
 class ParameterResult:
     """
-    A standard parameter with its standard deviation and 95 % interval.
+    Value, standard deviation and 95 % interval of a standard parameter.
 
-    `bootstrap` is its standard deviation from the bootstrap, None without one. Numbers that are
-    not known are None, here and in the other results.
+    `bootstrap` is the standard deviation from bootstrap resamples; None without a bootstrap.
+    Unknown and infinite numbers are None.
     """
 
     name: str
@@ -62,14 +62,20 @@ class ParameterResult:
 @dataclass(frozen=True)
 class RecordingResult:
     """
-    A recording: 'fitted', 'held out', or 'broken' with the reason.
+    State and torque error of one recording.
 
     Parameters
     ----------
-    source, state, sentence
-        Path or URL, its state, and why it is broken.
-    seconds, rate, error
-        Length [s], rate [Hz], and relative torque error.
+    source
+        Path or URL of the recording.
+    state
+        'fitted', 'held out', or 'broken' for a recording that cannot be used.
+    sentence
+        Why the recording is broken.
+    seconds, rate
+        Duration [s] and sampling rate [Hz].
+    error
+        Relative torque error.
 
     """
 
@@ -84,32 +90,35 @@ class RecordingResult:
 @dataclass(frozen=True)
 class RobotResult:
     """
-    The identification of one robot.
+    Result of the identification of one robot.
 
     Parameters
     ----------
     robot, arm
-        Name of the robot in the fleet, and of its arm.
+        Name of the robot in the fleet, and name of its arm.
     state
-        'passed', 'failed', 'not validated', or 'broken' where there is no model.
+        'passed', 'failed', 'not validated', or 'broken' if no model could be identified.
     sentence
-        The verdict or the error.
+        The verdict or the error message.
     error
-        Relative torque error: of the worst held-out recording, else of the worst fitted one.
+        Largest relative torque error of the held-out recordings, or of the fitted ones if no
+        recording was held out.
     recordings, parameters, drift
-        Recordings with their errors, parameters of the model, and their drift.
+        Results of the recordings, standard parameters of the model, and drift of friction and
+        payload.
     versions, settings
-        Versions of the programs that computed it, and settings of the fleet file, as JSON.
+        Versions of the software, and settings of the fleet file, as JSON.
     seconds, processor_seconds
-        Time by the clock and of the processor [s].
+        Elapsed time and processor time [s].
     key
-        Digest of all inputs, see `run.input_digest`; empty where a repetition may end otherwise.
+        Digest of all inputs (`input_digest`). It is empty if the result is not reproducible, for
+        example after the death of a worker; the next run then identifies the robot again.
     finished
-        Date and time (UTC).
+        Date and time at which the robot was identified (UTC).
     inputs
-        Fingerprint of each recording.
+        Fingerprint of each recording, by path or URL.
     files
-        Names and contents of the folder of `identify`.
+        Contents of the files that `identify` writes, by name.
 
     """
 
@@ -132,13 +141,13 @@ class RobotResult:
 
     def __post_init__(self) -> None:
         if self.state not in STATES:
-            raise ConfigurationError(f"'{self.state}' is no state of a robot; the states are: "
+            raise ConfigurationError(f"unknown state of a robot: '{self.state}'; the states are: "
                                      f'{", ".join(STATES)}')
 
     def save(self, folder: Path) -> None:
-        """Write the robot's folder: the files of `identify`, and then `fleet.json`."""
+        """Write the files of `identify` and then `fleet.json` into the robot's folder."""
         for name, content in sorted(self.files.items(), key=lambda item: item[0] != RESULTS):
-            with atomic_write(folder / name) as path:    # first the one that marks the folder
+            with atomic_write(folder / name) as path:    # RESULTS marks the folder
                 path.write_bytes(content)
         content = dataclasses.asdict(dataclasses.replace(self, files={}))
         del content['files']
@@ -148,12 +157,12 @@ class RobotResult:
     @classmethod
     def load(cls, folder: Path) -> RobotResult:
         """
-        Return what `save` wrote into a folder, without the files of `identify`.
+        Read the result that `save` wrote into a robot's folder; `files` stays empty.
 
         Raises
         ------
         ConfigurationError
-            The file is missing or damaged, or files of `identify` are missing.
+            `fleet.json` is missing or damaged, or the results of `identify` are missing.
 
         """
         path = folder / ROBOT_FILE
@@ -169,7 +178,7 @@ class RobotResult:
         return result
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the rows of the table: of the robot, its recordings, parameters and drift."""
+        """Yield the table rows: one each for the robot, its recordings, parameters and drifts."""
         common = {name: getattr(self, name) for name in (
             'robot', 'arm', 'state', 'sentence', 'error', 'finished', 'settings', 'versions',
             'key')}
@@ -198,9 +207,9 @@ def write_table(results: Sequence[RobotResult], path: Path,
     results
         Results of the robots.
     path
-        The file, which is written atomically.
+        Path of the file, which is written atomically.
     missing
-        Robots that a run did not reach, with the reason for each.
+        Robots that were not identified because the run ended early: name and reason.
 
     Raises
     ------

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A fleet on a cluster of Dask: robots whose inputs changed are identified and stored."""
+"""Identification of a fleet on a Dask cluster; robots with unchanged inputs are skipped."""
 
 from __future__ import annotations
 
@@ -46,14 +46,15 @@ from robot_identification.fleet.robot_result import (
 @dataclass(frozen=True)
 class FleetSummary:
     """
-    What a run did.
+    Summary of a run of a fleet.
 
     Parameters
     ----------
     folder
-        Folder of all results.
+        Output folder of the fleet.
     done, unchanged
-        Number of robots that were identified now, and of those whose inputs did not change.
+        Numbers of robots that this run identified, and that it skipped because their inputs are
+        unchanged.
     states
         Number of robots of the fleet in each state.
 
@@ -71,31 +72,37 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
     """
     Identify the robots of a fleet whose inputs have changed since the last run.
 
-    Each robot is one task of Dask and is stored when it is done, so an early end loses only the
-    robots that were being computed. The robot of a worker that dies is computed by another.
+    Each robot is one Dask task. Its result is stored as soon as the task has finished, so a run
+    that ends early loses only the robots in progress. If a worker dies, another worker repeats its
+    task.
 
     Parameters
     ----------
     fleet
-        From `read_fleet`.
+        Fleet from `read_fleet`.
     folder
-        Folder for the robots' folders, the table and the page.
+        Output folder for the robots' folders, the table and the page.
     scheduler
-        Address of a scheduler of Dask; a cluster on this machine when None.
+        Address of a running Dask scheduler. None starts a cluster on this machine.
     workers
-        Workers of the cluster on this machine, one core each, and no more than robots; as many as
-        cores when None.
+        Number of workers of the cluster on this machine, one core each; at most one per robot is
+        started. None: one per core.
     report
-        Called with messages on the progress.
+        Called with progress messages.
     force
-        Replace files in the folder that are not of this command.
+        Overwrite files in the folder that another command wrote.
+
+    Returns
+    -------
+    FleetSummary
+        Numbers of identified and skipped robots, and of robots in each state.
 
     Raises
     ------
     MissingDependencyError
         dask.distributed or pyarrow is not installed.
     ConfigurationError
-        The folder cannot be used, or the scheduler does not answer or was lost.
+        The folder cannot be used, or the scheduler does not answer or its connection is lost.
 
     Examples
     --------
@@ -114,7 +121,7 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
         results = read_results(folder, report)
         todo = [task for task in fleet.tasks
                 if task.name not in results or results[task.name].key != keys[task.name]]
-        report(f'{len(todo)} of {len(fleet.tasks)} robots have changed')
+        report(f'{len(todo)} of {len(fleet.tasks)} robots to identify')
         if todo:
             client = client or stack.enter_context(cluster(None, workers, len(todo)))
             report(f'dashboard: {client.dashboard_link}')
@@ -137,7 +144,7 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
 
 def _results(client: Any, tasks: Sequence[RobotTask]
              ) -> Iterator[tuple[RobotTask, RobotResult, bool]]:
-    """Yield results in the order in which they arrive, and whether they are reproducible."""
+    """Yield each finished task with its result and whether the result is reproducible."""
     if not tasks:
         return
     from distributed import as_completed
@@ -151,10 +158,10 @@ def _results(client: Any, tasks: Sequence[RobotTask]
         elif future.status == 'error':
             yield task, RobotResult(
                 task.name, task.robot, BROKEN,
-                f'the workers died at this robot ({future.exception()}); their memory is perhaps '
-                'too small for its recordings'), False
+                f'workers died at this robot ({future.exception()}); they may have run out of '
+                'memory for its recordings'), False
         else:    # cancelled or lost
             raise ConfigurationError(
-                f'the scheduler was lost with {len(futures) + 1} of {len(tasks)} robots to do; '
-                'the others are stored: start it again and repeat the command')
+                f'connection to the scheduler was lost with {len(futures) + 1} of {len(tasks)} '
+                'robots left; the others are stored: start it again and repeat the command')
         future.release()

@@ -32,7 +32,19 @@ from robot_identification.validation import HeldOut
 
 @dataclass(frozen=True)
 class UsableRecordings:
-    """Usable recordings with their sources, and results of those that are broken."""
+    """
+    Usable recordings of a robot, and the errors of the others.
+
+    Parameters
+    ----------
+    sources
+        Paths or URLs of the usable recordings.
+    recordings
+        The usable recordings.
+    broken
+        Results of the recordings that cannot be used, with the reasons.
+
+    """
 
     sources: list[str]
     recordings: SpillingList
@@ -40,7 +52,7 @@ class UsableRecordings:
 
     @classmethod
     def load(cls, sources: Sequence[str], arm: Arm) -> UsableRecordings:
-        """Return the recordings that can be read."""
+        """Load the recordings at paths or URLs and record the errors of unreadable ones."""
         loaded = cls([], SpillingList(), [])
         for source in sources:
             try:
@@ -56,7 +68,19 @@ class UsableRecordings:
 
     def processable(self, arm: Arm, options: IdentificationOptions,
                     still_joints: bool) -> UsableRecordings:
-        """Return the recordings that can be processed."""
+        """
+        Return the recordings that pass signal processing; the others are added to `broken`.
+
+        Parameters
+        ----------
+        arm
+            The arm.
+        options
+            Identification options, which include those of the signal processing.
+        still_joints
+            Whether joints may stand still, as in held-out recordings.
+
+        """
         usable = UsableRecordings([], SpillingList(), list(self.broken))
         for source, recording in zip(self.sources, self.recordings, strict=True):
             try:
@@ -69,7 +93,7 @@ class UsableRecordings:
         return usable
 
     def results(self, state: str, errors: Sequence[HeldOut]) -> list[RecordingResult]:
-        """Return the results of the recordings that were used."""
+        """Return a result with the given state and torque error for each usable recording."""
         return [RecordingResult(source, state, '', recording.duration, recording.rate,
                                 finite_or_none(error.relative_error))
                 for source, recording, error in zip(
@@ -77,5 +101,5 @@ class UsableRecordings:
 
 
 def finite_or_none(value: float | None) -> float | None:
-    """Return a finite number as a float, and None for all others."""
+    """Return a finite number as a float; None for other values."""
     return None if value is None or not np.isfinite(value) else float(value)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-External torque, contact detection, feed-forward and recursive identification, without ROS.
+External torques, contact detection, feed-forward and recursive identification, without ROS.
 
 Importing this package registers the recursive estimators in `ESTIMATORS`.
 """
@@ -29,20 +29,18 @@ from robot_identification.online.feedforward import (
     CompensationLimits,
     trajectory_efforts,
 )
-from robot_identification.online.live_validation import LiveResidual, LiveValidation
 from robot_identification.online.momentum import MomentumObserver
-from robot_identification.online.recursive import (
+from robot_identification.online.online_estimator import (
     OnlineEstimator,
     OnlineUpdate,
-    RECURSIVE,
     start_online,
 )
+from robot_identification.online.recursive_estimators import RECURSIVE
 from robot_identification.online.residuals import calibrate_residuals
 
 for _estimator in RECURSIVE.values():
     ESTIMATORS.register(_estimator.name, _estimator)
 
 __all__ = ['Compensation', 'CompensationLimits', 'ContactObserver', 'ExternalTorque',
-           'LiveResidual', 'LiveValidation', 'MomentumObserver', 'OnlineEstimator',
-           'OnlineUpdate', 'RECURSIVE', 'Wrench',
+           'MomentumObserver', 'OnlineEstimator', 'OnlineUpdate', 'RECURSIVE', 'Wrench',
            'calibrate_residuals', 'start_online', 'tool_wrench', 'trajectory_efforts']

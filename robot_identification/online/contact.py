@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Contact detection: external torque with its uncertainty, and the wrench on the tool."""
+"""Contact detection from external torques and their uncertainty, and the wrench on the tool."""
 
 from __future__ import annotations
 
@@ -21,32 +21,33 @@ import numpy as np
 from numpy.typing import ArrayLike
 import pinocchio as pin
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.errors import UnknownNameError
 from robot_identification.online.momentum import GAP, MomentumObserver
 from robot_identification.online.residuals import ResidualStatistics
 
 SINGULAR = 1e-3
-"""Singular values of the Jacobian, relative to the largest, below which a direction of the wrench
-causes no joint torque."""
+"""Singular value of the weighted Jacobian, relative to the largest, below which a direction of the
+wrench is taken to cause no joint torque: an external force in it cannot be measured."""
 REFRESH = 0.05
-"""Period at which the model's own uncertainty is updated [s]; it costs more than the observer and
-changes slowly."""
+"""[s] Period of updating the uncertainty due to the model. It takes longer to compute than a step
+of the observer and changes little in this time."""
 
 
 @dataclass(frozen=True, eq=False)
-class Wrench:
+class Wrench(ReadOnlyArrays):
     """
-    Force and moment on the tool.
+    External force and moment on a frame of the arm, usually the tool.
 
     Parameters
     ----------
     values
         Force, then moment about the frame's origin, in the axes of the base, (6,) [N, N m].
     covariance
-        (6, 6); infinite in directions that cause no joint torque.
+        Covariance of the values, (6, 6); infinite on the diagonal where a component is not
+        determined by joint torques.
     rank
-        Number of directions that cause joint torques, at most 6.
+        Number of directions of the wrench that cause joint torques, at most 6.
 
     """
 
@@ -54,15 +55,11 @@ class Wrench:
     covariance: Array
     rank: int
 
-    def __post_init__(self) -> None:
-        for name in ('values', 'covariance'):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
 
 @dataclass(frozen=True, eq=False)
-class ExternalTorque:
+class ExternalTorque(ReadOnlyArrays):
     """
-    External torques at one instant.
+    External torques at one joint state.
 
     Parameters
     ----------
@@ -70,9 +67,9 @@ class ExternalTorque:
         Torque of each joint and its standard deviation, (n,) [N m or N]; NaN and infinite where
         the effort is not measured.
     contact
-        Whether any joint exceeds the threshold.
+        Whether the external torque of any joint exceeds the threshold.
     joints
-        Whether each joint exceeds it, (n,) bool.
+        Whether the external torque of each joint exceeds the threshold, (n,) bool.
 
     """
 
@@ -84,19 +81,26 @@ class ExternalTorque:
 
 class ContactObserver:
     """
-    Contact detector: a momentum observer and a threshold for a given rate of false alarms.
+    Contact detector: compares external torques with a threshold for a given rate of false alarms.
 
     Parameters
     ----------
     observer
-        The observer.
+        Momentum observer of the external torques.
     statistics
-        Statistics of its residual without contact.
+        Statistics of the observer's residual without contact, from `calibrate_residuals`.
     alarms_per_hour
         Accepted rate of false alarms.
     gap
-        Time between joint states beyond which the observer is reset [s]: the unobserved change of
-        momentum would appear as contact.
+        Time between joint states above which the observer is reset [s]. Without the reset, the
+        change of momentum within the gap would appear as contact.
+
+    Examples
+    --------
+    >>> statistics = calibrate_residuals(MomentumObserver(model), t, q, v, tau)    # doctest: +SKIP
+    >>> observer = ContactObserver(MomentumObserver(model), statistics)    # doctest: +SKIP
+    >>> observer.step(0.0, q[0], v[0], tau[0]).contact    # doctest: +SKIP
+    False
 
     """
 
@@ -110,14 +114,14 @@ class ContactObserver:
         """
         Return the external torque at a joint state.
 
-        After a gap, or when the clock was set back, the observer is reset.
+        The observer is reset after a gap, or if the clock was set back.
 
         Parameters
         ----------
         t
             Stamp [s].
         q, v, tau
-            (n,) each.
+            Positions, velocities and torques of the joints, (n,) each.
 
         Raises
         ------
@@ -132,35 +136,40 @@ class ContactObserver:
         if not 0 <= t - self._since < REFRESH:
             self._since, self._uncertainty = t, self.statistics.uncertainty(
                 self.observer.model, np.asarray(q, dtype=float)[None], speed[None])
-        deviation = self.statistics.combine_deviations(speed, *self._uncertainty)[0]
-        joints = np.abs(torque) > self.threshold * deviation
-        torque = np.where(np.isfinite(deviation), torque, np.nan)
-        return ExternalTorque(read_only(torque), read_only(deviation), bool(joints.any()),
-                              read_only(joints, dtype=bool))
+        std = self.statistics.deviations(speed, *self._uncertainty)[0]
+        joints = np.abs(torque) > self.threshold * std
+        torque = np.where(np.isfinite(std), torque, np.nan)
+        return ExternalTorque(torque, std, bool(joints.any()), joints)
 
 
 def tool_wrench(arm: Arm, q: ArrayLike, torque: ArrayLike, deviation: ArrayLike,
                 frame: str | None = None) -> Wrench:
     """
-    Return the wrench on a frame that causes given external joint torques, tau = J' wrench.
+    Return the wrench on a frame that explains external joint torques tau = J' wrench.
 
-    Weighted least squares, restricted to the directions that cause joint torques.
+    J (6, n) is the Jacobian of the frame. Weighted least squares determines the wrench in the
+    directions that cause joint torques. Components that are not determined have infinite variance.
 
     Parameters
     ----------
     arm
         The arm.
     q
-        Positions, (n,).
+        Joint positions, (n,) [rad or m].
     torque, deviation
         External torques and their standard deviations, (n,); infinite where a torque is unknown.
     frame
-        Frame of the URDF (a link or joint); None for that of the last link.
+        Name of a frame of the URDF (link or joint); None selects the last link (`Arm.tool`).
 
     Raises
     ------
     UnknownNameError
         The URDF has no such frame.
+
+    Examples
+    --------
+    >>> external = observer.step(t, q, v, tau)    # doctest: +SKIP
+    >>> tool_wrench(arm, q, external.torque, external.deviation).values    # doctest: +SKIP
 
     """
     model, q = arm.model, np.asarray(q, dtype=float)
@@ -174,11 +183,7 @@ def tool_wrench(arm: Arm, q: ArrayLike, torque: ArrayLike, deviation: ArrayLike,
     left, sizes, right = np.linalg.svd((jacobian * weight).T, full_matrices=True)
     rank = int(np.sum(sizes > SINGULAR * sizes[0]))
     inverse = right[:rank].T / sizes[:rank]
-    covariance = inverse @ inverse.T
-    if rank < 6:
-        unobservable = right[rank:].T
-        blind = np.abs(unobservable) > 1e-6
-        covariance = covariance + np.where((blind @ blind.T) & np.eye(6, dtype=bool), np.inf, 0.0)
+    unobservable = np.any(np.abs(right[rank:]) > 1e-6, axis=0)    # (6,)
+    covariance = inverse @ inverse.T + np.diag(np.where(unobservable, np.inf, 0.0))
     scaled = np.where(weight > 0, np.asarray(torque, dtype=float), 0.0) * weight
-    values = inverse @ (left.T[:rank] @ scaled)
-    return Wrench(values, covariance, rank)
+    return Wrench(inverse @ (left.T[:rank] @ scaled), covariance, rank)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Feed-forward: efforts for a trajectory, and compensation of gravity and friction."""
+"""Feed-forward efforts of trajectories, and compensation of gravity and friction."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from robot_identification.online.momentum import holding_torque, model_friction
 from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline
 
 BETWEEN = 10
-"""Intervals between two points of a trajectory, at whose ends limits are checked."""
+"""Number of intervals between two points of a trajectory, at whose ends limits are checked."""
 ROUNDING = 1e-6
-"""Tolerance of position limits [rad or m] and relative tolerance of velocity limits, for rounding
-in the interpolation."""
+"""Tolerance of position limits [rad or m], and of velocity limits relative to the limit. It covers
+rounding errors of the interpolation."""
 
 
 def trajectory_efforts(
@@ -40,10 +40,11 @@ def trajectory_efforts(
     """
     Return the feed-forward efforts of a trajectory, (N, n) [N m or N].
 
-    Limits of position, velocity and torque are checked between the points too, along the
-    polynomials with which a joint_trajectory_controller interpolates. Missing velocities or
-    accelerations are those of cubic splines through the points. From positions alone the
-    controller interpolates linearly; its velocity is then discontinuous, and no effort follows it.
+    Limits of position, velocity and torque are checked along the polynomials with which a
+    joint_trajectory_controller interpolates between the points. Missing velocities or
+    accelerations are taken from cubic splines through the points. Without velocities, the
+    controller interpolates linearly: the efforts are then checked at the points only, and they
+    cannot follow the jumps of the velocity.
 
     Parameters
     ----------
@@ -52,16 +53,22 @@ def trajectory_efforts(
     t
         Times of the points, (N,) [s], increasing.
     q, v, a
-        (N, n) [rad or m, per s, per s^2].
+        Positions, velocities and accelerations at the points, (N, n) [rad or m, per s, per s^2].
     fraction
-        Highest effort as a fraction of the arm's torque limits.
+        Largest allowed effort as a fraction of the arm's torque limits.
 
     Raises
     ------
     ConfigurationError
         Shapes do not match, times do not increase, or values are not finite.
     ExecutionError
-        'position_limit', 'velocity_limit' or 'effort_limit': the trajectory exceeds a limit.
+        The trajectory exceeds a limit; the reason is 'position_limit', 'velocity_limit' or
+        'effort_limit'.
+
+    Examples
+    --------
+    >>> model = load_model('result/model.yaml')    # doctest: +SKIP
+    >>> tau = trajectory_efforts(model, t, q, v, a, fraction=0.8)    # (N, n)    # doctest: +SKIP
 
     """
     t, q = np.asarray(t, dtype=float), np.asarray(q, dtype=float)
@@ -78,36 +85,25 @@ def trajectory_efforts(
         curve = CubicSpline(t, q, bc_type='clamped')
         _check_motion(model, t, q, np.diff(q, axis=0) / np.diff(t)[:, None])
         v = curve(t, 1)
-        # the spline of two velocities would be a constant acceleration
+        # a spline through only two velocities would have constant acceleration
         a = (curve(t, 2) if len(t) == 2 else CubicSpline(t, v)(t, 1)) if a is None else a
-        efforts = _efforts(model, q, np.asarray(v), np.asarray(a, dtype=float))
-        _check_efforts(model, efforts, fraction, t)
-        return efforts
+        return _efforts(model, t, q, np.asarray(v), np.asarray(a, dtype=float), fraction)
     fine = np.unique(np.concatenate([np.linspace(x, y, BETWEEN + 1) for x, y in pairwise(t)]))
     at = np.searchsorted(fine, t)
     v = np.asarray(v, dtype=float)
     path = CubicHermiteSpline(t, q, v) if a is None else BPoly.from_derivatives(
         t, np.stack([q, v, np.asarray(a, dtype=float)], axis=1))
     position, velocity, acceleration = (path(fine, order) for order in range(3))
-    if a is None and len(t) > 2:    # a cubic's second derivative jumps at the points: smooth it
+    if a is None and len(t) > 2:
+        # the acceleration of the cubics jumps at the points: use that of a spline through v
         acceleration = CubicSpline(t, v)(fine, 1)
     position[at], velocity[at] = q, v
     _check_motion(model, fine, position, velocity)
-    efforts = _efforts(model, position, velocity, acceleration)
-    _check_efforts(model, efforts, fraction, fine)
-    points: Array = efforts[at]
-    return points
-
-
-def _efforts(model: IdentifiedModel, q: Array, v: Array, a: Array) -> Array:
-    rotors = (a @ model.arm.transmission.T * model.rotor_inertia) @ model.arm.transmission
-    load = model.transmitted_torque(q, v, a)
-    efforts: Array = load + rotors + model_friction(model, q, v, load)
-    return efforts
+    return _efforts(model, fine, position, velocity, acceleration, fraction)[at]
 
 
 def _check_motion(model: IdentifiedModel, t: Array, q: Array, v: Array) -> None:
-    """Raise ExecutionError where positions (N, n) or velocities (N or N - 1, n) exceed limits."""
+    """Raise ExecutionError if a position (N, n) or velocity (N or N - 1, n) exceeds its limit."""
     limits = model.arm.limits
     for what, wrong in (
             ('position', (q < limits.lower - ROUNDING) | (q > limits.upper + ROUNDING)),
@@ -118,31 +114,37 @@ def _check_motion(model: IdentifiedModel, t: Array, q: Array, v: Array) -> None:
                                  f'{what} limit at {t[k]:.3g} s')
 
 
-def _check_efforts(model: IdentifiedModel, efforts: Array, fraction: float, t: Array) -> None:
-    """Raise ExecutionError where efforts (N, n) exceed a fraction of the torque limits."""
+def _efforts(model: IdentifiedModel, t: Array, q: Array, v: Array, a: Array,
+             fraction: float) -> Array:
+    """Return the efforts of a motion, (N, n); raise ExecutionError if one exceeds its limit."""
+    rotors = (a @ model.arm.transmission.T * model.rotor_inertia) @ model.arm.transmission
+    load = model.transmitted_torque(q, v, a)
+    efforts = load + rotors + model_friction(model, q, v, load)
     excess = np.abs(efforts) / np.maximum(fraction * model.arm.limits.torque, 1e-300)
     k, j = np.unravel_index(int(np.argmax(excess)), excess.shape)
     if excess[k, j] > 1:
         joint = model.arm.joint_names[j]
         raise ExecutionError(
-            'effort_limit', f"the trajectory takes {efforts[k, j]:.4g} of '{joint}' at "
-            f'{t[k]:.3g} s; allowed are {fraction * model.arm.limits.torque[j]:.4g}: make it '
+            'effort_limit', f"the trajectory requires {efforts[k, j]:.4g} of '{joint}' at "
+            f'{t[k]:.3g} s, but {fraction * model.arm.limits.torque[j]:.4g} is allowed: make it '
             f'slower')
+    return efforts
 
 
 @dataclass(frozen=True)
 class CompensationLimits:
     """
-    Limits beyond which a compensation ends.
+    Limits of a gravity and friction compensation, which ends when one is exceeded.
 
     Parameters
     ----------
     effort
-        Highest effort as a fraction of the torque limits.
+        Largest effort as a fraction of the torque limits.
     friction
-        Fraction of the friction that is compensated; with 1 a joint may run away.
+        Fraction of the friction that is compensated. With 1, an error of the friction model can
+        accelerate a joint.
     speed
-        Highest speed as a fraction of the velocity limits.
+        Largest speed as a fraction of the velocity limits.
     stale
         Longest time without a joint state [s].
 
@@ -164,15 +166,20 @@ class Compensation:
     """
     Gravity and friction compensation for an arm with effort commands.
 
-    After a fault it ends: `last`, gravity alone at the last known position, neither drops nor
-    pushes the arm, and `effort` raises until `reset` is called.
+    After a fault, `effort` raises an error until `reset` is called. The caller must then command
+    `last`, the gravity torques at the last known position, to hold the arm.
 
     Parameters
     ----------
     model
         The identified model.
     limits
-        Limits beyond which it ends; the defaults when None.
+        Limits of the compensation; if None, the defaults.
+
+    Examples
+    --------
+    >>> compensation = Compensation(model, CompensationLimits(friction=0.5))    # doctest: +SKIP
+    >>> command = compensation.effort(t, q, v)    # (n,) [N m or N]    # doctest: +SKIP
 
     """
 
@@ -194,13 +201,13 @@ class Compensation:
         t
             Time at which the state was measured [s].
         q, v
-            (n,) each.
+            Positions and velocities of the joints, (n,) each.
 
         Raises
         ------
         ExecutionError
-            A value is not finite, a joint is too fast, the effort exceeds its limit, or there was
-            a fault before. `last` is then the effort to end with.
+            A value is not finite, a joint is too fast, an effort exceeds its limit, or the
+            compensation has already ended. Command the efforts `last` instead.
 
         """
         if self.fault:
@@ -213,31 +220,31 @@ class Compensation:
         if np.any(speed > self.limits.speed):
             joint = arm.joint_names[int(np.argmax(speed))]
             self._end('velocity', f"'{joint}' moves at {speed.max():.0%} of its speed limit, "
-                      f'allowed are {self.limits.speed:.0%}')
-        gravity = self._gravity(q)
+                      f'{self.limits.speed:.0%} is allowed')
+        gravity = holding_torque(self.model, q[None])[0]
         efforts: Array = gravity + self.limits.friction * model_friction(
             self.model, q[None], v[None], gravity[None])[0]
         allowed = self.limits.effort * arm.limits.torque
         if np.any(np.abs(efforts) > allowed):
             j = int(np.argmax(np.abs(efforts) / allowed))
-            self._end('effort_limit', f"holding '{arm.joint_names[j]}' takes {efforts[j]:.4g}, "
-                      f'allowed are {allowed[j]:.4g}')
+            self._end('effort_limit', f"holding '{arm.joint_names[j]}' requires {efforts[j]:.4g}, "
+                      f'but {allowed[j]:.4g} is allowed')
         self._last = (t, q)
         return efforts
 
     def watch(self, now: float) -> None:
         """
-        End the compensation when the last joint state is too old.
+        Check the age of the last joint state; end the compensation if it is too old.
 
         Parameters
         ----------
         now
-            Present time on the clock of the joint states [s].
+            Current time on the clock of the joint states [s].
 
         Raises
         ------
         ExecutionError
-            'stale_joint_states'.
+            The joint state is too old; the reason is 'stale_joint_states'.
 
         """
         if not self.fault and self._last and now - self._last[0] > self.limits.stale:
@@ -246,12 +253,11 @@ class Compensation:
     @property
     def last(self) -> Array | None:
         """Gravity torques at the last known position, (n,) [N m or N]; None before the first."""
-        return None if self._last is None else read_only(self._gravity(self._last[1]))
-
-    def _gravity(self, q: Array) -> Array:
-        torque: Array = holding_torque(self.model, q[None])[0]
-        return torque
+        if self._last is None:
+            return None
+        return read_only(holding_torque(self.model, self._last[1][None])[0])
 
     def _end(self, reason: str, text: str) -> None:
+        """Store the fault and raise it as ExecutionError."""
         self.fault = f'{text}; compensation ended with gravity alone'
         raise ExecutionError(reason, self.fault)

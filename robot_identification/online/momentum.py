@@ -23,26 +23,32 @@ from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError
 
 REST = 0.02
-"""Speed [rad/s or m/s] below which the sign of the friction is unknown: friction is proportional
-to the speed there, and added to the deviation. Ten counts of a 17-bit encoder at 1 kHz smoothed
-over 10 ms are 0.05 rad/s; a sine of 0.1 Hz and 2 degrees reaches 0.02 rad/s."""
+"""[rad/s or m/s] Speed below which the direction of Coulomb friction is uncertain. Below it, the
+modelled friction is proportional to the speed, and stiction is added to the standard deviation.
+The value is of the order of the noise of measured speeds: 10 counts of a 17-bit encoder in 10 ms
+are 0.05 rad/s. A sine of 0.1 Hz and 2 degrees, a slow motion, has a peak speed of 0.02 rad/s."""
 GAP = 0.1
-"""Time between joint states [s] beyond which the observer is reset."""
+"""[s] Time between joint states beyond which the observer is reset: ten samples of a slow driver
+(100 Hz)."""
 
 
 class MomentumObserver:
     """
-    Momentum observer: external torques from positions, velocities and joint torques.
+    Momentum observer: computes external torques from positions, velocities and joint torques.
 
-    r = K (p - p(0) - integral of (tau - friction + C'v - g + r)) with the momentum p = M(q) v,
-    which is the external torque filtered by a first-order low-pass of bandwidth K / 2 pi.
+    Its output is the residual
+
+        r = K (p - p(0) - integral of (tau - friction - springs + C'v - g + r) dt)
+
+    with the momentum p = M(q) v, the Coriolis matrix C and the gravity torque g. r is the external
+    torque, filtered by a first-order low-pass with the cut-off frequency K / (2 pi).
 
     Parameters
     ----------
     model
         The identified model.
     bandwidth
-        Bandwidth of the low-pass [Hz].
+        Cut-off frequency of the low-pass [Hz].
 
     Raises
     ------
@@ -55,6 +61,11 @@ class MomentumObserver:
     control", IEEE ICRA 2005; S. Haddadin, A. De Luca, A. Albu-Schaffer, "Robot collisions: a
     survey on detection, isolation, and identification", IEEE Trans. Robotics 33(6), 2017.
 
+    Examples
+    --------
+    >>> observer = MomentumObserver(load_model('result/model.yaml'))    # doctest: +SKIP
+    >>> external = observer.run(t, q, v, tau)    # (N, n) [N m]    # doctest: +SKIP
+
     """
 
     def __init__(self, model: IdentifiedModel, bandwidth: float = 10.0) -> None:
@@ -62,44 +73,42 @@ class MomentumObserver:
             raise ConfigurationError(f'the bandwidth of the observer must be positive, not '
                                      f'{bandwidth:g} Hz')
         self.model, self.bandwidth = model, bandwidth
-        self._pin = _identified(model)
+        self._pin = model.arm.model.copy()
+        for i, parameters in enumerate(model.inertial, start=1):
+            self._pin.inertias[i] = pin.Inertia.FromDynamicParameters(np.array(parameters))
         self._data = self._pin.createData()
         transmission = model.arm.transmission
         self._rotors = transmission.T @ (model.rotor_inertia[:, None] * transmission)
         self.reset()
 
     def reset(self) -> None:
-        """Start again from a residual of zero, for instance after a gap."""
+        """Reset the residual to zero, for instance after a gap in the joint states."""
         self._t: float | None = None
-        self._residual = np.zeros(self.model.arm.n)
-        self._integral = np.zeros(self.model.arm.n)
-        self._rate = np.zeros(self.model.arm.n)
+        self._residual = self._integral = self._rate = np.zeros(self.model.arm.n)
 
     def step(self, t: float, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
         """
-        Return the external joint torques after a joint state, (n,) [N m or N].
+        Process a joint state and return the external joint torques, (n,) [N m or N].
 
         Parameters
         ----------
         t
-            Stamp [s], later than the one before.
+            Stamp [s], later than the previous one.
         q, v, tau
             Position, velocity and torque of the joints, (n,).
 
         Raises
         ------
         ConfigurationError
-            The stamp is not later than the one before, or a value is not finite.
+            The stamp is not later than the previous one, or a value is not finite.
 
         """
         q, v, tau = (np.asarray(x, dtype=float) for x in (q, v, tau))
-        # the integral would never recover from a NaN
+        # a NaN in the integral would remain for all later steps
         if not all(np.isfinite(x).all() for x in (t, q, v, tau)):
             raise ConfigurationError(f'the joint state at {t:.6f} s is not finite')
-        momentum, coriolis, gravity = self._bodies(q, v)
-        drives = self._drives(q[None], v[None], gravity[None])[0]
-        rate = tau - drives + coriolis - gravity
-        return self._advance(t, momentum, rate)
+        momentum, rate = self._momentum(q[None], v[None], tau[None])
+        return self._advance(t, momentum[0], rate[0])
 
     def _advance(self, t: float, momentum: Array, rate: Array) -> Array:
         """Integrate the rate of the momentum and return the external torque, (n,)."""
@@ -109,7 +118,7 @@ class MomentumObserver:
             step = t - self._t
             if not step > 0:
                 raise ConfigurationError(f'the stamp {t:.6f} s is not later than the one before')
-            # trapezoid of the rate; r enters implicitly, so that any step is stable
+            # trapezoidal rule, implicit in the new residual: stable for any step size
             gain = 2 * np.pi * self.bandwidth
             self._integral = self._integral + 0.5 * step * (rate + self._rate)
             free = momentum - self._integral - 0.5 * step * self._residual
@@ -121,22 +130,21 @@ class MomentumObserver:
 
     def run(self, t: ArrayLike, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
         """
-        Return the external torques of a recording, (N, n) [N m or N]; gaps reset the observer.
+        Return the external torques of a recording, (N, n) [N m or N].
+
+        The observer is reset at the start and after each gap.
 
         Parameters
         ----------
         t
             Stamps, (N,) [s].
         q, v, tau
-            (N, n) each.
+            Positions, velocities and torques of the joints, (N, n) each.
 
         """
         self.reset()
-        q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
-        bodies = np.array([self._bodies(*row) for row in zip(q, v)])    # (N, 3, n)
-        momentum, coriolis, gravity = bodies.transpose(1, 0, 2)
-        rate = (np.asarray(tau, dtype=float) - self._drives(q, v, gravity) + coriolis - gravity)
-        t = np.asarray(t, dtype=float)
+        t, q, v, tau = (np.asarray(x, dtype=float) for x in (t, q, v, tau))
+        momentum, rate = self._momentum(q, v, tau)
         external, starts = np.zeros_like(q), set(self.segment_starts(t))
         for k in range(len(t)):
             if k in starts:
@@ -147,7 +155,9 @@ class MomentumObserver:
     @staticmethod
     def segment_starts(t: Array) -> list[int]:
         """
-        Return the index of the first sample of each segment between gaps.
+        Return the indices of the first sample and of each sample after a gap.
+
+        A gap is longer than `GAP` and than three median sampling intervals.
 
         Parameters
         ----------
@@ -159,33 +169,33 @@ class MomentumObserver:
         longest = max(GAP, 3 * float(np.median(steps))) if len(steps) else GAP
         return [0, *(int(k) + 1 for k in np.flatnonzero(steps > longest))]
 
-    def _bodies(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
-        """Return momentum, C'v and gravity, (n,) each."""
-        coriolis = pin.computeCoriolisMatrix(self._pin, self._data, q, v)
-        mass = pin.crba(self._pin, self._data, q)
-        mass = np.triu(mass) + np.triu(mass, 1).T + self._rotors
-        gravity = pin.computeGeneralizedGravity(self._pin, self._data, q)
-        return mass @ v, coriolis.T @ v, gravity.copy()
-
-    def _drives(self, q: Array, v: Array, gravity: Array) -> Array:
-        """Return friction and springs, (N, n); friction falls in proportion below `REST`."""
+    def _momentum(self, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
+        """Return the momentum and its derivative without external torque, (N, n) each."""
+        momentum, coriolis, gravity = np.empty((3, *q.shape))
+        for k, (position, velocity) in enumerate(zip(q, v)):
+            c = pin.computeCoriolisMatrix(self._pin, self._data, position, velocity)
+            mass = pin.crba(self._pin, self._data, position)
+            mass = np.triu(mass) + np.triu(mass, 1).T + self._rotors
+            momentum[k], coriolis[k] = mass @ velocity, c.T @ velocity
+            gravity[k] = pin.computeGeneralizedGravity(self._pin, self._data, position)
         springs = self.model.balancer_torque(q) if self.model.arm.balancers else np.zeros_like(q)
-        torque: Array = model_friction(self.model, q, v, gravity + springs) + springs
-        return torque
+        friction = model_friction(self.model, q, v, gravity + springs)
+        return momentum, tau - friction - springs + coriolis - gravity
 
 
 def holding_torque(model: IdentifiedModel, q: Array) -> Array:
-    """Return the torques of gravity and springs, (N, n) [N m or N]."""
+    """Return the torques that hold the arm against gravity and springs, (N, n) [N m or N]."""
     zero = np.zeros_like(q)
     return model.transmitted_torque(q, zero, zero)
 
 
 def model_friction(model: IdentifiedModel, q: Array, v: Array, load: Array) -> Array:
     """
-    Return the friction at the joints without its jump at rest, (N, n) [N m or N].
+    Return the friction torques at the joints, continuous at zero speed, (N, n) [N m or N].
 
-    Below the speed `REST` friction is that at `REST`, scaled by the speed. Friction with memory is
-    in its sliding state, which it reaches after a reversal within the travel that it remembers.
+    Below the speed `REST`, the torque is interpolated linearly between its values at -`REST` and
+    at `REST`. Friction with memory is evaluated in its sliding state, which it reaches
+    after a reversal once the joint has moved by twice the presliding distance.
 
     Parameters
     ----------
@@ -200,13 +210,4 @@ def model_friction(model: IdentifiedModel, q: Array, v: Array, load: Array) -> A
     fraction = np.abs(v) / size
     forward, back = (model.friction_torque(sign * fast, load, q, model.structure.sliding_state(
         sign * fast)) @ model.arm.transmission for sign in (1.0, -1.0))
-    torque: Array = 0.5 * ((1 + fraction) * forward + (1 - fraction) * back)
-    return torque
-
-
-def _identified(model: IdentifiedModel) -> pin.Model:
-    """Return the Pinocchio model with the identified inertias."""
-    identified = model.arm.model.copy()
-    for i, parameters in enumerate(model.inertial, start=1):
-        identified.inertias[i] = pin.Inertia.FromDynamicParameters(np.array(parameters))
-    return identified
+    return 0.5 * ((1 + fraction) * forward + (1 - fraction) * back)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Statistics of the observer's residual without contact, and the threshold of contact."""
+"""Statistics of a momentum observer's residual without contact, and the contact threshold."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.uncertainty import covariance_directions
@@ -31,38 +31,39 @@ from robot_identification.online.momentum import (
 )
 
 SETTLING = 5.0
-"""Time constants of the observer that are discarded after a start."""
+"""Number of time constants of the observer whose samples are discarded after a start: its initial
+error has then decayed to 0.7 %."""
 MIN_SECONDS = 5.0
-"""Shortest motion without contact of which statistics are computed [s]."""
+"""[s] Shortest motion without contact from which statistics are computed."""
 PEAKS = 0.9
-"""Quantile of the residual's peaks beyond which an exponential tail is fitted."""
-HOUR = 3600.0
+"""Quantile of the residual's peaks above which an exponential tail is fitted: far enough from the
+centre of the distribution, with a tenth of the peaks left for the fit."""
+HOUR = 3600.0    # [s]
 
 
 @dataclass(frozen=True, eq=False)
-class ResidualStatistics:
+class ResidualStatistics(ReadOnlyArrays):
     """
-    Statistics of the observer's residual without contact.
+    Statistics of a momentum observer's residual without contact.
 
     Parameters
     ----------
     bias, deviation
-        Mean and standard deviation of each joint's residual, (n,) [N m or N]; infinite where the
-        effort is not measured.
+        Mean and standard deviation of each joint's residual, (n,) [N m or N]; the standard
+        deviation is infinite where the effort is not measured.
     crossings
-        Rate at which a residual crosses its mean upwards, (n,) [Hz]: the second moment of its
-        spectrum.
+        Rate at which each residual crosses its mean upwards, (n,) [Hz].
     tail
-        Mean excess of the peaks of all joints over `knee`, in standard deviations.
+        Mean height of the peaks above `knee`, minus `knee`, in standard deviations.
     knee
-        90 % quantile of the peaks, in standard deviations.
+        90 % quantile of the peaks of all joints, in standard deviations.
     peak_rate
-        Rate of peaks beyond `knee`, of all joints together [Hz].
+        Rate of peaks above `knee`, of all joints together [Hz].
     directions
-        Factor D of the covariance D'D of the model's standard parameters, (r, p); None where it
-        is unknown.
+        Factor D of the covariance D'D of the model's standard parameters, (r, p); None if the
+        covariance is unknown.
     seconds
-        Duration of the motion.
+        Duration of the motion [s].
 
     """
 
@@ -75,17 +76,14 @@ class ResidualStatistics:
     directions: Array | None
     seconds: float
 
-    def __post_init__(self) -> None:
-        for name in ('bias', 'deviation', 'crossings'):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
     def threshold(self, alarms_per_hour: float = 1.0) -> float:
         """
-        Return the threshold of contact, in standard deviations.
+        Return the threshold of contact, in standard deviations of the external torque.
 
-        The larger of two thresholds: that of a Gaussian process with these rates of crossing
-        (Rice), and that of an exponential tail of the peaks, which errors of friction make heavier
-        than Gaussian.
+        It is the larger of two thresholds for the accepted rate of false alarms. The first follows
+        from Rice's formula for a Gaussian process with the measured crossing rates. The second
+        follows from an exponential tail fitted to the peaks, because friction errors make high
+        peaks more frequent than in a Gaussian process.
 
         Parameters
         ----------
@@ -104,44 +102,31 @@ class ResidualStatistics:
         """
         if not alarms_per_hour > 0:
             raise ConfigurationError(f'the rate of false alarms must be positive, not '
-                                     f'{alarms_per_hour:g} an hour')
+                                     f'{alarms_per_hour:g} per hour')
         rate = alarms_per_hour / HOUR
         gaussian = np.sqrt(2 * np.log(max(2 * float(self.crossings.sum()) / rate, 1.0)))
         heavy = self.knee + self.tail * np.log(max(self.peak_rate / rate, 1.0))
         return float(max(gaussian, heavy))
 
-    def deviations(self, model: IdentifiedModel, q: ArrayLike, v: ArrayLike) -> Array:
+    def uncertainty(self, model: IdentifiedModel, q: Array, v: Array) -> tuple[Array, Array]:
         """
-        Return the standard deviation of the external torque, (N, n) [N m or N].
+        Return the contributions of model and stiction to the uncertainty of the external torque.
 
-        Root of the summed variances of the residual without contact, of the model's parameters
-        and, at rest, of stiction in either direction.
+        They are arguments of `deviations`. They change slowly along a motion, so a control loop
+        can compute them at a lower rate.
 
         Parameters
         ----------
         model
             The model of the observer.
         q, v
-            States, (N, n).
-
-        """
-        q, v = np.atleast_2d(np.asarray(q, dtype=float)), np.atleast_2d(np.asarray(v, dtype=float))
-        return self.combine_deviations(v, *self.uncertainty(model, q, v))
-
-    def uncertainty(self, model: IdentifiedModel, q: Array, v: Array) -> tuple[Array, Array]:
-        """
-        Return the parts of `deviations` that change slowly along a motion.
-
-        Parameters
-        ----------
-        model, q, v
-            As for `deviations`.
+            Positions and velocities, (N, n) [rad or m, per s].
 
         Returns
         -------
         tuple
-            Variance of the torques by the model's covariance, and the stiction of the joints,
-            (N, n) each.
+            Variance of the predicted torques due to the covariance of the model's parameters,
+            (N, n) [N^2 m^2 or N^2], and stiction torque of the joints, (N, n) [N m or N].
 
         """
         zero, load = np.zeros_like(q), holding_torque(model, q)
@@ -153,26 +138,40 @@ class ResidualStatistics:
                           - model_friction(model, q, np.full_like(q, -REST), load)) / 2
         return variance, stiction
 
-    def combine_deviations(self, v: Array, variance: Array, stiction: Array) -> Array:
-        """Return `deviations` from the result of `uncertainty`, (N, n)."""
-        slow = np.maximum(1 - np.abs(v) / REST, 0.0)
+    def deviations(self, v: Array, variance: Array, stiction: Array) -> Array:
+        """
+        Return the standard deviations of the external torques, (N, n) [N m or N].
+
+        The variance is the sum of three: that of the residual without contact, that due to the
+        covariance of the model's parameters, and the squared stiction torque, which fades out
+        between rest and the speed `REST`.
+
+        Parameters
+        ----------
+        v
+            Velocities, (N, n) [rad/s or m/s].
+        variance, stiction
+            Result of `uncertainty`.
+
+        """
+        slow = np.maximum(1 - np.abs(v) / REST, 0.0)    # 1 at rest, 0 from the speed REST on
         return np.sqrt(self.deviation ** 2 + variance + (slow * stiction) ** 2)
 
 
 def calibrate_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, v: ArrayLike,
                         tau: ArrayLike, covariance: Array | None = None) -> ResidualStatistics:
     """
-    Return the statistics of the observer's residual in a recording without contact.
+    Return the statistics of a momentum observer's residual in a recording without contact.
 
     Parameters
     ----------
     observer
-        Observer with the bandwidth that is used later.
+        The observer; the statistics are valid for its bandwidth.
     t, q, v, tau
-        A recording without contact, (N,) and (N, n).
+        Stamps (N,) [s], positions, velocities and torques (N, n) of a recording without contact.
     covariance
-        Covariance of the standard parameters, as `result.consistent.covariance`; None for that in
-        the model file.
+        Covariance of the standard parameters, for instance `result.consistent.covariance`; None
+        selects the one stored in the model file.
 
     Raises
     ------
@@ -180,6 +179,11 @@ def calibrate_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, 
         The motion is too short.
     ModelFileError
         The covariance in the model file is damaged.
+
+    Examples
+    --------
+    >>> statistics = calibrate_residuals(MomentumObserver(model), t, q, v, tau)    # doctest: +SKIP
+    >>> observer = ContactObserver(MomentumObserver(model), statistics)    # doctest: +SKIP
 
     """
     t = np.asarray(t, dtype=float)
@@ -190,27 +194,20 @@ def calibrate_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, 
     moving = np.abs(np.asarray(v)) > REST
     seconds = float(np.sum(kept) * np.median(np.diff(t))) if len(t) > 1 else 0.0
     if seconds < MIN_SECONDS:
-        raise EstimationError(f'{seconds:.1f} s of motion without contact are too few to '
-                              f'calibrate the residual; take at least {MIN_SECONDS:g} s')
+        raise EstimationError(f'{seconds:.1f} s of motion without contact is too little to '
+                              f'calibrate the residual; record at least {MIN_SECONDS:g} s')
     residual, moving = residual[kept], moving[kept]
-    weights = np.where(moving.any(axis=0), moving, True)
-    bias = np.array([column[w].mean() for column, w in zip(residual.T, weights.T)])
-    deviation = np.array([np.sqrt(np.mean((column[w] - b) ** 2))
-                          for column, w, b in zip(residual.T, weights.T, bias)])
-    deviation = np.where(observer.model.arm.measured, np.maximum(deviation, 1e-12), np.inf)
-    scaled = (residual - bias) / deviation
+    counted = moving | ~moving.any(axis=0)
+    bias = residual.mean(axis=0, where=counted)
+    std = np.where(observer.model.arm.measured,
+                   np.maximum(residual.std(axis=0, where=counted), 1e-12), np.inf)
+    scaled = (residual - bias) / std
     upwards = np.sum((scaled[:-1] < 0) & (scaled[1:] >= 0), axis=0) / seconds
-    peaks = [_peaks(np.where(w, np.abs(column), 0.0)) for column, w in zip(scaled.T, weights.T)]
-    highest = np.concatenate(peaks)
-    highest = highest[highest > 0]
-    knee = float(np.quantile(highest, PEAKS)) if len(highest) else 1.0
-    beyond = highest[highest > knee]
+    size = np.where(counted, np.abs(scaled), 0.0)
+    before, here, after = size[:-2], size[1:-1], size[2:]
+    peaks = here[(here >= before) & (here > after)]
+    knee = float(np.quantile(peaks, PEAKS)) if len(peaks) else 1.0
+    beyond = peaks[peaks > knee]
     return ResidualStatistics(
-        bias, deviation, upwards, float(np.mean(beyond - knee)) if len(beyond) else 0.5, knee,
+        bias, std, upwards, float(np.mean(beyond - knee)) if len(beyond) else 0.5, knee,
         max(len(beyond), 1) / seconds, covariance_directions(observer.model, covariance), seconds)
-
-
-def _peaks(values: Array) -> Array:
-    """Return the local maxima."""
-    inner = values[1:-1]
-    return inner[(inner >= values[:-2]) & (inner > values[2:])]

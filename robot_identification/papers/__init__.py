@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The methods and studies of five papers, to compare with; importing it registers the methods.
+Methods and studies of five papers, for comparison.
 
-Nothing in the core imports it. `robot_identification.registry.load_extensions` does when a name is
-asked for that the core does not know.
+Importing this package registers its methods by name. The core does not import it;
+`robot_identification.registry.load_extensions` imports it if the core does not know a name.
 """
 
 from robot_identification.estimation import ESTIMATORS

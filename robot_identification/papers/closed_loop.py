@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""An identified model on its reference motion, under the control law that moved the arm."""
+"""Simulation of an identified model in closed loop with its controller and reference motion."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from robot_identification.regression import Regression
 from robot_identification.signals import Samples
 
 STEP = 1e-3
-"""Longest step of the integration [s]."""
+"""Largest integration step [s]."""
 REVERSAL = 0.01
-"""[rad/s or m/s] below this speed friction is proportional to it, which avoids chattering."""
+"""[rad/s or m/s] speed below which friction is linear in velocity, to avoid chattering."""
 _GRID = np.geomspace(REVERSAL, 100.0, 400)
 SPEEDS = np.concatenate([-_GRID[::-1], [0.0], _GRID])
-"""[rad/s or m/s] at which the simulation tabulates friction."""
+"""[rad/s or m/s] velocities at which the simulation tabulates friction."""
 FARTHEST = 0.5
-"""[rad or m] distance from the reference at which a simulation has failed."""
+"""[rad or m] distance from the reference at which a simulation counts as failed."""
 Motion = Callable[[Array], tuple[Array, Array, Array]]
 
 
@@ -45,20 +45,20 @@ class ControlLaw(Protocol):
     """Control law of a joint controller."""
 
     def torque(self, q: Array, v: Array, q_ref: Array, v_ref: Array) -> Array:
-        """Return the torques (n,) for the state and its reference, (n,) each."""
+        """Return the torques (n,) [N m or N] for a state and its reference, (n,) each."""
 
 
 @dataclass(frozen=True, eq=False)
 class ClosedLoop:
     """
-    Closed loop with the references and the control law of the recording.
+    Reference motion and control law of a recording, with which a model is simulated.
 
     Parameters
     ----------
     reference
-        Maps instants (N,) [s] of the recording to q, v, a, (N, n) each.
+        Function from times (N,) [s] of the recording to the reference q, v, a, (N, n) each.
     law
-        The control law.
+        Control law.
 
     """
 
@@ -67,21 +67,22 @@ class ClosedLoop:
 
     def simulate(self, model: IdentifiedModel, samples: Samples) -> Samples:
         """
-        Return the samples with the states of a simulation in place of the measured ones.
+        Simulate a model at the times of samples, and return the samples with simulated states.
 
-        Semi-implicit Euler steps of at most 1 ms, from the reference at the start of each run.
+        The simulation of each segment starts at the reference state. It takes semi-implicit Euler
+        steps of at most 1 ms.
 
         Parameters
         ----------
         model
-            The model that is simulated; its links have to be physical.
+            Model with physically consistent links.
         samples
-            The measured samples, whose clock is taken.
+            Measured samples.
 
         Raises
         ------
         EstimationError
-            The simulated arm leaves its reference.
+            The simulated arm moves too far away from its reference.
 
         """
         states = tuple(np.array(x) for x in (samples.q, samples.v, samples.a))
@@ -108,12 +109,12 @@ class ClosedLoop:
             q = q + step * v
             if not np.max(np.abs(q - q_ref[k])) < FARTHEST:
                 raise EstimationError(
-                    f'the simulated arm leaves its reference after {step * k:.2g} s: the control '
-                    f'law, its bandwidth or the start of the motion is not that of the recording')
+                    f'the simulated arm leaves its reference after {step * k:.2g} s: check that '
+                    f'control law, bandwidth and start of the motion are those of the recording')
 
 
 class _Plant:
-    """Forward dynamics of a model."""
+    """Forward dynamics of an identified model, with friction interpolated from tables."""
 
     def __init__(self, model: IdentifiedModel) -> None:
         arm = model.arm
@@ -146,11 +147,21 @@ class _Plant:
         self._last = np.zeros(arm.n)
 
     def start(self) -> None:
-        """Begin a run: friction with memory forgets."""
+        """Start a run: reset the states of friction with memory."""
         self._state = None
 
     def friction(self, q: Array, v: Array, bias: Array) -> Array:
-        """Return the friction of the elements, in proportion to speed close to rest."""
+        """
+        Return the friction of the m actuators, (m,) [N m or N], linear in velocity near rest.
+
+        Parameters
+        ----------
+        q, v
+            Joint positions and velocities, (n,).
+        bias
+            Gravity, Coriolis and centrifugal torques, (n,), which load the actuators.
+
+        """
         speed = self._transmission @ v
         out = np.array([np.interp(x, SPEEDS, table) for x, table in zip(speed, self._free)])
         if self._loaded is not None:
@@ -163,7 +174,7 @@ class _Plant:
         return out
 
     def _remembered(self, q: Array) -> Array | None:
-        """Return the states of friction with memory at q, (1, m, terms)."""
+        """Update and return the states of friction with memory at q, (1, m, terms)."""
         path = q[None] if self._state is None else np.stack([self._last, q])
         states = self._structure.states(path, self._state)
         if states is None:
@@ -182,14 +193,14 @@ class _Plant:
 
 def periodic(motion: Any, start: float) -> Motion:
     """
-    Return an excitation as a periodic function of the recording's time.
+    Return a periodic reference motion as a function of the recording's time.
 
     Parameters
     ----------
     motion
         An excitation, or a trajectory with `evaluate` and `period`.
     start
-        Time of the recording at which the first period started [s].
+        Time in the recording at which the first period started [s].
 
     """
     trajectory = getattr(motion, 'trajectory', motion)
@@ -208,14 +219,14 @@ def load_reference(reference: Any, start: float) -> Motion:
     Parameters
     ----------
     reference
-        An excitation, the path of its file, or a function of time (N,) that returns q, v, a.
+        An excitation, the path of its file, or a function from times (N,) [s] to q, v, a.
     start
-        Time of the recording at which an excitation started [s].
+        Time in the recording at which an excitation started [s].
 
     Raises
     ------
     ConfigurationError
-        The reference is of another kind.
+        The reference has another type.
 
     """
     if isinstance(reference, (str, Path)):
@@ -231,14 +242,14 @@ def load_reference(reference: Any, start: float) -> Motion:
 
 
 def joint_control_law(model: IdentifiedModel, bandwidth: float, damping: float) -> ControlLaw:
-    """Return a joint controller [Hz, damping ratio] with gravity compensation for a model."""
+    """Return a joint controller with gravity compensation; the bandwidth is in Hz."""
     from robot_identification.simulation.robot import JointController
     return JointController(model.arm, model.rotor_inertia, np.zeros(len(model.rotor_inertia)),
                            bandwidth, damping)
 
 
 def nearest_physical_model(regression: Regression, estimate: Estimate) -> IdentifiedModel:
-    """Return the physically consistent model nearest to an estimate, which can be simulated."""
+    """Return the physically consistent model nearest to an estimate, for simulation."""
     consistent = fit_consistent(regression, estimate)
     structure = regression.base.structure
     return IdentifiedModel(structure.arm, consistent.inertial, consistent.rotor_inertia,

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Runs and terminal output of the command `study`."""
+"""Execution and terminal output of the command `study`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ STYLES = {'holds': 'green', 'does not hold': 'yellow', 'undecided': 'cyan'}
 
 def print_study(name: str, output: Path | None, quick: bool, seed: int, as_json: bool,
                 force: bool, tasks: Tasks | None) -> None:
-    """Run a study, write its page and print its tables and claims."""
+    """Run a study, write its page, and print its tables and claims."""
     from robot_identification.papers.studies import run_study, study_name
 
     name = study_name(name)
@@ -84,13 +84,13 @@ def print_all_studies(directory: Path, docs: Path | None, quick: bool, seed: int
 
 def compare_on_recording(name: str, robot: str, recording: Path, seed: int,
                          as_json: bool) -> None:
-    """Compare the methods of the survey on a recording and print the tables."""
+    """Compare the methods of the study survey_er20 on a recording and print the tables."""
     from robot_identification.papers.studies import study_name
     from robot_identification.papers.studies.own_recording import survey_recording
 
     if study_name(name) != 'survey_er20':
-        raise ConfigurationError('--recording goes with the survey: study survey --recording '
-                                 'FILE --robot ROBOT')
+        raise ConfigurationError('--recording is for the study survey_er20: study survey '
+                                 '--recording FILE --robot ROBOT')
     arm = load_arm(robot)
     with progress(as_json) as report:
         tables = survey_recording(arm, load_recording(recording, arm), seed, report)

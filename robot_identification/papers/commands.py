@@ -37,44 +37,43 @@ if TYPE_CHECKING:
 
 def study_command(
     name: Annotated[str | None, typer.Argument(
-        metavar='[NAME]', help='See `studies`; the beginning of a name is enough.')] = None,
+        metavar='[NAME]', help='Name of a study, or its beginning; `studies` lists them.')] = None,
     every: Annotated[bool, typer.Option(
-        '--all', help='Run every study; those that the folder holds already are kept.')] = False,
+        '--all', help='Run all studies; finished ones in the folder are not repeated.')] = False,
     output: Annotated[Path | None, typer.Option(
-        '--output', '-o', help='Folder for study.html and study.json; results/NAME (with --all '
-        'results/studies) when not given.')] = None,
+        '--output', '-o', help='Folder for study.html and study.json. Default: results/NAME; with '
+        '--all results/studies.')] = None,
     docs: Annotated[Path | None, typer.Option(
         help='With --all: write the page studies.md, its pictures and the stored run into this '
         'folder.')] = None,
     recording: Annotated[Path | None, typer.Option(
-        help="With the survey: compare its methods on your arm's recording instead.")] = None,
+        help='With survey_er20: compare its methods on a recording of your arm.')] = None,
     robot: Annotated[str | None, typer.Option(
         metavar='ROBOT', help='Name or YAML of the robot of --recording.')] = None,
     quick: Annotated[bool, typer.Option(
-        '--quick', help='Fewer runs, to see that it works; the figures mean little.')] = False,
-    seed: Annotated[int, typer.Option(
-        min=0, help='First seed of everything that is drawn.')] = 0,
+        '--quick', help='Fewer runs, for a test; the results are not meaningful.')] = False,
+    seed: Annotated[int, typer.Option(min=0, help='First random seed.')] = 0,
     scheduler: Annotated[str | None, typer.Option(
-        help='Address of a scheduler of Dask (tcp://...), whose workers compute seeds, arms and '
-             'searches.')] = None,
+        help='Address of a running Dask scheduler (tcp://...) on which the study is computed.'
+        )] = None,
     workers: Annotated[int | None, typer.Option(
-        min=1, help='The same on so many workers of this machine, one core each; with --all each '
-                    'has a study to itself, and all cores have one when not given.')] = None,
+        min=1, help='Number of workers on this machine, one core each. With --all each worker '
+                    'runs whole studies; default: all cores.')] = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Reproduce a paper's comparison on a simulated arm."""
     if every != (name is None):
-        raise ConfigurationError('name a study (see `studies`), or give --all')
+        raise ConfigurationError('name a study (see `studies`), or use --all')
     if docs is not None and not every:
-        raise ConfigurationError('--docs writes the page of all studies; give --all with it')
+        raise ConfigurationError('--docs writes the page of all studies; it needs --all')
     if (recording is None) != (robot is None):
         raise ConfigurationError('--recording and --robot go together')
     if every and recording is not None:
-        raise ConfigurationError('--recording goes with the survey, not with --all')
+        raise ConfigurationError('--recording is for the study survey_er20, not for --all')
     if scheduler is not None and workers is not None:
-        raise ConfigurationError('--workers are those of this machine, --scheduler has its own: '
-                                 'give one of them')
+        raise ConfigurationError('--workers starts workers on this machine, --scheduler uses a '
+                                 'running cluster: use one of them')
     if recording is not None and (scheduler or workers):
         raise ConfigurationError('a recording is compared in one process, without --scheduler and '
                                  '--workers')

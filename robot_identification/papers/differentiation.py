@@ -14,7 +14,7 @@
 """
 Differentiation by five-point smoothing, Fourier series and spectral lines, as in the papers.
 
-`METHODS` of `signals.differentiation` gets them when an extension is asked for.
+Importing this module registers the methods in `METHODS` of `signals.differentiation`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from robot_identification.signals.differentiation import (
 from robot_identification.signals.filters import STENCIL_HALF
 
 MAX_PASSES = 1000
-"""Passes of five-point smoothing; a lower cut-off would take minutes."""
+"""Largest number of passes of five-point smoothing, which limits the computing time."""
 BASES = ('ffs', 'mfs')
 _QUINTIC = 5
 
@@ -42,19 +42,19 @@ def series_basis(
     t: ArrayLike, period: float, harmonics: int, basis: str = 'ffs'
 ) -> tuple[Array, Array, Array]:
     """
-    Return the basis and its first two derivatives.
+    Return the basis functions of a Fourier series and their first two time derivatives.
 
     Parameters
     ----------
     t
-        (N,) [s]
+        Times, (N,) [s].
     period
-        [s]
+        Period of the series [s].
     harmonics
-        Highest multiple of 1 / period.
+        Number of harmonics, multiples of 1 / period.
     basis
-        'ffs': 1, sin k w t, cos k w t; 'mfs' adds t, ..., t^5 within the period (t modulo the
-        period, scaled to [-1, 1]).
+        'ffs' (finite Fourier series): 1, sin k w t, cos k w t. 'mfs' (modified Fourier series)
+        adds x, ..., x^5, where x is the time within the period scaled to -1 to 1.
 
     Returns
     -------
@@ -88,26 +88,26 @@ def fit_series(
     t: ArrayLike, q: ArrayLike, period: float, harmonics: int, basis: str = 'ffs'
 ) -> tuple[Array, Array, Array]:
     """
-    Fit measured positions by least squares and differentiate the fit.
+    Fit a Fourier series to measured positions by least squares and differentiate it.
 
     Parameters
     ----------
     t
-        (N,) [s]; need not be uniform.
+        Times, (N,) [s]; they need not be uniform.
     q
-        (N, n) [rad or m]
+        Positions, (N, n) [rad or m].
     period, harmonics, basis
-        See `series_basis`.
+        As for `series_basis`.
 
     Returns
     -------
     q, v, a
-        (N, n) of the fitted series.
+        Positions, velocities and accelerations of the fitted series, (N, n) each.
 
     Raises
     ------
     SignalError
-        Less than one period, or fewer samples than coefficients.
+        The recording is shorter than one period, or has fewer than two samples per coefficient.
 
     """
     t, q = np.asarray(t, dtype=float), np.asarray(q, dtype=float)
@@ -115,7 +115,7 @@ def fit_series(
     if duration < 0.999 * period:
         raise SignalError(
             f'a Fourier series of period {period:.6g} s cannot be fitted to {duration:.4g} s: '
-            "one whole period is needed; take the method 'butterworth'")
+            "one full period is needed; use the method 'butterworth'")
     count = 1 + 2 * harmonics + (_QUINTIC if basis == 'mfs' else 0)
     if count > len(t) // 2:
         raise SignalError(
@@ -130,32 +130,34 @@ def differentiate_lines(
     q: ArrayLike, rate: float, period: int, harmonics: int
 ) -> tuple[Array, Array, Array]:
     """
-    Differentiate periodic positions in the frequency domain.
+    Filter and differentiate periodic positions in the frequency domain.
 
-    The excited lines of the discrete Fourier transform over whole periods are kept (the
-    multiples of 1 / period up to `harmonics`), multiplied by j w and -w^2, and transformed back.
-    Exact for band-limited periodic motion; not for MFS, whose quintic is not band-limited.
+    The discrete Fourier transform over M full periods keeps only the spectral lines at multiples
+    of 1 / period up to `harmonics`. They are multiplied by j w and -w^2 and transformed back. This
+    is exact for band-limited periodic motion, but not for modified Fourier series, whose
+    polynomial is not band-limited.
 
     Parameters
     ----------
     q
-        (M period, n) [rad or m]
+        Positions, (M period, n) [rad or m].
     rate
-        [Hz]
+        Sampling rate [Hz].
     period
-        Samples in a period.
+        Number of samples in a period.
     harmonics
-        Highest line kept.
+        Number of harmonics that are kept.
 
     Returns
     -------
     q, v, a
-        (M period, n)
+        Filtered positions, velocities and accelerations, (M period, n) each.
 
     Raises
     ------
     SignalError
-        Not a whole number of periods, or more harmonics than half the samples of a period.
+        The positions do not cover a whole number of periods, or there are at least half as many
+        harmonics as samples in a period.
 
     References
     ----------
@@ -182,19 +184,22 @@ def differentiate_lines(
 
 def smooth_five_point(x: ArrayLike, passes: int = 1) -> Array:
     """
-    Smooth the columns with the five-point cubic, end formulas included, several times.
+    Smooth the columns of x repeatedly by a five-point cubic, (N, c).
+
+    One-sided formulas are used at the ends. The gain of one pass at an angular frequency of w
+    radians per sample is (17 + 24 cos w - 6 cos 2w) / 35.
 
     Parameters
     ----------
     x
-        (N, c) at a uniform rate, N at least 5.
+        Signals at a uniform rate, (N, c), N >= 5.
     passes
-        How often; the gain of one pass at w radians a sample is (17 + 24 cos w - 6 cos 2w) / 35.
+        Number of passes.
 
     Raises
     ------
     SignalError
-        Fewer than five samples.
+        There are fewer than five samples.
 
     References
     ----------
@@ -215,7 +220,7 @@ def smooth_five_point(x: ArrayLike, passes: int = 1) -> Array:
 
 
 def smoothing_passes(cutoff: float, rate: float) -> int:
-    """Return how many passes of `smooth_five_point` bring the gain at `cutoff` [Hz] to 1/2."""
+    """Return the number of smoothing passes with a total gain of at most 1/2 at `cutoff` [Hz]."""
     w = 2 * np.pi * cutoff / rate
     gain = abs(17 + 24 * np.cos(w) - 6 * np.cos(2 * w)) / 35
     return max(1, int(np.ceil(np.log(0.5) / np.log(gain)))) if gain > 0 else 1
@@ -224,7 +229,7 @@ def smoothing_passes(cutoff: float, rate: float) -> int:
 def differentiate_smoothed(
     q: Array, rate: float, options: DifferentiationOptions
 ) -> DifferentiatedStates:
-    """Return the states of positions after five-point smoothing, by central differences."""
+    """Smooth positions (N, n) by the five-point cubic and take central differences."""
     passes = options.passes
     if passes is None:
         finite = options.cutoff[np.isfinite(options.cutoff)]
@@ -232,8 +237,9 @@ def differentiate_smoothed(
         if passes > MAX_PASSES:
             raise SignalError(
                 f'five-point smoothing needs {passes} passes for a cut-off of {finite.max():.4g} '
-                f"Hz at {rate:.4g} Hz; give the passes, or take the method 'butterworth'")
-    # The gain of all passes is near exp(-3/35 passes w^4): their reach grows with the fourth root.
+                f"Hz at {rate:.4g} Hz; set the passes, or use the method 'butterworth'")
+    # The gain of all passes is about exp(-3/35 passes w^4), so the length of the impulse response
+    # is proportional to the fourth root of the number of passes.
     reach = min(2 * passes, 2 + int(np.ceil(6 * (3 * passes / 35) ** 0.25)))
     count = passes
     return smooth_and_differentiate(
@@ -245,7 +251,7 @@ def differentiate_smoothed(
 def differentiate_series(
     q: Array, rate: float, options: DifferentiationOptions
 ) -> DifferentiatedStates:
-    """Return the states of the Fourier series that fits the positions best."""
+    """Differentiate positions (N, n) by a least-squares fit of a Fourier series."""
     period, harmonics = _lines(q, rate, options)
     t = np.arange(len(q)) / rate
     fitted = fit_series(t, q, period / rate, harmonics, options.basis)
@@ -257,17 +263,17 @@ def differentiate_series(
 def differentiate_spectrum(
     q: Array, rate: float, options: DifferentiationOptions
 ) -> DifferentiatedStates:
-    """Return the states of the excited lines of the positions' spectrum over whole periods."""
+    """Differentiate positions (N, n) by their spectral lines over full periods."""
     period, harmonics = _lines(q, rate, options)
-    whole = len(q) // period * period
-    if not whole:
+    used = len(q) // period * period
+    if not used:
         raise SignalError(
-            f'{len(q) / rate:.4g} s hold no whole period of {period / rate:.6g} s; take the '
+            f'{len(q) / rate:.4g} s are shorter than one period of {period / rate:.6g} s; use the '
             "method 'butterworth'")
-    lines = differentiate_lines(q[:whole], rate, period, harmonics)
+    lines = differentiate_lines(q[:used], rate, period, harmonics)
     return DifferentiatedStates(
         *lines, 0, f'frequency-domain differentiation of {harmonics} lines, multiples of '
-        f'{rate / period:.6g} Hz, over {whole // period} whole periods')
+        f'{rate / period:.6g} Hz, over {used // period} whole periods')
 
 
 def _lines(q: Array, rate: float, options: DifferentiationOptions) -> tuple[int, int]:

@@ -24,8 +24,8 @@ from robot_identification.errors import EstimationError
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator import (
     Estimator,
-    iteratively_reweight,
     make_estimate,
+    ReweightedFit,
     with_values,
 )
 from robot_identification.estimation.estimator_info import EstimatorInfo, NEAREST
@@ -39,15 +39,15 @@ from robot_identification.papers.closed_loop import (
     REVERSAL,
 )
 from robot_identification.regression import Regression
-from robot_identification.regression.packing import joint_columns
 from robot_identification.signals import Samples
 
 SMALL = 0.1
-"""Standard deviations: the iteration ends when no parameter changes by more."""
+"""The iteration ends when no parameter changes by more standard deviations than this."""
 WORSE = 1.5
-"""Ratio of the residuals at the simulated states and on the reference that means failure."""
+"""Ratio of the residuals at simulated states to those at reference states, above which the
+estimate counts as wrong."""
 WEAK = 0.3
-"""Correlation with their columns below which instruments are weak."""
+"""Correlation between an instrument and its column below which the instrument is weak."""
 
 CLOSED_LOOP = EstimatorInfo(
     needs='every base parameter excited; not stribeck, not bompos',
@@ -57,22 +57,24 @@ CLOSED_LOOP = EstimatorInfo(
 
 class _ClosedLoopEstimator(Estimator):
     """
-    Estimation with states of a simulation that knows references and control law.
+    Base class of estimators that simulate the closed loop of arm and controller.
+
+    The reference motion and the control law of the recording must be known.
 
     Parameters
     ----------
     reference
-        Commanded motion: an excitation, the path of its file, or a function of the
-        recording's time (N,) that returns q, v, a.
+        Commanded motion: an excitation, the path of its file, or a function from times (N,) [s]
+        of the recording to q, v, a.
     control_law
-        Controller of the arm; see `ControlLaw`.
+        Controller of the arm (`ControlLaw`).
     bandwidth, damping
-        In place of a control law: natural frequency [Hz] and damping ratio of a joint controller
-        that compensates gravity and shapes its gains by the URDF's mass matrix.
+        Alternative to `control_law`: natural frequency [Hz] and damping ratio of a joint
+        controller with gravity compensation and gains proportional to the mass matrix.
     start
-        Time of the recording at which the reference started [s].
+        Time in the recording at which the reference started [s].
     rounds
-        Largest number of simulations.
+        Largest number of iterations; each simulates the closed loop once.
 
     """
 
@@ -86,33 +88,32 @@ class _ClosedLoopEstimator(Estimator):
         self._drives = np.zeros(0, dtype=bool)
 
     def _motion(self) -> Motion:
-        """Return the reference motion, having checked that the control law is known too."""
+        """Return the reference motion; raise an error if it or the control law is unknown."""
         if self.reference is None or (self.control_law is None and self.bandwidth is None):
             raise EstimationError(
                 f'the estimator {self.name} simulates the closed loop, so it needs the reference '
                 f'(reference=EXCITATION.yaml) and the control law of the recording (bandwidth=HZ, '
-                f'or in Python control_law=...); without them take wls')
+                f'or in Python control_law=...); without them use wls')
         return load_reference(self.reference, self.start)
 
     def _fit(self, regression: Regression) -> Estimate:
         friction = regression.base.structure.friction
         if friction.abrupt:
             raise EstimationError(
-                f'the estimator {self.name} simulates the reversals, and friction '
-                f"'{friction.key}', "
-                f'which falls from a breakaway torque within little motion, makes them depend on '
-                f'what happens below {REVERSAL} rad/s; take sech_tanh, or the estimator wls')
+                f'the estimator {self.name} cannot simulate reversals with the friction '
+                f"'{friction.key}', which drops from a breakaway torque at speeds below "
+                f'{REVERSAL} rad/s; use the friction sech_tanh, or the estimator wls')
         motion = self._motion()
         normal = regression.normal
-        reweighted = iteratively_reweight(normal)
+        reweighted = ReweightedFit.of(normal)
         noise, factors = self.noise(regression, reweighted)
         estimate = make_estimate(self.name, normal, reweighted.weights, reweighted.solution, noise,
                                  factors, OK if reweighted.converged else NOT_CONVERGED, 1)
         if estimate.unexcited:
             raise EstimationError(f'the estimator {self.name} needs a motion that excites every '
                                   f'base parameter; this one does not determine '
-                                  f'{", ".join(estimate.unexcited)}: take ridge or wls')
-        columns = joint_columns(regression.base)
+                                  f'{", ".join(estimate.unexcited)}: use ridge or wls')
+        columns = regression.base.joint_columns
         self._drives = regression.base.columns >= regression.base.structure.friction_slice.start
         measured = regression.rows()
         estimate = self._on_reference(regression, motion, columns, estimate)
@@ -127,18 +128,17 @@ class _ClosedLoopEstimator(Estimator):
                 loop.simulate(model, samples) for samples in regression.samples])
             values, covariance = self._step(columns, measured, simulated, estimate)
             change = np.abs(values - estimate.values) / np.sqrt(np.diag(covariance))
-            residuals = np.array([np.mean((r[:, -1] - r[:, :-1] @ values[c]) ** 2)
-                                  for r, c in zip(self._explained(measured, simulated), columns)])
+            noise = _rms_residuals(self._explained(measured, simulated), columns, values)
             estimate = replace(with_values(estimate, normal, values, covariance),
                                own_values=True, iterations=iteration,
-                               noise=np.where(normal.measured, np.sqrt(residuals), 1.0))
+                               noise=np.where(normal.measured, noise, 1.0))
             if np.max(change) < SMALL:
                 status = OK
                 break
         message = (f'{iteration} simulations of the closed loop; the last one changed the '
                    f'parameters by at most {np.max(change):.2g} standard deviations')
         if status != OK:
-            message += ', so they have not settled: raise rounds, or lower the cut-offs'
+            message += ', so the iteration has not converged: raise rounds or lower the cut-offs'
         reasons = self._issues(regression, columns, measured, simulated, values, ideal)
         return replace(estimate, status=NOT_CONVERGED if reasons else status,
                        message='; '.join([message, *reasons]))
@@ -146,50 +146,48 @@ class _ClosedLoopEstimator(Estimator):
     def _issues(self, regression: Regression, columns: tuple[IndexArray, ...],
                 measured: list[Array], simulated: list[Array], values: Array,
                 ideal: Array) -> list[str]:
-        """Return reasons against the result, each with a remedy; empty for a plausible result."""
+        """Return messages on problems of the result, each with a remedy."""
         reasons = []
-        error = np.array([np.sqrt(np.mean((z[:, -1] - z[:, :-1] @ values[c]) ** 2))
-                          for z, c in zip(simulated, columns)])
+        error = _rms_residuals(simulated, columns, values)
         worst = int(np.argmax(error / ideal))
         if error[worst] > WORSE * ideal[worst]:
             joint = regression.base.structure.arm.joint_names[worst]
             reasons.append(
-                f'the torques of {joint} at the simulated states are missed by {error[worst]:.3g},'
-                f' on the reference by {ideal[worst]:.3g}: the estimate is not that of the arm; '
-                f'lower the decimation cut-off or that of the positions, or check the control law')
+                f'the torque residual of {joint} is {error[worst]:.3g} at the simulated states '
+                f'but {ideal[worst]:.3g} on the reference: the estimate is wrong; lower the '
+                f'cut-off of the decimation or of the positions, or check the control law')
         return reasons
 
     def _explained(self, measured: list[Array], simulated: list[Array]) -> list[Array]:
-        """Return the rows whose residuals are the noise."""
+        """Return the rows (measured or simulated) whose residuals give the noise."""
         return measured
 
     def _on_reference(self, regression: Regression, motion: Motion,
                       columns: tuple[IndexArray, ...], estimate: Estimate) -> Estimate:
-        """Return the estimate with the regressor on the reference, which is free of noise."""
-        parts = []
+        """Return the least-squares estimate at the reference states, which have no noise."""
+        subsets = []
         for samples in regression.samples:
             q, v, a = motion(samples.t)
-            parts.append(replace(samples, q=q, v=v, a=a))
-        rows = _at_states(regression, parts)
+            subsets.append(replace(samples, q=q, v=v, a=a))
+        rows = _at_states(regression, subsets)
         values, covariance = _least_squares(columns, rows, estimate)
-        residuals = np.array([np.mean((r[:, -1] - r[:, :-1] @ values[c]) ** 2)
-                              for r, c in zip(rows, columns)])
         return replace(estimate, values=values, covariance=covariance, own_values=True,
-                       noise=np.sqrt(residuals), autocorrelation_factor=np.ones(len(residuals)))
+                       noise=_rms_residuals(rows, columns, values),
+                       autocorrelation_factor=np.ones(len(rows)))
 
     def _step(self, columns: tuple[IndexArray, ...], measured: list[Array], simulated: list[Array],
               estimate: Estimate) -> tuple[Array, Array]:
-        """Return values (r,) and covariance (r, r) from measured and simulated rows."""
+        """Return new values (r,) and their covariance from measured and simulated rows."""
         raise NotImplementedError
 
 
 class InstrumentalVariables(_ClosedLoopEstimator):
     """
-    IDIM-IV: instruments from simulated states, which noise in the positions does not bias.
+    IDIM-IV: instrumental variables from simulated states, unbiased by noise of the positions.
 
-    Instruments take care of noise that enters the regressor linearly. The sign of a noisy velocity
-    is wrong near reversals whatever the instruments, so the columns of friction are taken at the
-    simulated velocities.
+    Instruments remove the bias due to noise that enters the regressor linearly. Friction columns
+    are not linear in the velocity: near reversals the sign of a noisy velocity is often wrong.
+    They are therefore evaluated at the simulated velocities.
 
     References
     ----------
@@ -205,7 +203,7 @@ class InstrumentalVariables(_ClosedLoopEstimator):
     def _issues(self, regression: Regression, columns: tuple[IndexArray, ...],
                 measured: list[Array], simulated: list[Array], values: Array,
                 ideal: Array) -> list[str]:
-        """Return reasons against the result, weak instruments among them."""
+        """Return messages on problems of the result, including weak instruments."""
         reasons = super()._issues(regression, columns, measured, simulated, values, ideal)
         shared, own, other = np.zeros((3, len(values)))
         for c, w, z in zip(columns, measured, simulated):
@@ -218,23 +216,23 @@ class InstrumentalVariables(_ClosedLoopEstimator):
         weakest = int(np.argmin(correlation))
         if correlation[weakest] < WEAK:
             reasons.append(
-                f'the instruments are weak: that of {regression.base.labels[weakest]} correlates '
-                f'by {correlation[weakest]:.2f} with its column, which is mostly noise; lower the '
-                f'cut-off of the positions or of the decimation, or take didim')
+                f'the instruments are weak: that of {regression.base.labels[weakest]} has a '
+                f'correlation of {correlation[weakest]:.2f} with its column, which is mostly '
+                f'noise; lower the cut-off of the positions or of the decimation, or use didim')
         return reasons
 
     def _step(self, columns: tuple[IndexArray, ...], measured: list[Array], simulated: list[Array],
               estimate: Estimate) -> tuple[Array, Array]:
-        """Solve sum w^2 Z' W theta = sum w^2 Z' tau."""
+        """Solve Z' P W theta = Z' P tau: instruments Z, regressor W, inverse variances P."""
         r = len(estimate.values)
         cross, square, right = np.zeros((r, r)), np.zeros((r, r)), np.zeros(r)
-        spread = estimate.noise * np.sqrt(estimate.autocorrelation_factor)
-        for c, w, z, deviation in zip(columns, measured, simulated, spread):
-            instruments = z[:, :-1] / deviation
+        stds = estimate.noise * np.sqrt(estimate.autocorrelation_factor)
+        for c, w, z, std in zip(columns, measured, simulated, stds):
+            instruments = z[:, :-1] / std
             mixed = np.where(self._drives[c], z[:, :-1], w[:, :-1])
-            cross[np.ix_(c, c)] += instruments.T @ mixed / deviation
+            cross[np.ix_(c, c)] += instruments.T @ mixed / std
             square[np.ix_(c, c)] += instruments.T @ instruments
-            right[c] += instruments.T @ w[:, -1] / deviation
+            right[c] += instruments.T @ w[:, -1] / std
         scale = np.sqrt(np.diag(square))
         inverse = np.linalg.inv(cross / np.outer(scale, scale)) / np.outer(scale, scale)
         return inverse @ right, inverse @ square @ inverse.T
@@ -242,7 +240,7 @@ class InstrumentalVariables(_ClosedLoopEstimator):
 
 class Didim(_ClosedLoopEstimator):
     """
-    DIDIM: only torques are measured; the states are those of the simulation.
+    DIDIM: fits measured torques with the regressor at simulated states only.
 
     References
     ----------
@@ -255,7 +253,7 @@ class Didim(_ClosedLoopEstimator):
     summary = 'closed-loop output error: fits torques at simulated states, needs no positions'
     info = replace(CLOSED_LOOP, purpose='positions are unreliable')
     interval_doubt = ('the simulated states depend on the values themselves, which the covariance '
-                      'of didim ignores; take wls where intervals matter')
+                      'of didim ignores; use wls where intervals matter')
 
     def _explained(self, measured: list[Array], simulated: list[Array]) -> list[Array]:
         """Return the simulated rows."""
@@ -263,7 +261,7 @@ class Didim(_ClosedLoopEstimator):
 
     def _step(self, columns: tuple[IndexArray, ...], measured: list[Array], simulated: list[Array],
               estimate: Estimate) -> tuple[Array, Array]:
-        """Solve sum w^2 Z' Z theta = sum w^2 Z' tau."""
+        """Solve Z' P Z theta = Z' P tau: simulated regressor Z, inverse variances P."""
         return _least_squares(columns, simulated, estimate)
 
 
@@ -271,16 +269,22 @@ def _least_squares(columns: tuple[IndexArray, ...], rows: list[Array],
                    estimate: Estimate) -> tuple[Array, Array]:
     r = len(estimate.values)
     square, right = np.zeros((r, r)), np.zeros(r)
-    spread = estimate.noise * np.sqrt(estimate.autocorrelation_factor)
-    for c, z, deviation in zip(columns, rows, spread):
-        scaled = z[:, :-1] / deviation
+    stds = estimate.noise * np.sqrt(estimate.autocorrelation_factor)
+    for c, z, std in zip(columns, rows, stds):
+        scaled = z[:, :-1] / std
         square[np.ix_(c, c)] += scaled.T @ scaled
-        right[c] += scaled.T @ z[:, -1] / deviation
+        right[c] += scaled.T @ z[:, -1] / std
     scale = np.sqrt(np.diag(square))
     inverse = np.linalg.inv(square / np.outer(scale, scale)) / np.outer(scale, scale)
     return inverse @ right, inverse
 
 
+def _rms_residuals(rows: list[Array], columns: tuple[IndexArray, ...], values: Array) -> Array:
+    """Return the root mean square torque residual of each joint, (n,)."""
+    return np.sqrt([np.mean((r[:, -1] - r[:, :-1] @ values[c]) ** 2)
+                    for r, c in zip(rows, columns)])
+
+
 def _at_states(regression: Regression, samples: list[Samples]) -> list[Array]:
-    """Return the rows of each joint with the states of other samples."""
+    """Return the regressor rows of each joint at the states of the given samples."""
     return replace(regression, samples=tuple(samples), reduced=None, progress=None).rows()

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A plot of a study as an SVG picture, for pages without scripts."""
+"""Plots of studies as SVG pictures, for pages without scripts."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 760, 380, 70, 34, 190, 48    # [px]
 
 def picture(plot: Mapping[str, Any]) -> str:
     """
-    Return the SVG of a plot.
+    Return a line plot as SVG text.
 
     Parameters
     ----------
     plot
-        As in `StudyResult.contents()['plots']`; with 'log' both axes are logarithmic.
+        An entry of `StudyResult.contents()['plots']`. If its 'log' is true, both axes are
+        logarithmic.
 
     """
     scale = np.log10 if plot['log'] else np.asarray
@@ -42,30 +43,30 @@ def picture(plot: Mapping[str, Any]) -> str:
             max(float(np.max(line[k])) for line in lines)) for k in (1, 2)]
     (x0, x1), (y0, y1) = [(a, b if b > a else a + 1.0) for a, b in box]
     wide, high = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-             f'font-family="sans-serif" font-size="12">',
-             f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
-             _text(LEFT, 20, plot['title'], 'font-weight="bold"'),
-             f'<rect x="{LEFT}" y="{TOP}" width="{wide}" height="{high}" fill="none" '
-             f'stroke="#888"/>']
+    tags = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+            f'font-family="sans-serif" font-size="12">',
+            f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
+            _text(LEFT, 20, plot['title'], 'font-weight="bold"'),
+            f'<rect x="{LEFT}" y="{TOP}" width="{wide}" height="{high}" fill="none" '
+            f'stroke="#888"/>']
     for k in range(5):
-        part = k / 4
-        x, y = LEFT + part * wide, TOP + (1 - part) * high
-        parts += [_text(x, HEIGHT - 30, _tick(x0 + part * (x1 - x0), plot['log']),
-                        'text-anchor="middle"'),
-                  _text(LEFT - 6, y + 4, _tick(y0 + part * (y1 - y0), plot['log']),
-                        'text-anchor="end"')]
-    parts += [_text(LEFT + wide / 2, HEIGHT - 10, plot['x'], 'text-anchor="middle"'),
-              _text(14, TOP + high / 2, plot['y'], f'text-anchor="middle" '
-                    f'transform="rotate(-90 14 {TOP + high / 2:g})"')]
+        fraction = k / 4
+        x, y = LEFT + fraction * wide, TOP + (1 - fraction) * high
+        tags += [_text(x, HEIGHT - 30, _tick(x0 + fraction * (x1 - x0), plot['log']),
+                       'text-anchor="middle"'),
+                 _text(LEFT - 6, y + 4, _tick(y0 + fraction * (y1 - y0), plot['log']),
+                       'text-anchor="end"')]
+    tags += [_text(LEFT + wide / 2, HEIGHT - 10, plot['x'], 'text-anchor="middle"'),
+             _text(14, TOP + high / 2, plot['y'], f'text-anchor="middle" '
+                   f'transform="rotate(-90 14 {TOP + high / 2:g})"')]
     for i, (name, across, up) in enumerate(lines):
         colour = COLOURS[i % len(COLOURS)]
         dash = ' stroke-dasharray="5 3"' if i >= len(COLOURS) else ''
         points = ' '.join(f'{LEFT + (a - x0) / (x1 - x0) * wide:.1f},'
                           f'{TOP + (y1 - b) / (y1 - y0) * high:.1f}' for a, b in zip(across, up))
-        parts += [f'<polyline points="{points}" fill="none" stroke="{colour}"{dash}/>',
-                  _text(WIDTH - RIGHT + 10, TOP + 12 + 16 * i, name, f'fill="{colour}"')]
-    return '\n'.join((*parts, '</svg>', ''))
+        tags += [f'<polyline points="{points}" fill="none" stroke="{colour}"{dash}/>',
+                 _text(WIDTH - RIGHT + 10, TOP + 12 + 16 * i, name, f'fill="{colour}"')]
+    return '\n'.join((*tags, '</svg>', ''))
 
 
 def _text(x: float, y: float, text: object, attributes: str) -> str:

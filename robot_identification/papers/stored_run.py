@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A run of all studies, stored study by study so that it can be resumed."""
+"""Resumable run of all studies; each study is stored as soon as it has finished."""
 
 from __future__ import annotations
 
@@ -37,69 +37,69 @@ if TYPE_CHECKING:    # Dask
     from robot_identification.fleet.cluster import Tasks
 
 PACKAGES = ('scipy', 'numba', 'mujoco', 'clarabel', 'cma')
-LONGEST = ('survey_er20', 'ics_er16', 'elpidso_2link', 'mfs_qj', 'abc_er16')    # first
+LONGEST = ('survey_er20', 'ics_er16', 'elpidso_2link', 'mfs_qj', 'abc_er16')    # start order
 STORED = 'study.json'
-POLL = 0.2    # for messages of the processes [s]
+POLL = 0.2    # [s] longest wait for a message from the processes
 
 
 def environment() -> dict[str, str]:
-    """Return what the figures of a run may depend on: processor, cores and versions."""
-    found = {'processor': _processor(), 'cores': str(os.cpu_count()), **software_versions()}
+    """Return processor, number of cores and package versions, which affect results."""
+    machine = {'processor': _processor(), 'cores': str(os.cpu_count()), **software_versions()}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            machine[package] = version(package)
         except PackageNotFoundError:
-            found[package] = 'not installed'
-    return found
+            machine[package] = 'not installed'
+    return machine
 
 
 def run_all(directory: Path, quick: bool, seed: int, progress: Progress,
             workers: int = 1, tasks: Tasks | None = None) -> dict[str, Any]:
     """
-    Run the studies that a folder does not hold yet, and return all of them.
+    Run the studies that are not yet stored in a folder, and return the results of all studies.
 
     Parameters
     ----------
     directory
-        Each study writes into a folder of its name in it, as soon as it has ended.
+        Folder with a subfolder for each study, written when the study has finished.
     quick, seed
-        As for `run_study`; stored studies of another choice, or of other versions, are run again.
+        As for `run_study`. Stored studies with other options or package versions are repeated.
     progress
-        Called with what is done and the part of all of it.
+        Called with the current step and the completed fraction of all studies, 0 to 1.
     workers
-        Processes; each has a study to itself, so results do not depend on their number.
+        Number of processes, each of which runs one study at a time.
     tasks
-        Those of a cluster, which the studies share one after the other.
+        Tasks of a cluster, which then computes the studies one after another.
 
     Raises
     ------
     ConfigurationError
-        The folder holds something else in place of a study.
+        A file in the folder is not a stored study.
     RuntimeError
-        A process has died.
+        A process died.
 
     """
-    parts = dict.fromkeys(STUDIES, 0.0)
+    fractions = dict.fromkeys(STUDIES, 0.0)
 
-    def tell(name: str, text: str, part: float) -> None:
-        parts[name] = max(parts[name], part)
-        progress(f'{name}: {text}', sum(parts.values()) / len(parts))
+    def report(name: str, text: str, fraction: float) -> None:
+        fractions[name] = max(fractions[name], fraction)
+        progress(f'{name}: {text}', sum(fractions.values()) / len(fractions))
 
     if workers > 1:
-        _in_processes(directory, quick, seed, tell, workers)
+        _in_processes(directory, quick, seed, report, workers)
     done = []
     for name in STUDIES:
-        def own(text: str, part: float, name: str = name) -> None:
-            tell(name, text, part)
+        def own(text: str, fraction: float, name: str = name) -> None:
+            report(name, text, fraction)
 
         done.append(stored_study(name, directory, quick, seed, own, tasks))
-        tell(name, 'done', 1.0)
+        report(name, 'done', 1.0)
     return {'seed': seed, 'quick': quick, 'environment': environment(), 'studies': done}
 
 
 def _in_processes(directory: Path, quick: bool, seed: int,
-                  tell: Callable[[str, str, float], None], workers: int) -> None:
-    """Let processes write the studies into the folder; they end when this one does."""
+                  report: Callable[[str, str, float], None], workers: int) -> None:
+    """Run and store the missing studies in parallel processes."""
     context = multiprocessing.get_context('spawn')
     messages = context.Queue()
     waiting = sorted(
@@ -114,7 +114,7 @@ def _in_processes(directory: Path, quick: bool, seed: int,
                     target=_job, args=(name, directory, quick, seed, messages), daemon=True)
                 running[name].start()
             with contextlib.suppress(queue.Empty):
-                tell(*messages.get(timeout=POLL))
+                report(*messages.get(timeout=POLL))
             for name in [name for name, process in running.items() if not process.is_alive()]:
                 code = running.pop(name).exitcode
                 if code:
@@ -125,15 +125,15 @@ def _in_processes(directory: Path, quick: bool, seed: int,
 
 
 def _job(name: str, directory: Path, quick: bool, seed: int, messages: Any) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)     # the parent is told, and ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)     # the parent process handles Ctrl-C
     stored_study(name, directory, quick, seed,
-                 lambda text, part: messages.put((name, text, part)))
+                 lambda text, fraction: messages.put((name, text, fraction)))
 
 
 def stored_study(name: str, directory: Path, quick: bool, seed: int,
                  progress: Progress, tasks: Tasks | None = None) -> dict[str, Any]:
     """
-    Return a study from a folder of studies; run it where the folder does not hold it.
+    Return a study stored in a folder; run and store it first if it is missing.
 
     Parameters
     ----------
@@ -153,23 +153,23 @@ def stored_study(name: str, directory: Path, quick: bool, seed: int,
 
 
 def _choice(quick: bool, seed: int) -> dict[str, Any]:
-    """Return what a stored study must share with a run to stand for it."""
+    """Return the options and environment that must match for a stored study to be reused."""
     return {'quick': quick, 'seed': seed, 'environment': environment()}
 
 
 def _stored(path: Path, quick: bool, seed: int) -> dict[str, Any] | None:
-    """Return the study stored in a file; None if it was run with other options."""
+    """Return the study stored in a file; None if its options or environment differ."""
     if not path.is_file():
         return None
     try:
-        found = json.loads(path.read_text(encoding='utf-8'))
+        content = json.loads(path.read_text(encoding='utf-8'))
     except (OSError, ValueError) as error:
-        raise ConfigurationError(f"'{path}' is no stored study; remove it, or give another "
+        raise ConfigurationError(f"'{path}' is not a stored study; remove it or use another "
                                  f'folder') from error
-    if not isinstance(found, Mapping):
+    if not isinstance(content, Mapping):
         return None
-    same = all(found.get(key) == value for key, value in _choice(quick, seed).items())
-    return dict(found) if same else None
+    same = all(content.get(key) == value for key, value in _choice(quick, seed).items())
+    return dict(content) if same else None
 
 
 def _processor() -> str:

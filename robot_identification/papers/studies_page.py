@@ -11,13 +11,14 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The page docs/studies.md, written from a stored run."""
+"""Generation of the page docs/studies.md from a stored run of all studies."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 import json
 from pathlib import Path
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -27,37 +28,40 @@ from robot_identification.papers.studies.verdict import ALPHA
 
 PAGE, RUN = 'studies.md', 'studies.json'
 POINTS = 120
-"""Points of a line that are stored; lines of a study have up to some thousand."""
+"""Largest number of stored points of a curve; studies return up to several thousand."""
+PAGE_WIDTH = 100
+"""Largest number of characters in a line of the page, as in the other pages in docs/."""
 INTRODUCTION = """# Studies
 
-`robot-identification study NAME` repeats the comparison of a paper on a simulated arm that
-MuJoCo moves and writes `study.html` and `study.json`; `robot-identification study --all -o
-DIR` runs all of them, and goes on where it was stopped when it is given the same folder again.
-`--docs docs` writes this page, its pictures and the stored run `docs/studies.json`: nothing
-below the next line was written by hand, and `test/test_studies_page.py` checks that page and
-stored run agree. `--quick` is for a first look; its figures mean little.
+With a study you repeat the comparison of a paper on an arm simulated in MuJoCo:
+`robot-identification study NAME` writes `study.html` and `study.json`.
+`robot-identification study --all -o DIR` runs all studies; with the same folder it resumes an
+interrupted run. `--docs docs` writes this page, its pictures and the stored run
+`docs/studies.json`. Everything below the next line is generated, and `test/test_studies_page.py`
+checks that it agrees with the stored run. `--quick` is for a test run; its results are not
+meaningful.
 
-The survey's methods, friction models and levels on a recording of your own arm, with its guide
-from requirements to a method:
+The following command compares the methods and friction models of `survey_er20` on a recording of
+your own arm, and prints a table of suitable methods for different requirements:
 
     robot-identification study survey --recording my.npz --robot my_arm.yaml
 
-None of the papers published its measurements, and three lost formulas or tables, so no figure
-of a paper can be met in value. What was assumed is listed with every study. A table says
+The values of the papers cannot be reproduced: none of them published its measurements, and our
+copies of three papers lack formulas or tables. Each study lists its assumptions. Each table states
 whether it was printed in the paper or computed here."""
 QUICK = """\
-**A quick run: its draws are too few to decide anything and its figures mean little.**"""
+**A quick run: its samples are too small for any decision, and its results are not meaningful.**"""
 REPEATS = """\
-Seeds fix every draw, so on one machine with the same versions the costs, errors and verdicts
-repeat; times do not. On another processor the last digits of sums differ; what a search finds
-then differs as it does between two seeds, and designs of motions may end in another optimum.
-What is meant to last are the verdicts."""
+All random numbers are seeded, so costs, errors and verdicts repeat on one machine with the same
+versions; times do not. On another processor the last digits of sums differ. The result of a search
+then changes as much as with another seed, and the design of a motion may reach another optimum.
+Only the verdicts are expected to be the same everywhere."""
 VERDICTS = f"""\
-A claim *holds* or *does not hold* when a two-sided test finds the difference at p < {ALPHA:g}
-in its direction or in the other, and is *undecided* otherwise: signed ranks for draws that
-share a seed, an arm or a motion and for bounds, the rank-sum test for others. *effect* is the
-probability that the claim is true of a single draw (0.5: as often as not). A significant
-difference may be small: the medians stand beside."""
+A claim *holds* or *does not hold* if a two-sided test finds a difference at p < {ALPHA:g} in the
+claimed or in the opposite direction; otherwise it is *undecided*. The test is Wilcoxon's
+signed-rank test for pairs that share a seed, an arm or a motion and for bounds, and the rank-sum
+test for independent samples. *effect* is the probability that the claim holds for a single pair
+(0.5: no difference). A significant difference may be small; the evidence lists the medians."""
 
 
 def write_page(run: Mapping[str, Any], folder: Path) -> Path:
@@ -67,9 +71,9 @@ def write_page(run: Mapping[str, Any], folder: Path) -> Path:
     Parameters
     ----------
     run
-        From `run_all`.
+        Results from `run_all`.
     folder
-        The folder docs.
+        Output folder, for instance docs.
 
     """
     kept = reduced(run)
@@ -81,7 +85,7 @@ def write_page(run: Mapping[str, Any], folder: Path) -> Path:
 
 
 def reduced(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a run with one plot of every study, of few points."""
+    """Return a run with only one plot for each study and `POINTS` points for each curve."""
     studies = []
     for study in run['studies']:
         plots = []
@@ -99,7 +103,7 @@ def reduced(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def pages(run: Mapping[str, Any]) -> dict[str, str]:
-    """Return the files that a stored run makes: the page and its pictures, by path."""
+    """Return the texts of the page and its pictures for a stored run, by file name."""
     files = {f'images/{study["study"]}.svg': picture(study['plots'][0])
              for study in run['studies']}
     return {PAGE: _page(run), **files}
@@ -111,14 +115,26 @@ def _page(run: Mapping[str, Any]) -> str:
                          if name not in ('processor', 'cores'))
     times = ', '.join(f'{s["processor_seconds"]:.0f} s (`{s["study"]}`)' for s in run['studies'])
     total = sum(s['processor_seconds'] for s in run['studies']) / 60
-    parts = [
+    lines = [
         INTRODUCTION, '---', '## The stored run',
         f'Seed {run["seed"]}; {here["processor"]}, {here["cores"]} cores; {versions}. '
         f'Processor time: {times}; {total:.1f} min in all.', REPEATS, '## Claims', VERDICTS,
         *(_claims(run, ours) for ours in (False, True))]
     for study in run['studies']:
-        parts += _study(study)
-    return '\n\n'.join(parts) + '\n'
+        lines += _study(study)
+    blocks = '\n\n'.join(lines).split('\n\n')
+    return '\n\n'.join(_wrap(block) for block in blocks) + '\n'
+
+
+def _wrap(block: str) -> str:
+    """Wrap a paragraph or list; leave headings, tables, pictures and commands unchanged."""
+    if block.startswith(('#', '|', '!', '    ')):
+        return block
+    items = block.split('\n* ') if block.startswith('* ') else [block]
+    indent = '  ' if block.startswith('* ') else ''
+    return '\n* '.join(
+        textwrap.fill(item, PAGE_WIDTH, subsequent_indent=indent, break_long_words=False,
+                      break_on_hyphens=False) for item in items)
 
 
 def _claims(run: Mapping[str, Any], ours: bool) -> str:
@@ -126,22 +142,22 @@ def _claims(run: Mapping[str, Any], ours: bool) -> str:
              f'**{c["verdict"]}**', _cell(c['effect'], 2), _cell(c['p'], 2), _count(c['n']),
              c['evidence'])
             for study in run['studies'] for c in study['claims'] if c['ours'] == ours]
-    title = 'Claims of this suite' if ours else 'Claims of the papers'
+    title = 'Claims of this package' if ours else 'Claims of the papers'
     return f'### {title}\n\n' + _table(
         ('study', 'claim', 'here', 'effect', 'p', 'n', 'evidence'), rows)
 
 
 def _study(study: Mapping[str, Any]) -> list[str]:
     settings = '; '.join(f'{key}: {_cell(value)}' for key, value in study['settings'].items())
-    parts = [f'## {study["title"]}', *([QUICK] if study['quick'] else []),
+    lines = [f'## {study["title"]}', *([QUICK] if study['quick'] else []),
              f'`{study["study"]}`: {study["reference"]}. {settings}.',
              f'![{study["plots"][0]["title"]}](images/{study["study"]}.svg)', *study['notes']]
-    for part in study['tables']:
-        parts.append(f'### {part["title"]}\n\n*{part["source"].capitalize()}.* {part["note"]}'
+    for table in study['tables']:
+        lines.append(f'### {table["title"]}\n\n*{table["source"].capitalize()}.* {table["note"]}'
                      .rstrip() + '\n\n' + _table(
-                         part['heads'], [[_cell(cell) for cell in row] for row in part['rows']]))
-    parts.append('### Assumptions\n\n' + '\n'.join(f'* {line}' for line in study['assumptions']))
-    return parts
+                         table['heads'], [[_cell(cell) for cell in row] for row in table['rows']]))
+    lines.append('### Assumptions\n\n' + '\n'.join(f'* {line}' for line in study['assumptions']))
+    return lines
 
 
 def _count(n: Sequence[int]) -> str:

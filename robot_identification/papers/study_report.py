@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The HTML page and the JSON file of a study."""
+"""Output files of a study: an HTML page and a JSON file."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ from typing import Any
 
 import numpy as np
 from robot_identification.files import write_text
+from robot_identification.papers.picture import COLOURS
 from robot_identification.reporting.figure import Curve, Figure, Panel
 from robot_identification.reporting.pages import render_page
 from robot_identification.reporting.results_dict import plain
 
 STUDY_FILES = ('study.json', 'study.html')
-COLOURS = ('#0067b1', '#d55e00', '#00795c', '#a05195', '#b3590a', '#6b7a90', '#c2185b', '#4c9ed9')
 DASHES = (('line', ''), ('dash', '2 4'))
-"""Mark in the legend and dash of a line; the second when the colours repeat."""
+"""Legend mark and dash pattern of curves; the second pair applies when colours repeat."""
 
 
 def write_study(contents: Mapping[str, Any], directory: str | Path) -> Path:
     """
-    Write `study.html` and `study.json`.
+    Write `study.html` and `study.json` of a study.
 
     Parameters
     ----------
     contents
-        `StudyResult.contents()`.
+        Results from `StudyResult.contents()`.
     directory
-        Folder; it is created.
+        Output folder, which is created if it does not exist.
 
     Returns
     -------
     Path
-        The page.
+        Path of the HTML page.
 
     """
     directory = Path(directory)
@@ -61,7 +61,7 @@ def write_study(contents: Mapping[str, Any], directory: str | Path) -> Path:
 
 
 def _plot(k: int, plot: Mapping[str, Any]) -> tuple[Figure, list[tuple[str, str, str]]]:
-    """Return a figure and the entries of its legend."""
+    """Return a figure, and name, mark and colour of each entry of its legend."""
     curves, marks = [], []
     for i, line in enumerate(plot['lines']):
         repeats, j = divmod(i, len(COLOURS))

@@ -11,9 +11,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Recordings: what was measured, read from files, as positions and torques at the joints."""
+"""Recordings of robot motions: reading, checking, conversion to joint positions and torques."""
 
-from robot_identification.recording.bag import read_bag, write_bag
+from robot_identification.recording.bag.read import read_bag
+from robot_identification.recording.bag.write import write_bag
 from robot_identification.recording.effort import published_effort
 from robot_identification.recording.load import (
     infer_recording_block,

@@ -11,34 +11,24 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Columns and arrays of a file as the signals of a recording, block by block."""
+"""Reads the signals of a recording from the columns of a file, block by block."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.arm.recording_block import JOINT
 from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError
-from robot_identification.recording.infer_columns import (
-    ColumnSource,
-    infer_columns,
-    recording_line,
-)
-from robot_identification.recording.signal_names import (
-    distinct_names,
-    missing_signal,
-    signal_names,
-    SignalName,
-)
+from robot_identification.recording.column_source import ColumnSource
+from robot_identification.recording.infer_columns import infer_columns, recording_line
+from robot_identification.recording.signal_names import signal_names, SignalName
 
 SIGNALS = ('q', 'v', 'tau', 'current', 'command')
-Names = Mapping[str, tuple[SignalName, ...]]
-Groups = dict[str, tuple[SignalName, list[str]]]    # of each signal: its name and columns
+LISTED_NAMES = 20    # maximum column names in an error message; LeRobot datasets have fewer
+Names = dict[str, SignalName]
 Block = dict[str, Array]
 
 
@@ -54,10 +44,10 @@ class SignalBlocks:
     joint_names
         Names of the n joints.
     blocks
-        For each block `t`, (N,) [s], and the signals, (N, n) in SI units, by name. They can be
-        read once; the file is open until then.
+        Iterator over the blocks. A block is a dict with the stamps `t`, (N,) [s], and the values
+        of each recorded signal, (N, n) in SI units. The file is open until the last block is read.
     remarks
-        Returns the remarks on the blocks that were read so far.
+        Function that returns the remarks on the blocks read so far.
 
     """
 
@@ -67,122 +57,53 @@ class SignalBlocks:
     remarks: Callable[[], tuple[str, ...]]
 
 
-class ArraySource:
+def signal_blocks(source: ColumnSource, arm: Arm | None) -> SignalBlocks:
     """
-    Arrays as columns: the columns of `x`, (N, m), are `x[0]` to `x[m - 1]`.
+    Return the signals of a file.
 
-    Parameters
-    ----------
-    arrays
-        Arrays by name, (N,) or (N, m). Other arrays have no columns.
-    label
-        Name of the file in error messages.
-    kind
-        What the file consists of: 'array', or 'column' for tables.
-
-    """
-
-    def __init__(self, arrays: Mapping[str, np.ndarray], label: str, kind: str = 'array') -> None:
-        self.arrays, self.label, self.kind = arrays, label, kind
-        self.remarks: list[str] = []
-        self._columns: dict[str, tuple[str, int | None]] = {}
-        for name, values in arrays.items():
-            if values.ndim == 1 or (values.ndim == 2 and 1 in values.shape):
-                self._columns[name] = name, None
-            elif values.ndim == 2:
-                self._columns.update({f'{name}[{k}]': (name, k) for k in range(values.shape[1])})
-        self.names: Sequence[str] = [column for column, (name, _) in self._columns.items()
-                                     if arrays[name].dtype.kind in 'fiub']
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.arrays
-
-    def array(self, name: str) -> np.ndarray:
-        """Return an array, whatever its type."""
-        return self.arrays[name]
-
-    def columns_of(self, name: str) -> list[str]:
-        """
-        Return the columns of an array of numbers.
-
-        Raises
-        ------
-        RecordingError
-            It has no columns.
-
-        """
-        columns = [column for column in self.names if self._columns[column][0] == name]
-        if not columns:
-            array = self.array(name)
-            raise RecordingError(f"{self.label}: the array '{name}' of {array.dtype} has the "
-                                 f'shape {array.shape}, not (N,) or (N, n) of numbers')
-        return columns
-
-    def blocks(self, columns: Sequence[str]) -> Iterator[Array]:
-        """Yield consecutive rows of columns, (N, len(columns))."""
-        chosen = [self._columns[column] for column in columns]
-        names = list(dict.fromkeys(name for name, _ in chosen))
-        samples = {self.arrays[name].size if k is None else len(self.arrays[name])
-                   for name, k in chosen}
-        if len(samples) > 1:
-            raise RecordingError(f'{self.label}: {", ".join(columns[:3])} ... have {min(samples)} '
-                                 f'to {max(samples)} samples; they must have the same number')
-        for block in self.array_blocks(names):
-            yield np.column_stack([block[name].ravel() if k is None else block[name][:, k]
-                                   for name, k in chosen]).astype(float, copy=False)
-
-    def array_blocks(self, names: Sequence[str]) -> Iterator[Mapping[str, np.ndarray]]:
-        """Yield consecutive rows of arrays of the same length."""
-        yield {name: self.arrays[name] for name in names}
-
-
-def signal_blocks(source: ColumnSource, name: str, arm: Arm | None,
-                  block: Mapping[str, Any] | None = None) -> SignalBlocks:
-    """
-    Return the signals of a file with columns or arrays.
-
-    Signals have the names in `block` or the robot YAML, else the standard ones. If neither are in
-    the file and its columns have only one interpretation, that is used and stated in a remark.
+    Columns are searched for under the names in the robot YAML, then under the names that this
+    package writes. If the file has neither, the meaning of its columns is inferred from their
+    names: a unique interpretation is used and stated in a remark, an ambiguous one is an error.
 
     Parameters
     ----------
     source
-        The columns. Of an `ArraySource` a signal may also be one array of all joints, (N, n).
-    name
-        Name of the recording.
+        The columns.
     arm
-        The arm, whose joints are read.
-    block
-        A block `recording` that overrides the robot YAML's.
+        The arm whose joints are read; None for all joints of the file.
 
     Raises
     ------
     RecordingError
-        A column, array or joint is missing, or the columns have several interpretations.
+        A column or joint is missing, or the meaning of the columns is ambiguous.
 
     """
-    label = f"the recording '{name}'"
-    names: Names = signal_names(arm, block)
-    remarks: list[str] = []
-    if isinstance(source, ArraySource) and (
-            any(each.name in source and JOINT not in each.name for each in names['q'])
-            if arm is not None else source.kind == 'array'):
-        joints, groups = _array_groups(source, names, arm, label)
-    else:
-        if arm is not None and not block and not arm.recording_keys and not _present(
-                source, names['q'], arm.joint_names):
-            names, remarks = _inferred_names(source, arm, names, label)
-        joints = arm.joint_names if arm is not None else _joints(source, names['q'], label)
-        groups = _column_groups(source, names, joints, label)
-    return SignalBlocks(name, joints, _read(source, groups, joints, arm),
+    names, standard = signal_names(arm), signal_names(None)
+    remarks: tuple[str, ...] = ()
+    if arm is not None:
+        present = _present(source, names, arm.joint_names)
+        if len(present) < 2 == len(_present(source, standard, arm.joint_names)):
+            names = standard
+        elif 'q' not in present and not arm.recording_keys:
+            names, remarks = _infer_names(source, arm)
+    joints = arm.joint_names if arm is not None else ()
+    stored = source.joint_names(names['joint_names'].name)
+    if stored:
+        joint_of = {alias: joint for joint, alias in names['q'].aliases.items()}
+        joints = tuple(joint_of.get(name, name) for name in stored)
+        names = {signal: replace(name, aliases={}) for signal, name in names.items()}
+    joints = joints or _joints(source)
+    columns = _columns(source, names, joints)
+    return SignalBlocks(source.name, joints, _read(source, columns, names, joints),
                         lambda: (*remarks, *source.remarks))
 
 
 def merge_blocks(blocks: list[Block]) -> Block:
     """
-    Return the concatenation of blocks, read-only; `blocks` is emptied.
+    Return the concatenated, read-only arrays of blocks, and empty the list of blocks.
 
-    Each signal is released as soon as it is copied, so that only one is in memory twice.
+    The blocks of a signal are released once they are joined, so that only one signal at a time
+    is in memory twice.
     """
     merged: Block = {}
     for signal in list(blocks[0]) if blocks else ():
@@ -192,138 +113,81 @@ def merge_blocks(blocks: list[Block]) -> Block:
     return merged
 
 
-def _read(source: ColumnSource, groups: Groups, joints: tuple[str, ...],
-          arm: Arm | None) -> Iterator[Block]:
-    (stamps, (stamp_column,)), first = groups['t'], None
-    signals = {signal: each for signal, each in groups.items() if signal != 't'}
-    columns = [column for _, group in signals.values() for column in group]
-    for table in source.blocks([stamp_column, *columns]):
+def _present(source: ColumnSource, names: Names, joints: Sequence[str]) -> list[str]:
+    """Return which of 't' and 'q' are in a file under these names."""
+    columns = {'t': [names['t'].name], 'q': names['q'].columns(source, joints)}
+    return [signal for signal, group in columns.items() if set(group) & set(source.names)]
+
+
+def _infer_names(source: ColumnSource, arm: Arm) -> tuple[Names, tuple[str, ...]]:
+    """Return the inferred names and a remark on them; the configured names if there are none."""
+    inferred = infer_columns(source, arm)
+    if inferred is None:
+        return signal_names(arm), ()
+    remark = (f'{source.label} {"is" if inferred.certain else "may be"} read as '
+              f'`{recording_line(inferred.block)}`; put this line into the robot YAML, or a '
+              f'corrected one{": " if inferred.notes else ""}{"; ".join(inferred.notes)}')
+    if not inferred.certain:
+        raise RecordingError(remark)
+    return signal_names(arm, inferred.block), (remark,)
+
+
+def _joints(source: ColumnSource) -> tuple[str, ...]:
+    """Return the joint names in the position columns `q_<joint>` of a file."""
+    joints = tuple(column[2:] for column in source.names if column.startswith('q_'))
+    if joints or 'q' in source.names:
+        return joints or ('q',)
+    if 'q' in source.widths:
+        raise RecordingError(f'{source.label} does not name its joints; add an array of strings '
+                             '`joint_names`, or read it with its arm')
+    raise _missing_signal(source, ['q_<joint>'], 'q')
+
+
+def _columns(source: ColumnSource, names: Names, joints: tuple[str, ...]) -> dict[str, list[str]]:
+    """Return the names of the columns of 't' and of each recorded signal, one per joint."""
+    result = {}
+    for signal in ('t', *SIGNALS):
+        name = names[signal]
+        columns = [name.name] if signal == 't' else name.columns(source, joints)
+        absent = [column for column in columns if column not in source.names]
+        if absent == columns and name.name == signal and signal not in ('t', 'q'):
+            continue    # not recorded
+        width = source.widths.get(name.name, len(joints))
+        if width != len(joints) and not name.aliases:
+            raise RecordingError(
+                f"{source.label}: the array '{name.name}' has {width} columns for the "
+                f'{len(joints)} joints {", ".join(joints)}; lock joints that were not recorded, '
+                f"add an array 'joint_names' of {width} strings, or number the columns of the "
+                'joints in the robot YAML: `recording: {names: [0, 1, ...]}`')
+        if absent:
+            raise _missing_signal(source, absent, signal)
+        result[signal] = columns
+    return result
+
+
+def _read(source: ColumnSource, columns: dict[str, list[str]], names: Names,
+          joints: tuple[str, ...]) -> Iterator[Block]:
+    """Yield blocks in SI units; stamps that are converted to seconds start at zero."""
+    first: float | None = None
+    factor = next(iter(names['t'].factors.values()), 1.0)
+    for table in source.blocks([column for group in columns.values() for column in group]):
         if first is None and len(table):
             first = table[0, 0]
-        block, start = {'t': stamps.seconds(table[:, 0], first or 0.0)}, 1
-        for signal, (name, group) in signals.items():
-            block[signal] = name.to_si(table[:, start:start + len(group)], joints, arm)
-            start += len(group)
+        stamps = table[:, 0] if factor == 1.0 or first is None else (table[:, 0] - first) * factor
+        block, start = {'t': stamps}, 1
+        for signal in list(columns)[1:]:
+            stop = start + len(columns[signal])
+            block[signal], start = names[signal].to_si(table[:, start:stop], joints), stop
         yield block
 
 
-def _inferred_names(source: ColumnSource, arm: Arm, names: Names,
-                    label: str) -> tuple[Names, list[str]]:
-    """Return the names that the columns suggest, with the remark; `names` where there are none."""
-    inferred = infer_columns(source, arm)
-    if inferred is None:
-        return names, []
-    line, notes = recording_line(inferred.block), '; '.join(inferred.notes)
-    if not inferred.certain:
-        raise RecordingError(f'{label} may be read as `{line}`; put this line into the '
-                             f'robot YAML, or a corrected one ({notes})')
-    remark = (f'{label} is read as `{line}`; put this line into the robot YAML, or a '
-              'corrected one' + (f' ({notes})' if notes else ''))
-    return signal_names(arm, inferred.block), [remark]
-
-
-def _column_groups(source: ColumnSource, names: Names, joints: tuple[str, ...],
-                   label: str) -> Groups:
-    """Return the columns of the stamps and of each signal, one for each joint."""
-    stamps = [each for each in names['t'] if each.name in source.names]
-    if not stamps:
-        raise missing_signal(label, source.kind, distinct_names(names['t']), source.names, 't')
-    groups: Groups = {'t': (stamps[0], [stamps[0].name])}
-    own_file = False    # the positions have the standard name: this package wrote the file
-    for signal in SIGNALS:
-        present = _present(source, names[signal], joints)
-        if not present and signal != 'q' and (own_file or len(distinct_names(names[signal])) == 1):
-            continue
-        first = names[signal][0]
-        name, columns = present[0] if present else (first, first.columns(source.names, joints))
-        absent = [column for column in columns if column not in source.names]
-        if absent:
-            raise missing_signal(label, source.kind, absent, source.names, signal)
-        groups[signal] = name, columns
-        own_file = own_file or (signal == 'q' and name is not first)
-    return groups
-
-
-def _present(source: ColumnSource, names: Sequence[SignalName],
-             joints: Sequence[str]) -> list[tuple[SignalName, list[str]]]:
-    """Return the names of which the file has at least one column, with their columns."""
-    candidates = [(name, name.columns(source.names, joints)) for name in names]
-    return [(name, columns) for name, columns in candidates
-            if any(column in source.names for column in columns)]
-
-
-def _joints(source: ColumnSource, names: Sequence[SignalName], label: str) -> tuple[str, ...]:
-    """Return the joints' names: the ends of the names of the position columns."""
-    for name in names:
-        joints = tuple(column[len(name.name) + 1:] for column in source.names
-                       if column.startswith(f'{name.name}_'))
-        if joints:
-            return joints
-        if name.name in source.names:
-            return (name.name,)
-    raise missing_signal(label, source.kind, [f'{name.name}_<joint>' for name in names],
-                         source.names, 'q')
-
-
-def _array_groups(source: ArraySource, names: Names, arm: Arm | None,
-                  label: str) -> tuple[tuple[str, ...], Groups]:
-    """Return the joints, and the columns of the arrays (N, n) of all joints."""
-    groups: Groups = {}
-    for signal in ('t', *SIGNALS):
-        present = [each for each in names[signal] if each.name in source]
-        if present:
-            groups[signal] = present[0], source.columns_of(present[0].name)
-        elif signal in ('t', 'q') or len(distinct_names(names[signal])) > 1:
-            raise missing_signal(label, source.kind, distinct_names(names[signal]),
-                                 sorted(source.arrays), signal)
-    count = len(groups['q'][1])
-    for signal, (_, columns) in groups.items():
-        if len(columns) != (1 if signal == 't' else count):
-            raise RecordingError(f'{label}: {signal} has {len(columns)} columns, the positions '
-                                 f'have {count}')
-    aliases = names['q'][0].aliases
-    stored = [name for name in distinct_names(names['joint_names']) if name in source]
-    if arm is not None and aliases and not stored:
-        picked = _column_numbers(aliases, arm, count, label)
-        return arm.joint_names, {signal: (name, columns if signal == 't' else [
-            columns[k] for k in picked]) for signal, (name, columns) in groups.items()}
-    if stored:
-        joints = _stored_joint_names(source, stored[0], count)
-        joint_of = {alias: joint for joint, alias in aliases.items()}
-        return tuple(joint_of.get(name, name) for name in joints), groups
-    key = distinct_names(names['joint_names'])[-1]
-    if arm is None:
-        raise RecordingError(f"{label} does not name its joints; add an array '{key}' of "
-                             f'{count} strings, or read it with its arm')
-    if count != arm.n:
-        raise RecordingError(
-            f"{label} has {count} joints without names, the arm '{arm.name}' has {arm.n}: "
-            f"{', '.join(arm.joint_names)}; add an array '{key}' of {count} strings, or lock "
-            f'the joints that were not recorded')
-    return arm.joint_names, groups
-
-
-def _column_numbers(aliases: Mapping[str, str], arm: Arm, count: int, label: str) -> list[int]:
-    """Return the columns of the arm's joints in arrays without names."""
-    numbers = [aliases.get(joint, '') for joint in arm.joint_names]
-    if not all(number.isdecimal() and int(number) < count for number in numbers):
-        raise RecordingError(
-            f'{label} does not name its joints, and has {count} columns; give in the robot YAML '
-            f'the number of each joint, 0 to {count - 1}: `recording: {{names: '
-            f'{{{arm.joint_names[0]}: 0, ...}}}}`')
-    return [int(number) for number in numbers]
-
-
-def _stored_joint_names(source: ArraySource, name: str, count: int) -> tuple[str, ...]:
-    values = source.array(name)
-    if values.dtype.kind not in 'US':
-        raise RecordingError(f"{source.label}: '{name}' must be text, the names of the joints")
-    try:
-        names = tuple(np.ravel(values).astype(str).tolist())
-        ''.join(names).encode()
-    except ValueError as error:    # bytes beyond ASCII, code points that are not characters
-        raise RecordingError(f"{source.label}: '{name}' is not valid text") from error
-    if len(names) != count:
-        raise RecordingError(f"{source.label}: '{name}' names {len(names)} joints, its positions "
-                             f'have {count} columns')
-    return names
+def _missing_signal(source: ColumnSource, names: Sequence[str], signal: str) -> RecordingError:
+    """Return the error for a signal whose columns are not in a file."""
+    listed = ', '.join(name[:60] for name in source.names[:LISTED_NAMES])
+    if len(source.names) > LISTED_NAMES:
+        listed += f' and {len(source.names) - LISTED_NAMES} more'
+    quoted = ', '.join(f"'{name}'" for name in names)
+    return RecordingError('; '.join([
+        f'{source.label} has no column {quoted}; it has: {listed}. Rename it, or name it '
+        f'in the robot YAML: `recording: {{{signal}: NAME}}` (`init --recording` proposes the '
+        'block)', *source.remarks]))

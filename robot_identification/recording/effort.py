@@ -11,16 +11,16 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Conversion of published positions and efforts to joint positions and torques, and back."""
+"""Converts published positions and efforts to joint positions and torques, and back."""
 
 from __future__ import annotations
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array
+from robot_identification.arrays import Array, column_range
 from robot_identification.errors import RecordingError
 
-TURNS = 4 * np.pi  # [rad] joints with limits turn less than two turns
+TURNS = 4 * np.pi  # [rad] no joint with limits turns by more than two turns
 
 
 def joint_position(arm: Arm, q: Array) -> Array:
@@ -43,7 +43,7 @@ def joint_position(arm: Arm, q: Array) -> Array:
 
 
 def joint_velocity(arm: Arm, v: Array) -> Array:
-    """Return joint velocities from recorded ones, (N, n); as `joint_position`, without offset."""
+    """Return joint velocities from recorded velocities, (N, n) [rad/s or m/s]."""
     if arm.position.side == 'motor':
         v = _solve(arm.drives.motor_from_joint, v)
     return np.ascontiguousarray(v)
@@ -51,7 +51,7 @@ def joint_velocity(arm: Arm, v: Array) -> Array:
 
 def published_position(arm: Arm, q: Array, v: Array | None) -> tuple[Array, Array | None]:
     """
-    Return the positions and velocities that a robot publishes: the inverse of `joint_position`.
+    Return the positions and velocities that a robot publishes; inverse of `joint_position`.
 
     Parameters
     ----------
@@ -68,95 +68,97 @@ def published_position(arm: Arm, q: Array, v: Array | None) -> tuple[Array, Arra
     return q @ to_motor, None if v is None else v @ to_motor
 
 
-def check_radians(arm: Arm, q: Array, label: str) -> None:
+def require_radians(arm: Arm, q: Array, label: str) -> Array:
     """
-    Check that positions are not in degrees.
+    Return joint positions as `joint_position` does; raise an error if they are in degrees.
 
     Parameters
     ----------
     arm
-        The arm, with the joint limits.
+        The arm, with the gear side and offset of its positions, and the joint limits.
     q
-        Joint positions, (N, n) [rad or m].
+        Recorded positions, (N, n), in the arm's order.
     label
         Name of the recording in error messages.
 
     Raises
     ------
     RecordingError
-        A joint with limits exceeds both twice its limits and two turns.
+        The position of a revolute joint exceeds both twice its limits and two turns.
 
     """
+    q = joint_position(arm, q)
     bound = np.maximum(np.abs(arm.limits.lower), np.abs(arm.limits.upper))
     bound = np.where(arm.prismatic | ~np.isfinite(bound), np.inf, np.maximum(2 * bound, TURNS))
-    largest = np.max(np.abs(q), axis=0)
+    lowest, highest = column_range(q)
+    largest = np.maximum(-lowest, highest)
     for i in np.flatnonzero(largest > bound):
         raise RecordingError(
-            f"{label}: joint '{arm.joint_names[i]}' is at {largest[i]:.4g} rad, its limits are "
-            f'{arm.limits.lower[i]:.4g} and {arm.limits.upper[i]:.4g}; if positions are in '
-            f'degrees say so in the robot YAML: `recording: {{units: {{q: deg}}}}`, if they are '
-            f'motor angles: `position: {{side: motor}}`')
+            f"{label}: joint '{arm.joint_names[i]}' is at {largest[i]:.4g} rad; its limits are "
+            f'{arm.limits.lower[i]:.4g} and {arm.limits.upper[i]:.4g}; set in the robot YAML '
+            f'`recording: {{units: {{q: deg}}}}` if positions are in degrees, or '
+            f'`position: {{side: motor}}` if they are motor angles')
+    return q
 
 
 def _check_effort_known(arm: Arm) -> None:
     """
-    Check that the robot YAML defines the effort.
+    Raise an error if the robot YAML does not define the effort.
 
     Parameters
     ----------
     arm
-        The arm; the effort of an arm from a URDF alone is joint torque.
+        The arm. Without a robot YAML, the effort is the joint torque.
 
     Raises
     ------
     RecordingError
-        There is a robot YAML, and it lacks `effort`.
+        The arm has a robot YAML that lacks `effort`.
 
     """
     if arm.effort is None and arm.source is not None and arm.source.suffix in ('.yaml', '.yml'):
         raise RecordingError(
-            f"the robot YAML '{arm.source}' does not say what its driver publishes as effort, and "
+            f"the robot YAML '{arm.source}' does not define the meaning of the effort, and "
             'there is no default; add for instance `effort: {quantity: torque, side: joint, '
             'sign: 1, gravity_compensated: false}`')
 
 
-def raw_effort(arm: Arm, tau: Array | None, current: Array | None,
-               label: str) -> tuple[Array, bool]:
+def recorded_torque(arm: Arm, tau: Array | None, current: Array | None, label: str) -> Array:
     """
-    Return the recorded signal that is the arm's effort, and whether it is a current.
+    Return the recorded torques, (N, n) [N m or N]; currents are multiplied by the drive gains.
 
     Parameters
     ----------
     arm
-        The arm, with the definition of its effort.
+        The arm, with the definition of its effort and its drive gains [N m/A or N/A].
     tau, current
-        Recorded torques [N m or N] and currents [A], (N, n).
+        Recorded efforts and currents, (N, n); None if not recorded. If the effort of the arm is a
+        current, `tau` may hold currents [A].
     label
         Name of the recording in error messages.
 
     Raises
     ------
     RecordingError
-        The signal was not recorded.
+        Neither signal was recorded, the robot YAML does not define the effort or contradicts the
+        recording, or the signal is a current and a drive gain is unknown.
 
     """
     if tau is None and current is None:
         raise RecordingError(
             f'{label} has neither torques (tau) nor currents (current); name their columns in the '
             'robot YAML: `recording: {tau: NAME}` (`init --recording FILE` proposes the block). '
-            'Hobby servos measure none: `robot-identification servos` needs none')
+            'For hobby servos, which measure neither, use `robot-identification servos`')
     _check_effort_known(arm)
-    if arm.effort is None:
-        return (tau, False) if tau is not None else (current, True)  # type: ignore[return-value]
-    if arm.effort.quantity == 'current':
-        # effort fields of drivers that publish currents arrive as tau
-        return (current if current is not None else tau), True  # type: ignore[return-value]
-    if tau is None:
-        raise RecordingError(
-            f'{label} has currents and no torques, but the robot YAML says '
-            f'`effort: {{quantity: torque}}`; correct the YAML, or name the array of torques in '
-            f'`recording: {{tau: NAME}}`')
-    return tau, False
+    if tau is None or (arm.effort is not None and arm.effort.quantity == 'current'):
+        if arm.effort is not None and arm.effort.quantity == 'torque':
+            raise RecordingError(
+                f'{label} has currents and no torques, but the robot YAML has '
+                f'`effort: {{quantity: torque}}`; correct the YAML, or name the array of torques '
+                f'in `recording: {{tau: NAME}}`')
+        # drivers that publish currents put them into the field effort, which is read as tau
+        return (tau if current is None else current) * _gains(arm, label)  # type: ignore[operator]
+    return tau
 
 
 def without_unmeasured(arm: Arm, effort: Array, label: str) -> Array:
@@ -175,16 +177,16 @@ def without_unmeasured(arm: Arm, effort: Array, label: str) -> Array:
     Raises
     ------
     RecordingError
-        A joint without effort is not in `Arm.unmeasured`, or the effort of a coupled drive is
-        missing.
+        A joint without effort is not in `Arm.unmeasured`, or the effort of a drive that moves
+        several joints is missing.
 
     """
     missing = np.isnan(effort).any(axis=0) & arm.measured
     if np.any(missing):
         joints = ', '.join(arm.joint_names[j] for j in np.flatnonzero(missing))
         raise RecordingError(
-            f'{label}: the effort of {joints} is missing throughout; mend the recording, or name '
-            f'what has no sensor in the robot YAML: `unmeasured: [{joints}]`')
+            f'{label}: the effort of {joints} is missing throughout; repair the recording, or '
+            f'list joints without a sensor in the robot YAML: `unmeasured: [{joints}]`')
     if arm.effort is not None and arm.effort.side == 'motor' and not np.all(arm.measured):
         driven = np.any(arm.drives.motor_from_joint[~arm.measured] != 0, axis=0) & arm.measured
         if np.any(driven):
@@ -196,25 +198,8 @@ def without_unmeasured(arm: Arm, effort: Array, label: str) -> Array:
     return np.where(arm.measured, effort, 0.0)
 
 
-def torque_of_current(arm: Arm, current: Array, label: str) -> Array:
-    """
-    Return the torques gain * current, (N, n) [N m or N].
-
-    Parameters
-    ----------
-    arm
-        The arm, with its drive gains [N m/A or N/A].
-    current
-        Motor currents, (N, n) [A].
-    label
-        Name of the recording in error messages.
-
-    Raises
-    ------
-    RecordingError
-        A gain is not known.
-
-    """
+def _gains(arm: Arm, label: str) -> Array:
+    """Return the drive gains, (n,) [N m/A or N/A]; 1 for joints whose effort is not measured."""
     gains = np.where(arm.measured, arm.drives.gains, 1.0)
     unknown = [joint for joint, gain in zip(arm.joint_names, gains) if not np.isfinite(gain)]
     if unknown:
@@ -222,24 +207,17 @@ def torque_of_current(arm: Arm, current: Array, label: str) -> Array:
             f"{label} has currents, but the gain [N m/A] of the drive of '{', '.join(unknown)}' "
             'is not known; give it in the robot YAML as '
             f'`drives: {{{unknown[0]}: {{gain: ...}}}}` '
-            '(`robot-identification gains` finds it with a known mass), or record torques')
-    torque: Array = current * gains
-    return torque
-
-
-def _is_joint_torque(arm: Arm) -> bool:
-    """Return whether recorded torques are the joint torques without conversion."""
-    effort = arm.effort
-    return bool(np.all(arm.measured)) and (effort is None or (
-        effort.sign == 1 and effort.side == 'joint' and not effort.gravity_compensated))
+            '(`robot-identification gains` identifies it with a known mass), or record torques')
+    return gains
 
 
 def joint_torque(arm: Arm, torque: Array, q: Array) -> Array:
     """
     Return joint torques from recorded torques, (N, n) [N m or N].
 
-    With gear matrix G (`drives.motor_from_joint`, dq_motor = G dq) and motor-side torques tau_m:
-    tau = sign tau_m G + g(q), where g(q) is added if the driver subtracts it.
+    With the motor torques tau_m and the gear matrix G (`drives.motor_from_joint`,
+    dq_motor = G dq): tau = sign * G' tau_m + g(q). For an effort on the joint side, G is the
+    identity. The gravity torque g(q) is added only if the driver subtracts it.
 
     Parameters
     ----------
@@ -248,7 +226,7 @@ def joint_torque(arm: Arm, torque: Array, q: Array) -> Array:
     torque
         Recorded torques, (N, n).
     q
-        Joint positions, (N, n) [rad or m], for the gravity torque.
+        Joint positions, (N, n) [rad or m], at which the gravity torque is computed.
 
     """
     effort = arm.effort
@@ -262,7 +240,7 @@ def joint_torque(arm: Arm, torque: Array, q: Array) -> Array:
 
 def joint_torque_of_states(arm: Arm, effort: Array, q: Array) -> Array:
     """
-    Return joint torques from the efforts of joint states, (N, n) [N m or N].
+    Return joint torques from the efforts in JointState messages, (N, n) [N m or N].
 
     Parameters
     ----------
@@ -271,23 +249,20 @@ def joint_torque_of_states(arm: Arm, effort: Array, q: Array) -> Array:
     effort
         Published efforts, (N, n).
     q
-        Joint positions, (N, n).
+        Joint positions, (N, n) [rad or m].
 
     Raises
     ------
     RecordingError
-        Efforts are currents, and a gain is not known.
+        The efforts are currents, and a drive gain is unknown.
 
     """
-    raw, is_current = raw_effort(arm, effort, None, 'the joint states')
-    if is_current:
-        raw = torque_of_current(arm, raw, 'the joint states')
-    return joint_torque(arm, raw, q)
+    return joint_torque(arm, recorded_torque(arm, effort, None, 'the joint states'), q)
 
 
 def published_effort(arm: Arm, torque: Array, q: Array) -> dict[str, Array]:
     """
-    Return the efforts that a robot publishes for joint torques: the inverse of `joint_torque`.
+    Return the efforts that a robot publishes for joint torques; inverse of `joint_torque`.
 
     Parameters
     ----------
@@ -304,7 +279,12 @@ def published_effort(arm: Arm, torque: Array, q: Array) -> dict[str, Array]:
     Raises
     ------
     RecordingError
-        Effort is a current, and a gain is not known.
+        The effort is a current, and a drive gain is unknown.
+
+    Examples
+    --------
+    >>> published_effort(load_arm('panda'), torque, q)['tau'].shape    # doctest: +SKIP
+    (1000, 7)
 
     """
     _check_effort_known(arm)
@@ -318,16 +298,16 @@ def published_effort(arm: Arm, torque: Array, q: Array) -> dict[str, Array]:
     torque = effort.sign * torque
     if effort.quantity == 'torque':
         return {'tau': torque}
-    torque_of_current(arm, torque, f"the arm '{arm.name}'")
-    return {'current': torque / arm.drives.gains}
+    return {'current': torque / _gains(arm, f"the arm '{arm.name}'")}
 
 
 def _gravity(arm: Arm, q: Array) -> Array:
+    """Return the gravity torques of the URDF at positions, (N, n) [N m or N]."""
     from robot_identification.dynamics import inverse_dynamics
     zero = np.zeros_like(q)
     return inverse_dynamics(arm, q, zero, zero)
 
 
 def _solve(matrix: Array, rows: Array) -> Array:
-    solution: Array = np.asarray(np.linalg.solve(matrix, rows.T).T, dtype=float)
-    return solution
+    """Return x with matrix x = row for each row, (N, n)."""
+    return np.asarray(np.linalg.solve(matrix, rows.T).T, np.float64)

@@ -11,95 +11,75 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Inference of the block `recording` of a robot YAML from the columns of an unknown log."""
+"""Inference of the block `recording` of a robot YAML from the column names of a log."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from os.path import commonprefix
 import re
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arm.recording_block import JOINT, UNITS
 from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError
-from robot_identification.recording import stamps
-from robot_identification.recording.servo_range import servo_range, ServoRange
+from robot_identification.recording.column_source import ColumnSource
+from robot_identification.recording.servo_range import servo_range
+from robot_identification.recording.stamps import LIKELY_UNITS
 import yaml
 
+COMMANDS = {'command', 'commanded', 'cmd', 'target', 'desired', 'goal', 'action', 'setpoint',
+            'reference', 'leader', 'soll'}
+"""Words in the names of commanded positions. Commands are inferred only without efforts."""
+POSITIONS = {'q', 'pos', 'position', 'positions', 'qpos', 'angle', 'angles', 'state', 'jointpos',
+             'winkel', 'lage'}
 WORDS = {
-    'q': {'q', 'pos', 'position', 'positions', 'qpos', 'angle', 'angles', 'state', 'jointpos',
-          'winkel', 'lage'},
+    'q': POSITIONS,
     'v': {'v', 'qd', 'dq', 'vel', 'velocity', 'velocities', 'qvel', 'qdot', 'speed', 'jointvel',
           'rpm', 'geschwindigkeit', 'drehzahl'},
     'tau': {'tau', 'torque', 'torques', 'effort', 'efforts', 'trq', 'jointtorque', 'moment',
             'drehmoment'},
-    'current': {'current', 'currents', 'cur', 'i', 'iq', 'motorcurrent', 'strom', 'motorstrom'}}
+    'current': {'current', 'currents', 'cur', 'i', 'iq', 'motorcurrent', 'strom', 'motorstrom'},
+    'command': COMMANDS | POSITIONS}
 """Words in column names that identify the signal."""
 MEASURED = {'actual', 'measured', 'meas', 'present', 'observation', 'joint', 'joints', 'states',
             'j', 'robot', 'state', 'deg', 'rad', 'follower', 'as', 'm', 'nm', 's', 'amp', 'a',
             'act', 'axis', 'axes', 'achse'}
-"""Words in column names that do not make a measured signal less likely."""
+"""Words that may be in the name of any measured signal."""
 OTHERS = {
-    'target', 'desired', 'des', 'cmd', 'command', 'commanded', 'reference', 'ref', 'goal',
-    'action', 'setpoint', 'd', 'acc', 'accel', 'acceleration', 'qdd', 'ddq', 'error', 'err',
-    'temp', 'temperature', 'temperatures', 'voltage', 'tcp', 'cartesian', 'pose', 'force', 'ext',
-    'external', 'hat', 'dtau', 'control', 'window', 'std', 'limit', 'min', 'max', 'leader',
-    'gravity', 'friction', 'predicted', 'model', 'soll'}
-"""Words in the names of commanded, computed and other signals."""
-COMMANDS = {'command', 'commanded', 'cmd', 'target', 'desired', 'goal', 'action', 'setpoint',
-            'reference', 'leader', 'soll'}
-"""Words in the names of commanded positions, which replace efforts in a log without them."""
+    'des', 'ref', 'd', 'acc', 'accel', 'acceleration', 'qdd', 'ddq', 'error', 'err', 'temp',
+    'temperature', 'temperatures', 'voltage', 'tcp', 'cartesian', 'pose', 'force', 'ext',
+    'external', 'hat', 'dtau', 'control', 'window', 'std', 'limit', 'min', 'max', 'gravity',
+    'friction', 'predicted', 'model'}
+"""Words that exclude a column: it holds no measured joint signal."""
 STAMPS = {'t', 'time', 'timestamp', 'timestamps', 'times', 'stamp', 'stamps', 'duration', 'clock',
           'elapsed', 'tout', 'zeit', 'zeitstempel', 'temps', 'tiempo'}
 _NAMED_UNITS = {'v': 'rpm', 'tau': 'mNm', 'current': 'mA'}
-"""Units of a signal that only the names of its columns show."""
+"""Units that are recognised if they are a word in the column names of the signal."""
 TIME_UNITS = {'s': 's', 'sec': 's', 'secs': 's', 'seconds': 's', 'ms': 'ms', 'msec': 'ms',
               'us': 'us', 'ns': 'ns', 'nsec': 'ns', 'nanoseconds': 'ns'}
-MARGIN = 1.05    # factor of the joint limits within which recorded angles lie
-SAME = 0.15    # relative tolerance between velocities and differentiated positions
-INSPECTED_SAMPLES = 20_000    # first samples, from which units are inferred
-
-
-class ColumnSource(Protocol):
-    """
-    A file with a number per sample in each of its columns.
-
-    Parameters
-    ----------
-    names
-        Names of the columns.
-    kind
-        What the file consists of: 'column' or 'array'.
-    remarks
-        Remarks on what was read so far.
-
-    """
-
-    names: Sequence[str]
-    kind: str
-    remarks: list[str]
-
-    def blocks(self, columns: Sequence[str]) -> Iterator[Array]:
-        """Yield consecutive rows of columns, (N, len(columns)); the stamps come first."""
+MARGIN = 1.05    # recorded angles are within the joint limits times this factor
+SAME = 0.15    # tolerance of velocities relative to differentiated positions
+INSPECTED_SAMPLES = 20_000    # samples at the start from which units are inferred
 
 
 @dataclass(frozen=True)
 class InferredColumns:
     """
-    A block `recording` that fits a file.
+    A block `recording` that was inferred from a file.
 
     Parameters
     ----------
     block
         The block.
     notes
-        Assumptions, and alternatives to them.
+        Assumptions and alternatives, for the user.
     certain
-        Whether every signal has only one candidate.
+        Whether the meaning of the columns and the unit of the positions are unambiguous.
 
     """
 
@@ -109,18 +89,18 @@ class InferredColumns:
 
 
 def recording_line(block: Mapping[str, Any]) -> str:
-    """Return a block as one line of YAML."""
+    """Return a block `recording` as one line of YAML."""
     flow = yaml.safe_dump(dict(block), default_flow_style=True, sort_keys=False, width=10 ** 6)
     return f'recording: {flow.strip()}'
 
 
 def infer_columns(source: ColumnSource, arm: Arm) -> InferredColumns | None:
     """
-    Return the most likely meaning of a file's columns, None if there are no positions.
+    Infer the most likely meaning of a file's columns; return None without stamps or positions.
 
-    Columns of one signal differ in the name or number of the joint. Words in their names identify
-    the signal. Units are chosen such that positions fit the joint limits, and velocities the
-    derivative of the positions.
+    Columns whose names differ only in the name or number of the joint are one signal. Words in
+    the names identify the signal. Units are inferred such that positions respect the joint limits
+    and velocities agree with the derivative of the positions.
 
     Parameters
     ----------
@@ -130,8 +110,7 @@ def infer_columns(source: ColumnSource, arm: Arm) -> InferredColumns | None:
         The arm whose joints are searched for.
 
     """
-    time = _time(source.names)
-    groups = _groups(source.names, arm.joint_names)
+    time, groups = _time(source.names), _groups(source.names, arm.joint_names)
     ranked: dict[str, list[tuple[int, str]]] = {signal: [] for signal in WORDS}
     for template in groups:
         signal, cost = _signal(template)
@@ -139,52 +118,42 @@ def infer_columns(source: ColumnSource, arm: Arm) -> InferredColumns | None:
             ranked[signal].append((cost, template))
     if time is None or not ranked['q']:
         return None
+    names = groups[min(ranked['q'])[1]]
     block: dict[str, Any] = {'t': time}
     notes, certain = [], True
-    names: dict[str, str] | None = None
     for signal, candidates in ranked.items():
-        fitting = sorted(item for item in candidates if names in (None, groups[item[1]]))
-        if not fitting:
+        fitting = sorted(item for item in candidates if groups[item[1]] == names or signal == 'q')
+        rivals = [template for cost, template in fitting[1:] if cost == fitting[0][0]]
+        if not fitting or (signal == 'command' and (rivals or {'tau', 'current'} & set(block))):
             continue
         block[signal] = fitting[0][1]
-        names = groups[fitting[0][1]]
-        rivals = [template for cost, template in fitting[1:] if cost == fitting[0][0]]
         if rivals:
             certain = False
             notes.append(f'{signal} may also be {", ".join(rivals)}')
-    if names is None:
-        return None
-    commands = [template for template in groups if groups[template] == names
-                and _commands_position(template)]
-    if len(commands) == 1 and not {'tau', 'current'} & set(block):
-        block['command'] = commands[0]
     if names != {joint: joint for joint in arm.joint_names}:
         block['names'] = {joint: int(name) if name.isdecimal() and str(int(name)) == name
                           else name for joint, name in names.items()}
     if all(name.isdecimal() for name in names.values()):
         notes.append('joints are taken in the order of the arm: ' + ', '.join(arm.joint_names))
     try:
-        units, scale = _units(source, block, names, arm)
+        units, scale_notes = _units(source, block, names, arm)
+        certain = certain and not isinstance(units.get('q'), dict)
     except RecordingError as error:
-        units, scale = {}, None
-        notes.append(f'units are not known, for the columns cannot be read: {error}')
-    if scale is not None:
-        certain = certain and scale.factors is None
-        notes.append(scale.note)
-    if units:
-        block['units'] = units
-    return InferredColumns(block, tuple(notes), certain)
+        units = {}
+        scale_notes = [f'units are unknown, because the columns cannot be read: {error}']
+    return InferredColumns({**block, **({'units': units} if units else {})},
+                           (*notes, *scale_notes), certain)
 
 
 def infer_joint_names(recorded: Sequence[str], joints: Sequence[str]
                       ) -> dict[str, str] | None:
     """
-    Return the names of an arm's joints in joint states, None where they are ambiguous.
+    Infer the names of an arm's joints in JointState messages; return None if ambiguous.
 
     Parameters
     ----------
     recorded
-        Names in the recording.
+        Names in the messages.
     joints
         Names of the arm's joints.
 
@@ -192,158 +161,124 @@ def infer_joint_names(recorded: Sequence[str], joints: Sequence[str]
     if set(joints) <= set(recorded):
         return {joint: joint for joint in joints}
     full = [{joint: template.replace(JOINT, names[joint]) for joint in joints}
-            for template, names in _named_groups(recorded, joints).items()]
+            for template, names in _groups(recorded, joints, numbered=False).items()]
     return full[0] if len(full) == 1 else None
 
 
 def _words(template: str) -> list[str]:
+    """Return the words in a column name, in lower case; `actualPos_{joint}` has two."""
     text = re.sub(r'([a-z])([A-Z])', r'\1_\2', template.replace(JOINT, ' '))
     return [word for word in re.split(r'[^a-z]+', text.lower()) if word]
 
 
 def _signal(template: str) -> tuple[str | None, int]:
-    """Return the signal that columns with such names hold, and the number of unknown words."""
-    words = _words(template)
-    if any(word in OTHERS for word in words):
+    """Return the signal that a name template means, and a cost: the number of unknown words."""
+    words = set(_words(template))
+    if words & COMMANDS:
+        return ('command' if words <= WORDS['command'] | MEASURED else None), 0
+    if words & OTHERS:
         return None, 0
     for signal in ('tau', 'current', 'v', 'q'):
-        if any(word in WORDS[signal] for word in words):
-            return signal, sum(word not in WORDS[signal] | MEASURED for word in words)
-    if all(word in MEASURED for word in words):    # the joints' names alone
-        return 'q', 10
-    return None, 0
-
-
-def _commands_position(template: str) -> bool:
-    """Return whether columns with such names hold commanded positions."""
-    words = set(_words(template))
-    return bool(words & COMMANDS) and words <= COMMANDS | WORDS['q'] | MEASURED
+        if words & WORDS[signal]:
+            return signal, len(words - WORDS[signal] - MEASURED)
+    return ('q' if words <= MEASURED else None), 10    # only joint names
 
 
 def _time(names: Iterable[str]) -> str | None:
-    """Return the column of the stamps: the one with the fewest unrelated words."""
-    result = []
-    for index, name in enumerate(names):
-        words = _words(name)
-        if any(word in STAMPS for word in words):
-            others = sum(word not in STAMPS and word not in TIME_UNITS for word in words)
-            result.append((others, index, name))
-    return min(result)[2] if result else None
+    """Return the column of the stamps, the one with the fewest other words; None if absent."""
+    words = {name: set(_words(name)) for name in names}
+    return min((name for name in words if words[name] & STAMPS), default=None,
+               key=lambda name: len(words[name] - STAMPS - set(TIME_UNITS)))
 
 
-def _groups(columns: Sequence[str], joints: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return the name of each joint in the columns, by their template with `{joint}`."""
-    named = _named_groups(columns, joints)
-    seen = {_first(template, names) for template, names in named.items()}
-    return {**named, **{template: names
-                        for template, names in _numbered_groups(columns, joints).items()
-                        if _first(template, names) not in seen}}
+def _groups(columns: Sequence[str], joints: Sequence[str], numbered: bool = True
+            ) -> dict[str, dict[str, str]]:
+    """
+    Return the groups of columns whose names differ only in the name or number of the joint.
 
-
-def _first(template: str, names: Mapping[str, str]) -> str:
-    return template.replace(JOINT, next(iter(names.values())))
-
-
-def _named_groups(columns: Sequence[str], joints: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return the groups of columns that contain the joint names."""
-    groups: dict[str, dict[str, str]] = {}
-    for joint in joints:
-        for column in columns:
-            for short in _short(joint, joints):
-                # not within a word: \w without the underscore is a letter or digit
-                match = re.search(rf'(?<![^\W_]){re.escape(short)}(?![^\W_])', column)
-                if match is not None:
-                    template = f'{column[:match.start()]}{JOINT}{column[match.end():]}'
-                    groups.setdefault(template, {}).setdefault(joint, short)
-                    break
-    return {template: names for template, names in groups.items() if len(names) == len(joints)}
-
-
-def _short(joint: str, joints: Sequence[str]) -> list[str]:
-    """Return the names that a log may use for a joint, longest first: with and without prefix."""
-    last = joint.split('/')[-1]
-    names = [joint, last, last.removesuffix('_joint'), last.removeprefix('joint_')]
-    # words with which the names of all joints begin, up to a `_` or `/`
-    common = commonprefix(list(joints)) if len(joints) > 1 else ''  # noqa: RUF071
-    prefix = re.sub(r'[^_/]*$', '', common)
-    names += [name.removeprefix(prefix) for name in names]
-    return list(dict.fromkeys(name for name in names if re.search('[A-Za-z]{2}', name)))
-
-
-def _numbered_groups(columns: Sequence[str], joints: Sequence[str]
-                     ) -> dict[str, dict[str, str]]:
-    """Return the groups of columns that number the joints, from 0 or 1."""
-    templates: dict[str, dict[int, str]] = {}
+    The key of a group is the column name with `{joint}` in place of the joint; the value maps the
+    arm's joints to their names in the columns. Numbers, from 0 or 1, count if `numbered`.
+    """
+    named: dict[str, dict[str, str]] = {}
+    counted: dict[str, dict[int, str]] = {}
+    patterns = {joint: re.compile('|'.join(_short(joint, joints)) or '(?!)') for joint in joints}
     for column in columns:
+        for joint, pattern in patterns.items():
+            if match := pattern.search(column):
+                named.setdefault(_template(match), {}).setdefault(joint, match.group())
         for match in re.finditer(r'\d+', column):
-            template = f'{column[:match.start()]}{JOINT}{column[match.end():]}'
-            templates.setdefault(template, {})[int(match.group())] = match.group()
-    groups = {}
-    for template, digits in templates.items():
+            counted.setdefault(_template(match), {})[int(match.group())] = match.group()
+    groups = {template: {joint: names[joint] for joint in joints}
+              for template, names in named.items() if len(names) == len(joints)}
+    seen = {template.replace(JOINT, names[joints[0]]) for template, names in groups.items()}
+    for template, digits in counted.items():
         first = min(digits)
-        required = range(first, first + len(joints))
-        if first <= 1 and all(index in digits for index in required):
-            groups[template] = {joint: digits[k] for joint, k in zip(joints, required)}
+        names = [digits[k] for k in range(first, first + len(joints)) if k in digits]
+        if numbered and first <= 1 and len(names) == len(joints) and (
+                template.replace(JOINT, names[0]) not in seen):
+            groups[template] = dict(zip(joints, names))
     return groups
 
 
+def _template(match: re.Match[str]) -> str:
+    """Return the searched name with `{joint}` in place of the match."""
+    return f'{match.string[:match.start()]}{JOINT}{match.string[match.end():]}'
+
+
+def _short(joint: str, joints: Sequence[str]) -> list[str]:
+    """Return regular expressions of the names that a joint may have in logs."""
+    last = joint.split('/')[-1]
+    names = [joint, last, last.removesuffix('_joint'), last.removeprefix('joint_')]
+    # the common prefix of all joint names, up to a `_` or `/`
+    common = commonprefix(list(joints)) if len(joints) > 1 else ''  # noqa: RUF071
+    prefix = re.sub(r'[^_/]*$', '', common)
+    names += [name.removeprefix(prefix) for name in names]
+    # a match must not continue a word; [^\W_] is a letter or a digit
+    return [rf'(?<![^\W_]){re.escape(name)}(?![^\W_])' for name in names
+            if re.search('[A-Za-z]{2}', name)]
+
+
 def _units(source: ColumnSource, block: Mapping[str, Any], names: Mapping[str, str],
-           arm: Arm) -> tuple[dict[str, Any], ServoRange | None]:
-    """Return the units other than SI units, and the alternative to degrees."""
-    signals = [signal for signal in ('q', 'v') if signal in block]
+           arm: Arm) -> tuple[dict[str, Any], list[str]]:
+    """Return the units of the signals that are not in SI units, and notes on the positions."""
     columns = [block[signal].replace(JOINT, names[joint])
-               for signal in signals for joint in arm.joint_names]
-    table = _head(source, [block['t'], *columns])
+               for signal in ('q', 'v') if signal in block for joint in arm.joint_names]
+    # read three blocks, because the first one may hold only a few samples of a Parquet episode
+    table = np.concatenate([*islice(source.blocks([block['t'], *columns]), 3)])[:INSPECTED_SAMPLES]
     units: dict[str, Any] = {}
     t, q, v = table[:, 0], table[:, 1:1 + arm.n], table[:, 1 + arm.n:]
     steps = np.diff(t)
     step = float(np.median(steps[steps > 0])) if np.any(steps > 0) else 0.0
-    time_unit = next((TIME_UNITS[word] for word in _words(block['t']) if word in TIME_UNITS), None)
-    if time_unit is None:
-        time_unit = next((stamps.SHORT[unit] for unit, threshold, _ in stamps.UNITS
-                          if step >= threshold), 's')
+    stated = [TIME_UNITS[word] for word in _words(block['t']) if word in TIME_UNITS]
+    likely = [unit for unit, threshold in LIKELY_UNITS if step >= threshold]
+    time_unit = [*stated, *likely, 's'][0]
     if time_unit != 's':
         units['t'] = time_unit
-    degrees, scale = _are_degrees(q, arm, _words(block['q'])), None
+    degrees, notes = _are_degrees(q, arm, _words(block['q'])), []
     if degrees:
-        scale = servo_range(q, arm, _words(block['q'] + ' ' + block.get('command', '')))
-        units['q'] = (scale and scale.factors) or 'deg'
+        factors, note = servo_range(q, arm, _words(block['q'] + ' ' + block.get('command', '')))
+        units['q'] = factors or 'deg'
+        notes = [note] if note else []
     if v.size and step > 0:
-        with np.errstate(over='ignore', invalid='ignore'):    # a damaged file
-            slope = np.gradient(q, axis=0) / max(step * UNITS['t'][time_unit], 1e-12)
-            turns = np.logical_not(arm.prismatic)
-            power = float(np.sum(slope[:, turns] ** 2))
-            ratio = float(np.sum((v * slope)[:, turns])) / power if power > 0 else 1.0
+        turns = np.logical_not(arm.prismatic)
+        with np.errstate(over='ignore', invalid='ignore'):    # for damaged files
+            slope = np.gradient(q, axis=0)[:, turns] / max(step * UNITS['t'][time_unit], 1e-12)
+            power = float(np.sum(slope ** 2))
+            ratio = float(np.sum(v[:, turns] * slope)) / power if power > 0 else 1.0
         if abs(ratio / (1.0 if degrees else 180 / np.pi) - 1) < SAME:
             units['v'] = 'deg/s'
-    for signal, unit in _NAMED_UNITS.items():
-        if unit in re.split('[^A-Za-z]', block.get(signal, '')):
-            units[signal] = unit
-    return units, scale
+    units.update({signal: unit for signal, unit in _NAMED_UNITS.items()
+                  if unit in re.split('[^A-Za-z]', block.get(signal, ''))})
+    return units, notes
 
 
-def _head(source: ColumnSource, columns: Sequence[str]) -> Array:
-    """Return the first rows of columns."""
-    blocks, rows = [], 0
-    for block in source.blocks(columns):
-        blocks.append(block)
-        rows += len(block)
-        if rows >= INSPECTED_SAMPLES:
-            break
-    return np.concatenate(blocks)[:INSPECTED_SAMPLES]
-
-
-def _are_degrees(q: Array, arm: Arm, words: Sequence[str]) -> bool:
-    """Return whether positions exceed the limits as radians and respect them as degrees."""
-    if 'deg' in words or 'degrees' in words:
-        return True
+def _are_degrees(q: Array, arm: Arm, name_words: Sequence[str]) -> bool:
+    """Return whether positions are in degrees: by name, or because radians exceed the limits."""
     turning = np.logical_not(arm.prismatic)
-    if not len(q) or not turning.any():
-        return False
-    low, high = np.nanmin(q, axis=0), np.nanmax(q, axis=0)
-    limits = arm.limits
-    outside = (low < MARGIN * limits.lower - MARGIN) | (high > MARGIN * limits.upper + MARGIN)
+    if {'deg', 'degrees'} & set(name_words) or not len(q) or not turning.any():
+        return bool({'deg', 'degrees'} & set(name_words))
+    low, high = np.nanmin(q, axis=0)[turning], np.nanmax(q, axis=0)[turning]
+    lower, upper = MARGIN * arm.limits.lower[turning], MARGIN * arm.limits.upper[turning]
     factor = np.pi / 180
-    within = ((factor * low >= MARGIN * limits.lower - 0.1)
-              & (factor * high <= MARGIN * limits.upper + 0.1))
-    return bool(np.any(outside[turning]) and np.all(within[turning]))
+    return bool(np.any((low < lower - MARGIN) | (high > upper + MARGIN))
+                and np.all((factor * low >= lower - 0.1) & (factor * high <= upper + 0.1)))

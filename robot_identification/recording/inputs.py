@@ -11,102 +11,82 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The recordings of an identification: read in pieces, summarised, and each of them once."""
+"""Loads the recordings of an identification in pieces, and refuses identical recordings."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 import hashlib
 from pathlib import Path
 
 from robot_identification.arm import Arm
 from robot_identification.errors import RecordingError
+from robot_identification.recording import pieces
 from robot_identification.recording.load import load_pieces, load_recording
-from robot_identification.recording.pieces import SplitRecording
 from robot_identification.recording.recording import Recording
 from robot_identification.spilling_list import SpillingList, View
-
-
-@dataclass(frozen=True)
-class RecordingSummary:
-    """
-    Identity of a recording.
-
-    Parameters
-    ----------
-    name
-        Its name.
-    duration
-        Time from the first to the last stamp [s].
-    digest
-        Digest of stamps and positions.
-
-    """
-
-    name: str
-    duration: float
-    digest: bytes
 
 
 def load_inputs(arm: Arm, inputs: Sequence[Recording | str | Path],
                 split: bool = True) -> list[Sequence[Recording]]:
     """
-    Return the pieces of each recording, see `recording.pieces`.
+    Return the pieces of each recording, see `load_pieces` and `split_recording`.
 
     Parameters
     ----------
     arm
         The arm.
     inputs
-        Recordings, or paths of files; what is read from files is not all held in memory.
+        Recordings, or paths of files. Pieces that do not fit into memory are kept on disk.
     split
-        Whether long recordings are split; if not, each is one piece.
+        Whether long recordings are split. If not, each recording is one piece.
 
     Raises
     ------
     RobotIdentificationError
-        A recording cannot be read; the text names the file and what to do.
+        A recording cannot be read.
 
     """
     loaded = SpillingList()
     recordings: list[Sequence[Recording]] = []
-    for number, source in enumerate(inputs):
-        if isinstance(source, Recording):
-            pieces: Sequence[Recording] = SplitRecording(source) if split else [source]
-            recordings.append(View(inputs, range(number, number + 1))
-                              if len(pieces) == 1 else pieces)
+    for index, source in enumerate(inputs):
+        if isinstance(source, Recording) and (not split or len(source) <= pieces.MAX_UNSPLIT):
+            recordings.append(View(inputs, range(index, index + 1)))
             continue
         first = len(loaded)
-        for piece in load_pieces(source, arm) if split else [load_recording(source, arm)]:
+        for piece in pieces.split_recording(source) if isinstance(source, Recording) else (
+                load_pieces(source, arm) if split else [load_recording(source, arm)]):
             loaded.append(piece)
         recordings.append(View(loaded, range(first, len(loaded))))
     return recordings
 
 
-def summarise_recordings(recordings: Sequence[Sequence[Recording]]) -> list[RecordingSummary]:
+def summarise_recordings(recordings: Sequence[Sequence[Recording]]) -> list[tuple[str, float]]:
     """
-    Return the summary of each recording.
+    Return the name of each recording, and its duration from the first to the last stamp [s].
+
+    Parameters
+    ----------
+    recordings
+        The pieces of each recording.
 
     Raises
     ------
     RecordingError
-        Two recordings are identical, perhaps through a link or as a copy.
+        Two recordings have the same stamps and positions.
 
     """
-    summaries: dict[bytes, RecordingSummary] = {}
-    for number, pieces in enumerate(recordings):
-        content, start, end, name = hashlib.sha256(), None, 0.0, ''
-        for piece in pieces:
-            name, end = piece.name, float(piece.t[-1])
-            start = float(piece.t[0]) if start is None else start
+    summaries: dict[bytes, tuple[str, float]] = {}
+    for recording in recordings:
+        content, start = hashlib.sha256(), recording[0].t[0]
+        for piece in recording:
             if len(recordings) > 1:
                 core = piece.core or slice(None)
                 content.update(piece.t[core].tobytes() + piece.q[core].tobytes())
-        digest = content.digest() if len(recordings) > 1 else bytes([number])
+        digest, name = content.digest(), piece.name
         if digest in summaries:
             raise RecordingError(
-                f"the recordings '{summaries[digest].name}' and '{name}' are identical; fitted "
+                f"the recordings '{summaries[digest][0]}' and '{name}' are identical; fitted "
                 'twice, intervals would be too narrow: leave one out')
-        summaries[digest] = RecordingSummary(name, end - (start or 0.0), digest)
+        summaries[digest] = name, float(piece.t[-1] - start)
     return list(summaries.values())

@@ -11,34 +11,30 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Recordings from any supported file, whole or in pieces."""
+"""Loads recordings from files, as a whole or in pieces."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-import math
 from pathlib import Path
 
 from robot_identification.arm import Arm
 from robot_identification.errors import RecordingError
 from robot_identification.recording.bag.bag import is_bag
 from robot_identification.recording.bag.read import bag_signals, infer_bag_block
+from robot_identification.recording.column_source import ColumnSource
 from robot_identification.recording.columns import signal_blocks, SignalBlocks
 from robot_identification.recording.csv_file import CsvSource
-from robot_identification.recording.infer_columns import (
-    ColumnSource,
-    infer_columns,
-    InferredColumns,
-)
-from robot_identification.recording.numpy_archive import NpzSource
+from robot_identification.recording.infer_columns import infer_columns, InferredColumns
+from robot_identification.recording.numpy_archive import npz_source
 from robot_identification.recording.pieces import split_blocks
 from robot_identification.recording.recording import Recording
-from robot_identification.recording.tables import mat_source, ParquetSource, split_episode
+from robot_identification.recording.tables import mat_source, parquet_source, split_episode
 
 READERS: dict[str, Callable[[Path], ColumnSource]] = {
-    '.csv': CsvSource, '.mat': mat_source, '.npz': NpzSource, '.parquet': ParquetSource,
+    '.csv': CsvSource, '.mat': mat_source, '.npz': npz_source, '.parquet': parquet_source,
     '.tsv': CsvSource, '.txt': CsvSource}
-_KEPT_MESSAGES = 1_000_000    # up to which a bag is decoded once: 15 min at 1 kHz
+"""Functions that read the columns of a file, by its extension."""
 
 
 def load_recording(path: str | Path, arm: Arm | None = None,
@@ -50,9 +46,10 @@ def load_recording(path: str | Path, arm: Arm | None = None,
     Parameters
     ----------
     path
-        A file with an extension in `READERS`, or a rosbag2 bag: its folder, `.mcap`, `.db3`.
+        A file with an extension in `READERS`, or a rosbag2 bag: its folder, or a file `.mcap`
+        or `.db3`.
     arm
-        Its joints are selected, in its order, and its robot YAML may name the signals.
+        The arm whose joints are selected, in its order. Its robot YAML may name the signals.
     window
         First and last (exclusive) sample to keep.
     topic
@@ -78,37 +75,43 @@ def load_recording(path: str | Path, arm: Arm | None = None,
 def load_pieces(path: str | Path, arm: Arm | None = None, *, topic: str | None = None,
                 seconds: float = 600.0) -> Iterator[Recording]:
     """
-    Yield the recording in a file in consecutive pieces, so that long ones need little memory.
+    Yield consecutive pieces of the recording in a file, so that a long one needs little memory.
 
-    A recording that is shorter than 1.5 times `seconds` is one piece, whose `core` is None. The
-    others overlap by a halo of `HALO` on each inner side, see `Recording.core`. Stamps are put in
-    order as in the whole recording: no piece ends where samples came late. Each remark on the file
-    is in the first piece after it became known.
+    A recording that is shorter than 1.5 times `seconds` and than `MAX_UNSPLIT` samples is one
+    piece, whose `core` is None. The pieces of a longer recording overlap by a halo of `HALO`, see
+    `Recording.core`. Late samples are sorted as by `load_recording`, because a recording is cut
+    only where its stamps are in order. A remark on the file is attached to the first piece that
+    is yielded after the problem was found.
 
-    CSV, NPZ, Parquet files and bags are read block by block, MATLAB files at once. A bag's topic
-    and publisher are chosen as by `load_recording`; one with more than a million messages is
-    decoded twice.
+    CSV, NPZ and Parquet files and bags are read block by block, MATLAB files at once. A bag's
+    topic and publisher are chosen as by `load_recording`; the decoded messages of a long bag are
+    kept in a temporary file.
 
     Parameters
     ----------
     path, arm, topic
         As for `load_recording`.
     seconds
-        Duration of the core of a piece [s], or that of `PIECE` samples where it is shorter; the
-        last one has between 0.1 and 1.1 times as much.
+        Duration of the core of a piece [s]; it is limited to that of `PIECE` samples. The last
+        core lasts `HALO` plus 0.1 to 1.1 times this duration.
 
     Raises
     ------
     RecordingError
-        As `load_recording`, while pieces are read.
+        As for `load_recording`; raised while the pieces are read.
+
+    Examples
+    --------
+    >>> for piece in load_pieces('long.csv', load_arm('panda')):    # doctest: +SKIP
+    ...     print(piece.duration, piece.core)
 
     """
-    return split_blocks(_signals(Path(path), arm, topic, _KEPT_MESSAGES), arm, seconds)
+    return split_blocks(_signals(Path(path), arm, topic), arm, seconds)
 
 
 def infer_recording_block(path: str | Path, arm: Arm) -> InferredColumns | None:
     """
-    Return the block `recording` of a robot YAML for a log, None if it has no positions.
+    Infer the block `recording` of a robot YAML from a log; return None without positions.
 
     Parameters
     ----------
@@ -122,24 +125,29 @@ def infer_recording_block(path: str | Path, arm: Arm) -> InferredColumns | None:
     RecordingError
         The file cannot be read.
 
+    Examples
+    --------
+    >>> inferred = infer_recording_block('log.csv', load_arm('panda'))    # doctest: +SKIP
+    >>> inferred.block, inferred.notes    # doctest: +SKIP
+
     """
     path = Path(path)
     source = _source(path)
     return infer_bag_block(path, arm) if source is None else infer_columns(source(path), arm)
 
 
-def _signals(path: Path, arm: Arm | None, topic: str | None,
-             max_kept: float = math.inf) -> SignalBlocks:
+def _signals(path: Path, arm: Arm | None, topic: str | None) -> SignalBlocks:
+    """Return the signals of a file or bag."""
     source = _source(path)
     if source is None:
-        return bag_signals(path, arm, topic, max_kept=max_kept)
+        return bag_signals(path, arm, topic)
     if topic is not None:
-        raise RecordingError(f"the recording '{path}' is no bag, it has no topic '{topic}'")
-    return signal_blocks(source(path), str(path), arm)
+        raise RecordingError(f"the recording '{path}' is not a bag and has no topic '{topic}'")
+    return signal_blocks(source(path), arm)
 
 
 def _source(path: Path) -> Callable[[Path], ColumnSource] | None:
-    """Return the reader of a file's columns, None for a bag."""
+    """Return the function that reads the columns of a file; None for a bag."""
     file, _ = split_episode(path)
     if not file.exists():
         raise RecordingError(f"there is no recording '{file}'")
@@ -147,6 +155,6 @@ def _source(path: Path) -> Callable[[Path], ColumnSource] | None:
         return None
     source = READERS.get(file.suffix.lower())
     if source is None:
-        raise RecordingError(f"the recording '{path}' is of no known kind; there is: "
-                             f"{', '.join(sorted(READERS))}, and bags of rosbag2")
+        raise RecordingError(f"the recording '{path}' has an unsupported format; supported: "
+                             f"{', '.join(sorted(READERS))}, and rosbag2 bags")
     return source

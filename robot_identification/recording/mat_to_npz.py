@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-A program that writes the arrays of a MATLAB file as NPZ: python mat_to_npz.py IN OUT.
+Program that converts the arrays of a MATLAB file to NPZ: python mat_to_npz.py IN OUT.
 
-SciPy's reader crashes on some damaged files (bus error), so it runs in its own process. The exit
-code is 0, 3 for a file of version 7.3, and 1 for other failures, whose reason is on stderr.
+It runs in its own process, because SciPy's reader crashes on some damaged files (bus error). The
+exit code is 0, or 1 with the reason on stderr.
 """
 
 from __future__ import annotations
@@ -26,37 +26,23 @@ from typing import Any
 
 import numpy as np
 
-VERSION_7_3 = 3
-
 
 def leaves(content: Mapping[str, Any], head: str = '') -> Iterator[tuple[str, np.ndarray]]:
-    """Yield arrays of numbers and text by name, those of structs as `struct.field`."""
+    """Yield the name and values of each array of numbers or text; `log.q` for a struct field."""
     for name, value in content.items():
-        if name.startswith('__'):
-            continue
         if isinstance(value, Mapping):
             yield from leaves(value, f'{head}{name}.')
         elif isinstance(value, np.ndarray) and value.dtype.kind in 'fiuU' and value.ndim < 3:
             yield head + name, value
-        elif isinstance(value, list | np.ndarray) and len(value) and all(
+        elif isinstance(value, list | np.ndarray) and all(
                 isinstance(item, str) for item in value):
-            yield head + name, np.array(list(value))
-
-
-def main() -> int:
-    """Convert the file; return the exit code."""
-    from scipy.io import loadmat  # `tables` imports this module only for its path
-    try:
-        content = loadmat(sys.argv[1], simplify_cells=True)
-    except NotImplementedError:
-        return VERSION_7_3
-    except Exception as error:    # damaged files raise errors of any class
-        sys.stderr.write(str(error))
-        return 1
-    arrays: dict[str, Any] = dict(leaves(content))
-    np.savez(sys.argv[2], **arrays)
-    return 0
+            yield head + name, np.array(list(value), str)
 
 
 if __name__ == '__main__':
-    raise SystemExit(main())
+    from scipy.io import loadmat  # not above: `tables` imports this module for its path
+    try:
+        arrays: dict[str, Any] = dict(leaves(loadmat(sys.argv[1], simplify_cells=True)))
+        np.savez(sys.argv[2], **arrays)
+    except Exception as error:    # damaged files raise errors of any class
+        raise SystemExit(str(error)) from error

@@ -11,168 +11,137 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""NumPy archives from untrusted sources: declared sizes are checked against the file."""
+"""Reads NumPy archives from untrusted sources; declared sizes are checked before reading."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, ExitStack
 import math
 from pathlib import Path
-import struct
-import tokenize
-from typing import IO
+from typing import IO, NamedTuple
 import warnings
 import zipfile
-import zlib
 
 import numpy as np
 from numpy.lib import format as npy
 from robot_identification.errors import RecordingError, RobotIdentificationError
 from robot_identification.files import regular_size
-from robot_identification.recording.columns import ArraySource
+from robot_identification.recording.column_source import ColumnSource
 
 ROOM, RATIO = 256_000_000, 100    # a file may decompress to ROOM + RATIO * its size [bytes]
-MEMBERS = 10_000
+MEMBERS = 10_000    # largest number of arrays that are read
 _ROWS = 50_000    # samples of a block
-BROKEN = (OSError, ValueError, EOFError, KeyError, IndexError, TypeError, OverflowError,
-          SyntaxError, RuntimeError, NotImplementedError, tokenize.TokenError, struct.error,
-          zlib.error, zipfile.BadZipFile)
+HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)    # compression methods of NumPy
 
 
-class NumpyArchive:
+class _Member(NamedTuple):
+    """An array in an archive: the file, positioned after its header, and the header's fields."""
+
+    file: IO[bytes]
+    shape: tuple[int, ...]
+    fortran: bool
+    dtype: np.dtype
+
+    def read(self, rows: int | None = None) -> np.ndarray:
+        """Return the next rows, or all for None; raise ValueError if the file ends early."""
+        shape = self.shape if rows is None else (rows, *self.shape[1:])
+        size = math.prod(shape) * self.dtype.itemsize
+        raw = self.file.read(size)
+        if len(raw) != size:
+            raise ValueError('it is truncated')
+        return np.ndarray(shape, self.dtype, raw, order='F' if self.fortran else 'C')
+
+
+class NumpyArchive(zipfile.ZipFile):
     """
-    An `.npz` whose arrays are read on request.
+    A file `.npz` whose arrays are read on request.
 
     Parameters
     ----------
     path
         The file.
     what
-        What it is, for error messages: 'recording'.
+        Kind of the file in error messages, for instance 'recording'.
     error
         Class of the errors to raise.
 
     Raises
     ------
     RobotIdentificationError
-        An error of the class `error`: there is no such file, or it is no archive.
+        An error of the class `error`: the file does not exist, or is not an archive.
 
     """
 
     def __init__(self, path: Path, what: str, error: type[RobotIdentificationError]) -> None:
         self._label, self._error = f"the {what} '{path}'", error
         self._budget = ROOM + RATIO * regular_size(path, what, error)
-        with path.open('rb') as file:
-            if file.read(6) == npy.MAGIC_PREFIX:
-                raise error(f'{self._label} holds one array (.npy); several are needed, in an '
-                            '.npz: t, q, tau')
-        try:
-            self._file = zipfile.ZipFile(path)
-        except BROKEN as reason:
-            raise error(f'{self._label} is not a NumPy archive: {reason}') from reason
-        infos = self._file.infolist()[:MEMBERS]
+        with self._explain(' is not a NumPy archive (.npz with t, q, tau); it'):
+            super().__init__(path)
+        infos = self.infolist()[:MEMBERS]
         self._members = {info.filename.removesuffix('.npy'): info for info in infos}
-
-    def __enter__(self) -> NumpyArchive:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._members
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the arrays."""
-        return sorted(self._members)
+        self.names = sorted(self._members)    # names of the arrays
 
     def __getitem__(self, name: str) -> np.ndarray:
-        with ExitStack() as stack:
-            file, shape, fortran, dtype = self._open(name, stack)
-            values = self._read(file, name, math.prod(shape), dtype)
-            return values.reshape(shape, order='F' if fortran else 'C')
+        """Return an array by name."""
+        with ExitStack() as stack, self._explain(f": the array '{name}'"):
+            return self._open(name, stack).read()
 
     def layout(self, name: str) -> np.ndarray:
-        """Return an array of the member's shape and type that takes no memory."""
-        with ExitStack() as stack:
-            _, shape, _, dtype = self._open(name, stack)
-            return np.broadcast_to(np.zeros((), dtype), shape)
+        """Return an array with the shape and type of a stored one, without reading its values."""
+        with ExitStack() as stack, self._explain(f": the array '{name}'"):
+            member = self._open(name, stack)
+            return np.broadcast_to(np.zeros((), member.dtype), member.shape)
 
     def blocks(self, names: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
-        """Yield consecutive rows of arrays, in blocks where all have equally many in C order."""
-        with ExitStack() as stack:
+        """Yield arrays in blocks of rows; in one block if lengths or memory orders differ."""
+        with ExitStack() as stack, self._explain():
             members = {name: self._open(name, stack) for name in names}
-            rows = {shape[0] if shape and not fortran else -1
-                    for _, shape, fortran, _ in members.values()}
+            rows = {-1 if member.fortran or not member.shape else member.shape[0]
+                    for member in members.values()}
             if len(rows) > 1 or min(rows) <= _ROWS:
-                yield {name: self[name] for name in names}
+                yield {name: member.read() for name, member in members.items()}
                 return
             for start in range(0, min(rows), _ROWS):
-                shapes = {name: (min(_ROWS, min(rows) - start), *shape[1:])
-                          for name, (_, shape, _, _) in members.items()}
-                yield {name: self._read(file, name, math.prod(shapes[name]), dtype
-                                        ).reshape(shapes[name])
-                       for name, (file, _, _, dtype) in members.items()}
+                count = min(_ROWS, min(rows) - start)
+                yield {name: member.read(count) for name, member in members.items()}
 
-    def _open(self, name: str, stack: ExitStack
-              ) -> tuple[IO[bytes], tuple[int, ...], bool, np.dtype]:
-        """Return a member's file behind its header, and shape, Fortran order and type."""
-        label = f"{self._label}: the array '{name}'"
+    def _open(self, name: str, stack: ExitStack) -> _Member:
+        """Open an array, which `stack` will close; raise ValueError if its header is invalid."""
         info = self._members[name]
-        if info.flag_bits & 1:
-            raise self._error(f'{label} is encrypted; write the archive without a password')
-        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise self._error(f'{label} is compressed in a way that NumPy does not use')
+        if info.flag_bits & 1 or info.compress_type not in METHODS:
+            raise ValueError('it is encrypted, or compressed in a way that NumPy does not use')
         if info.file_size > self._budget:
-            raise self._error(f'{label} would decompress to {info.file_size / 1e6:.0f} MB, more '
-                              'than such a small file can hold')
+            raise ValueError(f'{info.file_size / 1e6:.0f} MB are more than such a small file can '
+                             'contain')
+        file = stack.enter_context(self.open(info))
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore')    # headers written by Python 2 cause warnings
+            shape, fortran, dtype = HEADERS[npy.read_magic(file)](file)
+        shape, size = tuple(map(int, shape)), info.file_size - file.tell()
+        if dtype.kind not in 'fiuUS':
+            raise ValueError(f"it holds '{dtype}', neither real numbers nor text")
+        if len(shape) > 32 or min(shape, default=0) < 0 or (
+                math.prod(shape) * dtype.itemsize != size):
+            raise ValueError(f'its header has the shape {shape}, but it has {size} bytes')
+        return _Member(file, shape, fortran, dtype)
+
+    @contextmanager
+    def _explain(self, label: str = '') -> Iterator[None]:
+        """Turn any error of a damaged file into one that names the file and the array."""
         try:
-            file = stack.enter_context(self._file.open(info))
-            version = npy.read_magic(file)
-            if version not in ((1, 0), (2, 0)):
-                raise ValueError(f'its format is {version}')
-            read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-            with warnings.catch_warnings():
-                warnings.simplefilter('ignore')    # of headers that Python 2 wrote
-                shape, fortran, dtype = read(file)
-            shape = tuple(map(int, shape))
-            if len(shape) > 32:
-                raise ValueError(f'it has {len(shape)} dimensions')
-            size = info.file_size - file.tell()
-            if dtype.kind not in 'fiuUS':
-                raise self._error(f"{label} holds '{dtype}', neither real numbers nor text")
-            if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != size:
-                raise self._error(f'{label} has a header of shape {shape}, but {size} bytes')
-        except BROKEN as reason:
-            raise self._error(f'{label} is damaged: {reason}') from reason
-        return file, shape, fortran, dtype
-
-    def _read(self, file: IO[bytes], name: str, count: int, dtype: np.dtype) -> np.ndarray:
-        """Return the next elements of an array, (count,)."""
-        size = count * dtype.itemsize
-        if size > self._budget:
-            raise self._error(f"{self._label}: the array '{name}' has a header of "
-                              f'{size / 1e6:.0f} MB, more than such a small file can hold')
-        self._budget -= size
-        if not size:
-            return np.zeros(count, dtype)
-        try:
-            raw = file.read(size)
-        except BROKEN as reason:
-            raise self._error(f"{self._label}: the array '{name}' is damaged: {reason}"
-                              ) from reason
-        if len(raw) != size:
-            raise self._error(f"{self._label}: the array '{name}' is damaged: it ends early")
-        return np.frombuffer(raw, dtype)
+            yield
+        except Exception as reason:    # damaged files raise errors of any class
+            raise self._error(f'{self._label}{label} cannot be read: {reason}') from reason
 
 
-class NpzSource(ArraySource):
+def npz_source(path: Path) -> ColumnSource:
     """
-    The arrays of an `.npz`: t (N,), q (N, n), and v, tau, current (N, n) as far as recorded.
+    Return the arrays of a file `.npz` as columns: t (N,), q, v, tau, current, command (N, n).
 
-    Its `joint_names` (n,) may be absent where the arm is known: columns are then in its order.
+    Only t and q are required. `joint_names` (n,) may be missing if the arm is known; the columns
+    are then in the arm's order.
 
     Parameters
     ----------
@@ -182,37 +151,17 @@ class NpzSource(ArraySource):
     Raises
     ------
     RecordingError
-        The file cannot be read.
+        The file is missing or not a NumPy archive.
 
     """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        layouts: dict[str, np.ndarray] = {}
-        errors: list[RecordingError] = []
-        with self._archive() as archive:
-            self._members = archive.names
-            for name in archive.names:
-                try:
-                    layouts[name] = archive.layout(name)
-                except RecordingError as error:    # raised again where the array is used
-                    errors.append(error)
-        if errors and not layouts:
-            raise errors[0]
-        super().__init__(layouts, f"the recording '{path}'")
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._members
-
-    def array(self, name: str) -> np.ndarray:
-        """Return an array, whatever its type."""
-        with self._archive() as archive:
-            return archive[name]
-
-    def array_blocks(self, names: Sequence[str]) -> Iterator[Mapping[str, np.ndarray]]:
-        """Yield consecutive rows of arrays of the same length."""
-        with self._archive() as archive:
-            yield from archive.blocks(names)
-
-    def _archive(self) -> NumpyArchive:
-        return NumpyArchive(self._path, 'recording', RecordingError)
+    layouts: dict[str, np.ndarray] = {}
+    unreadable: list[str] = []
+    archive = NumpyArchive(path, 'recording', RecordingError)
+    for name in archive.names:
+        try:
+            layouts[name] = archive.layout(name)
+        except RecordingError as error:
+            unreadable.append(str(error))
+    source = ColumnSource(path, layouts, archive.blocks)
+    source.remarks = unreadable
+    return source

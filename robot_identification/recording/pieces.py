@@ -11,15 +11,13 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Long recordings as sequences of pieces, which overlap by what the filters need."""
+"""Splits long recordings into pieces, which overlap so that filters can settle."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
 import math
-import operator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from robot_identification.arm import Arm
@@ -27,95 +25,85 @@ from robot_identification.arrays import Array
 from robot_identification.recording.columns import Block, merge_blocks, SignalBlocks
 from robot_identification.recording.recording import Recording
 
-PIECE = 300_000
-"""[samples] of a piece at most: 17 MB for a signal of seven joints, 5 min at 1 kHz."""
-HALO = 10.0
-"""[s] of the neighbouring pieces on each inner side of a piece. The impulse response of a
-Butterworth low-pass of order 4 and at least 1.2 Hz decays to 1e-12 within that time."""
-HALO_ROWS = 100    # least samples of a halo and of a core: stamps are late by at most 100 steps
+PIECE = 60_000
+"""Length of the core of a piece [samples]: 1 min at 1 kHz; 3.4 MB per signal of seven joints."""
+MAX_UNSPLIT = 300_000
+"""Maximum length of a recording that is not split [samples]: 5 min at 1 kHz."""
+HALO = 5.0
+"""Overlap [s] of a piece with each neighbour. The impulse response of a Butterworth low-pass of
+order 4 decays to 1e-12 within that time at a cut-off of 2.3 Hz, and to 1e-9 at 1.7 Hz."""
+_ROWS = 20_000    # samples per block, when a recording in memory is split
+HALO_ROWS = 100    # minimum samples of a halo and of a core; no stamp is later than 100 steps
 
 
-@dataclass(frozen=True, eq=False)
-class SplitRecording(Sequence[Recording]):
+def split_recording(recording: Recording) -> Iterator[Recording]:
     """
-    A recording in pieces of at most `PIECE` samples, each cut at its access.
+    Yield the pieces of a recording in memory, as `load_pieces` yields those of a file.
 
-    The rows of a piece that no other piece has are its `core`; a recording of at most 1.5 times
-    as many samples is its only piece, whose `core` is None.
+    Cores have about `PIECE` samples. A recording of at most `MAX_UNSPLIT` samples is one piece,
+    whose `core` is None.
 
     Parameters
     ----------
     recording
-        The whole recording.
+        The recording.
 
     """
-
-    recording: Recording
-
-    def __len__(self) -> int:
-        count = len(self.recording)
-        return 1 if count <= 1.5 * PIECE else (count + PIECE - 1) // PIECE
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [self[k] for k in range(*index.indices(len(self)))]
-        index = range(len(self))[operator.index(index)]
-        if len(self) == 1:
-            return self.recording
-        t = self.recording.t
-        bounds = np.linspace(0, len(t), len(self) + 1).astype(int)
-        start, stop = int(bounds[index]), int(bounds[index + 1])
-        first = int(np.searchsorted(t, t[start] - HALO)) if start else 0
-        last = int(np.searchsorted(t, t[stop - 1] + HALO, side='right'))
-        return replace(self.recording.window(first, last), core=slice(start - first, stop - first))
+    arrays = {'t': recording.t, **recording.signals}
+    blocks = ({name: values[start:start + _ROWS] for name, values in arrays.items()}
+              for start in range(0, len(recording), _ROWS))
+    return split_blocks(SignalBlocks(recording.name, recording.joint_names, blocks,
+                                     lambda: recording.remarks), None, math.inf)
 
 
 def split_blocks(signals: SignalBlocks, arm: Arm | None, seconds: float) -> Iterator[Recording]:
-    """Yield the pieces of a file, see `load_pieces`, as soon as its core and halo are read."""
-    blocks: list[Block] = []    # what was read, from the halo before the next core on
-    core, needed = 0, 1.5 * seconds    # first row of the next core in `blocks`; [s] to read of it
-    start, last = math.inf, -math.inf    # [s] of the next core, and of all that was read
-    stated = 0    # number of remarks that pieces have
+    """Yield each piece of a file, see `load_pieces`, once its core and halo are read."""
+    blocks: list[Block] = []    # rows read so far, from the halo before the next core
+    core, needed = 0, 1.5 * seconds    # first row of the next core, time to read for a piece [s]
+    start, last = math.inf, -math.inf    # first stamp of the next core, last stamp read [s]
+    stated = 0    # number of remarks that earlier pieces have
     for block in signals.blocks:
-        blocks.append({name: np.ascontiguousarray(values) for name, values in block.items()})
         if last == -math.inf and len(block['t']) > 1:    # the first block
             step = float(np.median(np.abs(np.diff(block['t']))))
-            seconds = min(seconds, PIECE * step) if step > 0 else seconds
-            needed = 1.5 * seconds
+            if step > 0:
+                seconds, needed = min(seconds, PIECE * step), min(needed, MAX_UNSPLIT * step)
         start = min(start, float(np.min(block['t'], initial=math.inf)))
         last = max(last, float(np.max(block['t'], initial=-math.inf)))
+        blocks.append(block)
         while last - start > needed:
-            cut = _cut(np.concatenate([each['t'] for each in blocks]), core, start + seconds)
-            if cut is None:
-                break    # stamps in disorder: read on
-            piece, blocks = _rows(blocks, 0, cut.stop), _rows(blocks, cut.following, None)
+            block = merge_blocks(blocks)
+            cut = _cut(block['t'], core, start + seconds)
+            if cut is None:    # disordered stamps: read further before cutting
+                blocks, needed = [block], last - start + seconds
+                break
+            blocks = [{name: values[cut.following:].copy() for name, values in block.items()}]
             remarks = signals.remarks()[stated:]
             stated += len(remarks)
+            yield Recording.from_block({name: values[:cut.stop] for name, values in block.items()},
+                                       signals, arm, remarks=remarks, core=cut.core)
             core, start, needed = cut.end - cut.following, cut.time, 1.1 * seconds + HALO
-            yield _recording(piece, signals, arm, remarks, cut.core)
-    rows = None
-    if core:    # there were pieces before
-        t = np.concatenate([each['t'] for each in blocks])
-        rows = slice(len(np.unique(t[:core])), len(np.unique(t)))
-    yield _recording(blocks, signals, arm, signals.remarks()[stated:], rows)
+    block, rows = merge_blocks(blocks), None
+    if core:    # the recording was split
+        rows = slice(len(np.unique(block['t'][:core])), len(np.unique(block['t'])))
+    yield Recording.from_block(block, signals, arm, remarks=signals.remarks()[stated:], core=rows)
 
 
 class _Cut(NamedTuple):
-    """Rows at which a piece ends: its core, its halo, and the halo of the next piece."""
+    """Rows at which a piece ends and the next one starts."""
 
-    end: int
-    stop: int
-    following: int
-    time: float    # [s] of the first sample behind the core
-    core: slice    # rows of the core without repeated stamps
+    end: int    # of the core
+    stop: int    # of the halo after the core
+    following: int    # first row of the next piece: the start of its halo
+    time: float    # stamp of the first sample after the core [s]
+    core: slice    # rows of the core, once repeated stamps are dropped
 
 
 def _cut(t: Array, core: int, time: float) -> _Cut | None:
     """
-    Return the end of a piece, None if stamps are in disorder throughout.
+    Return where a piece ends; None if the stamps are too disordered to cut.
 
-    Rows are cut where all stamps before are smaller than all behind, so that late and repeated
-    stamps stay with their neighbours.
+    Pieces are cut only where all earlier stamps are smaller than all later ones, so late and
+    repeated stamps stay with their neighbours.
 
     Parameters
     ----------
@@ -124,14 +112,15 @@ def _cut(t: Array, core: int, time: float) -> _Cut | None:
     core
         First row of the core.
     time
-        End of the core [s].
+        Earliest end of the core [s].
 
     """
-    earliest = np.minimum.accumulate(t[::-1])[::-1][1:]    # stamp behind each cut
+    earliest = np.minimum.accumulate(t[::-1])[::-1][1:]    # smallest later stamp
     cuts = np.flatnonzero(np.maximum.accumulate(t)[:-1] < earliest) + 1
     times = earliest[cuts - 1]
 
     def first_cut(time: float, row: int) -> int:
+        """Return the index of the first possible cut at or after a time and a row."""
         return int(max(np.searchsorted(times, time), np.searchsorted(cuts, row)))
 
     index = first_cut(time, core + HALO_ROWS)
@@ -145,23 +134,3 @@ def _cut(t: Array, core: int, time: float) -> _Cut | None:
     return _Cut(end, int(cuts[after]) if after < len(cuts) else len(t),
                 int(cuts[before]) if before >= 0 else 0, time,
                 slice(first, first + len(np.unique(t[core:end]))))
-
-
-def _recording(blocks: list[Block], signals: SignalBlocks, arm: Arm | None,
-               remarks: tuple[str, ...], core: slice | None) -> Recording:
-    recording = Recording(**merge_blocks(blocks), joint_names=signals.joint_names,
-                          name=signals.name, remarks=remarks, core=core)
-    return recording if arm is None else recording.select(arm.joint_names)
-
-
-def _rows(blocks: list[Block], first: int, last: int | None) -> list[Block]:
-    """Return the rows from first to last (exclusive) of consecutive blocks."""
-    result, start = [], 0
-    for block in blocks:
-        count = len(block['t'])
-        stop = count if last is None else max(0, min(count, last - start))
-        if max(0, first - start) < stop:
-            result.append({name: values[max(0, first - start):stop]
-                           for name, values in block.items()})
-        start += count
-    return result

@@ -11,13 +11,13 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Recording: the measured signals of a motion, with checks that need no model."""
+"""Recording: the measured signals of a robot motion, checked for shape, order and units."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 import csv
-from dataclasses import dataclass, field, KW_ONLY
+from dataclasses import dataclass, field, KW_ONLY, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -25,34 +25,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import Array, column_range, read_only
 from robot_identification.errors import RecordingError
 from robot_identification.files import atomic_write
-from robot_identification.recording import effort, stamps
-from robot_identification.recording.columns import (
-    merge_blocks,
-    signal_blocks,
-    SignalBlocks,
-    SIGNALS,
-)
-from robot_identification.recording.csv_file import CsvSource
-from robot_identification.recording.numpy_archive import NpzSource
+from robot_identification.recording import columns, effort, stamps
 from robot_identification.recording.tables import frame_source
 
 EFFORTS = ('tau', 'current')
 DEGREES = 180 / np.pi
-LARGEST = 1e9    # largest magnitude of a measured value, in any unit of a driver
-BLOCK = 65_536    # samples differentiated at once
+LARGEST = 1e9    # largest plausible magnitude of a measured value, in any unit
+COMPARED = 65_536    # maximum samples at which v is compared with the derivative of q
 LARGEST_STAMP = 1e19    # largest magnitude of a stamp: nanoseconds since 1970 are 1.8e18
 
 
 @dataclass(frozen=True, eq=False)
 class Recording:
     """
-    N samples of n joints; 1-D signals become (N, 1), arrays are read-only.
+    The measured signals of n joints at N instants, with read-only arrays.
 
-    Stamps increase strictly. Up to 5 % of the samples may be late or repeated: late ones are
-    sorted, repeated ones dropped, and both are counted.
+    The stamps of a recording increase strictly. Up to 5 % of the given samples may be late, and
+    up to 5 % may repeat a stamp: late samples are sorted, repeated ones are dropped, and both are
+    counted. Signals of one joint may be given with the shape (N,).
 
     Parameters
     ----------
@@ -68,7 +61,7 @@ class Recording:
     v
         Velocities, (N, n) [rad/s or m/s], where they were measured.
     current
-        Motor currents, (N, n) [A], or another command that a drive gain turns into torque.
+        Motor currents, (N, n) [A], or another signal that times the drive gain is the torque.
     command
         Commanded positions, (N, n) [rad or m], on the side and with the zero of `q`.
     name
@@ -76,19 +69,24 @@ class Recording:
     remarks
         Remarks on the file for the user, for instance that its end is missing.
     core
-        Rows that belong to this piece of a longer recording, see `load_pieces`; None of all rows.
-        The other rows are the halo: samples of the neighbouring pieces, up to 10 s at each inner
-        end, that filters and derivatives of the core's samples need. Evaluate the whole piece,
-        and count only the core: the cores of consecutive pieces are the recording, each sample
-        once, with the values that it has in the whole recording.
+        Rows that belong to this piece of a longer recording alone, see `load_pieces`; None if
+        the recording is not a piece. The other rows are the halo: about 5 s of each neighbouring
+        piece, in which filters settle. Process all rows and keep the results of the core: the
+        cores of consecutive pieces contain each sample of the recording once.
     duplicates, out_of_order
-        Number of samples dropped for a repeated stamp, and number of late stamps.
+        Number of samples dropped because they repeat a stamp, and number of late samples.
 
     Raises
     ------
     RecordingError
-        Shapes that disagree, values that are not finite, too few samples, stamps or velocities in
-        wrong units.
+        Shapes disagree, values are not finite, there are too few samples, or stamps or
+        velocities are in the wrong unit.
+
+    Examples
+    --------
+    >>> recording = Recording(t, q, tau, joint_names=arm.joint_names)    # doctest: +SKIP
+    >>> recording.joint_torque(arm).shape    # (samples, joints) [N m]    # doctest: +SKIP
+    (1000, 7)
 
     """
 
@@ -108,19 +106,18 @@ class Recording:
 
     def __post_init__(self) -> None:
         label = self.label
-        names = (self.joint_names,) if isinstance(self.joint_names, str) else self.joint_names
-        names = tuple(str(name) for name in names)
-        _check_names(names, label)
+        names = tuple(map(str, np.atleast_1d(self.joint_names)))
+        if not names or len(set(names)) < len(names):
+            raise RecordingError(f'{label} must name its joints, each once: it names '
+                                 f'{", ".join(names) or "none"}')
         t = _numbers(self.t, 't', label)
         if t.ndim != 1:
             raise RecordingError(f'{label}: the stamps t have the shape {t.shape}, not (N,)')
         _check_finite(t[:, None], 't', ('t',), None, label)
-        rows, late, copies = stamps.ordered(t, label)
-
-        def chosen(values: np.ndarray) -> np.ndarray:
-            return values[rows]
-
-        for signal in SIGNALS:
+        rows, late, copies = stamps.order_stamps(t, label)
+        chosen: dict[str, Any] = {'joint_names': names, 't': read_only(t[rows]),
+                                  'duplicates': copies, 'out_of_order': late}
+        for signal in columns.SIGNALS:
             if getattr(self, signal) is None:
                 continue
             values = _numbers(getattr(self, signal), signal, label)
@@ -130,68 +127,51 @@ class Recording:
                 raise RecordingError(
                     f'{label}: {signal} has the shape {values.shape}, not ({len(t)}, '
                     f'{len(names)}) for {len(t)} stamps and the joints {", ".join(names)}')
-            dead = np.isnan(values[0]) & (signal in EFFORTS)
-            if np.any(dead):
-                dead &= np.all(np.isnan(values), axis=0)
-            _check_finite(values, signal, names, t, label, dead)
-            object.__setattr__(self, signal, read_only(chosen(values)))
+            _check_finite(values, signal, names, t, label)
+            chosen[signal] = read_only(values[rows])
         if self.q is None:
             raise RecordingError(f'{label} has no positions q')
-        for attribute, value in (('joint_names', names), ('t', read_only(chosen(t))),
-                                 ('duplicates', copies), ('out_of_order', late)):
+        for attribute, value in chosen.items():
             object.__setattr__(self, attribute, value)
         self._check_velocity()
 
     @classmethod
-    def from_blocks(cls, signals: SignalBlocks, arm: Arm | None = None) -> Recording:
-        """Return the recording of a file's signals; of an arm's joints only, in its order."""
-        merged: dict[str, Any] = dict(merge_blocks(list(signals.blocks)))
-        recording = cls(**merged, joint_names=signals.joint_names, name=signals.name,
-                        remarks=signals.remarks())
+    def from_blocks(cls, signals: columns.SignalBlocks, arm: Arm | None = None) -> Recording:
+        """Return the recording of all blocks of a file; with an arm, its joints in its order."""
+        return cls.from_block(columns.merge_blocks(list(signals.blocks)), signals, arm,
+                              remarks=signals.remarks())
+
+    @classmethod
+    def from_block(cls, block: Mapping[str, Any], signals: columns.SignalBlocks, arm: Arm | None,
+                   **fields: Any) -> Recording:
+        """Return the recording of one block of signals, with `fields` as its other fields."""
+        recording = cls(**block, joint_names=signals.joint_names, name=signals.name, **fields)
         return recording if arm is None else recording.select(arm.joint_names)
 
     @classmethod
-    def from_csv(cls, path: str | Path, arm: Arm | None = None,
-                 keys: Mapping[str, Any] | None = None) -> Recording:
+    def from_frame(cls, frame: Any, arm: Arm | None = None) -> Recording:
         """
-        Return the recording in a CSV file, see `recording.csv_file.CsvSource`.
+        Return the recording in a pandas DataFrame with one row per sample.
 
         Parameters
         ----------
-        path
-            The file.
+        frame
+            The data frame. Times may be dates. If there is no column `t`, an index of dates is
+            used.
         arm
-            Its joints are read, in its order; its robot YAML may name the columns.
-        keys
-            A block `recording` that overrides the robot YAML's.
+            The arm whose joints are read, in its order. Its robot YAML may name the columns.
 
         Raises
         ------
         RecordingError
-            The file cannot be read, or lacks a column, or a cell is not a number.
+            The frame lacks a column.
 
         """
-        return cls.from_blocks(signal_blocks(CsvSource(path), str(path), arm, keys), arm)
-
-    @classmethod
-    def from_npz(cls, path: str | Path, arm: Arm | None = None,
-                 keys: Mapping[str, Any] | None = None) -> Recording:
-        """Return the recording in a NumPy archive, see `NpzSource` and `from_csv`."""
-        return cls.from_blocks(signal_blocks(NpzSource(Path(path)), str(path), arm, keys), arm)
-
-    @classmethod
-    def from_frame(cls, frame: Any, arm: Arm | None = None,
-                   keys: Mapping[str, Any] | None = None) -> Recording:
-        """
-        Return the recording in a pandas DataFrame with one row per sample, see `from_csv`.
-
-        Times may be dates. An index of dates is `t` where there is no such column.
-        """
-        return cls.from_blocks(signal_blocks(frame_source(frame), 'data frame', arm, keys), arm)
+        return cls.from_blocks(columns.signal_blocks(frame_source(frame), arm), arm)
 
     def to_csv(self, path: str | Path) -> None:
-        """Write a CSV file, complete or not at all; `from_csv` returns the same bits."""
-        signals = self._signals()
+        """Write a CSV file atomically; `load_recording` returns exactly the same values."""
+        signals = self.signals
         with atomic_write(path) as temporary, temporary.open(
                 'w', newline='', encoding='utf-8') as file:
             writer = csv.writer(file, lineterminator='\n')
@@ -200,21 +180,20 @@ class Recording:
             writer.writerows(np.column_stack([self.t, *signals.values()]).tolist())
 
     def to_npz(self, path: str | Path) -> None:
-        """Write a NumPy archive, complete or not at all; `from_npz` returns the same bits."""
+        """Write a NumPy archive atomically; `load_recording` returns the same values."""
         with atomic_write(path) as temporary, temporary.open('wb') as file:
-            arrays: dict[str, Any] = {'t': self.t, 'joint_names': np.array(self.joint_names)}
-            np.savez_compressed(file, **arrays, **self._signals())
+            np.savez_compressed(file, t=self.t, joint_names=self.joint_names, **self.signals)
 
-    def _signals(self) -> dict[str, Any]:
-        """Return the signals that were recorded."""
-        return {signal: getattr(self, signal) for signal in SIGNALS
+    @property
+    def signals(self) -> dict[str, Any]:
+        """The recorded signals by name, (N, n) each."""
+        return {signal: getattr(self, signal) for signal in columns.SIGNALS
                 if getattr(self, signal) is not None}
 
     def __repr__(self) -> str:
-        measured = ', '.join(s for s in SIGNALS if getattr(self, s) is not None)
         return (f'<Recording {self.name or "without a name"}: {len(self)} samples of '
                 f'{len(self.joint_names)} joints, {self.duration:.4g} s at {self.rate:.4g} Hz, '
-                f'{measured}>')
+                f'{", ".join(self.signals)}>')
 
     def __len__(self) -> int:
         return len(self.t)
@@ -231,13 +210,15 @@ class Recording:
 
     @cached_property
     def rate(self) -> float:
-        """One over the median step [Hz]."""
+        """Sampling rate: the reciprocal of the median step between stamps [Hz]."""
         return float(1 / np.median(np.diff(self.t)))
 
     @property
     def gaps(self) -> tuple[tuple[float, float], ...]:
-        """The gaps: the stamp before each and its length, both [s]."""
-        return stamps.gaps(self.t)
+        """Stamp before each gap (a step above `GAP_STEPS` median steps) and its length, [s]."""
+        steps = np.diff(self.t)
+        wide = steps > stamps.GAP_STEPS * np.median(steps)
+        return tuple(zip(self.t[:-1][wide].tolist(), steps[wide].tolist()))
 
     def window(self, first: int, last: int) -> Recording:
         """
@@ -256,9 +237,9 @@ class Recording:
         """
         if not 0 <= first < last <= len(self):
             raise RecordingError(f'{self.label} has the samples 0 to {len(self)}; the window '
-                                 f'{first} to {last} is not in it')
+                                 f'{first} to {last} exceeds this')
         rows = slice(first, last)
-        return self._with(self.t[rows], lambda values: values[rows], self.joint_names)
+        return self._with(lambda values: values[rows], t=self.t[rows], core=None)
 
     def between(self, first: float, last: float) -> Recording:
         """
@@ -272,16 +253,16 @@ class Recording:
         Raises
         ------
         RecordingError
-            The recording is shorter, or has too few samples in between.
+            The recording is shorter than `last`, or has fewer than 10 samples in the window.
 
         """
         if not 0 <= first < last <= self.duration + 1 / self.rate:
             raise RecordingError(f'{self.label} lasts {self.duration:.6g} s; the window {first:g} '
-                                 f's to {last:g} s is not in it')
+                                 f's to {last:g} s exceeds this')
         rows = np.searchsorted(self.t - self.t[0], (first, last))
         if rows[1] - rows[0] < stamps.SHORTEST:
             raise RecordingError(f'{self.label} has {rows[1] - rows[0]} samples between {first:g} '
-                                 f's and {last:g} s; take a longer window')
+                                 f's and {last:g} s; use a longer window')
         return self.window(int(rows[0]), int(rows[1]))
 
     def select(self, joint_names: Iterable[str]) -> Recording:
@@ -308,12 +289,12 @@ class Recording:
                 f"{self.label} does not have the joint '{', '.join(missing)}'; it has: "
                 f'{", ".join(self.joint_names)}. Record all joints of the arm, or lock those that '
                 f'stand still')
-        columns = [self.joint_names.index(name) for name in names]
-        return self._with(self.t, lambda values: values[:, columns], names, self.core)
+        indices = [self.joint_names.index(name) for name in names]
+        return self._with(lambda values: values[:, indices], joint_names=names)
 
     def joint_position(self, arm: Arm) -> Array:
         """
-        Return the positions of an arm's joints, (N, n) [rad or m], in its order; maybe read-only.
+        Return the positions of an arm's joints, (N, n) [rad or m], in its order.
 
         Parameters
         ----------
@@ -323,11 +304,10 @@ class Recording:
         Raises
         ------
         RecordingError
-            A joint was not recorded, or positions cannot be radians.
+            A joint was not recorded, or the positions are in degrees.
 
         """
-        recording = self.select(arm.joint_names)
-        return _joint_position(arm, recording.q, self.label)
+        return effort.require_radians(arm, self.select(arm.joint_names).q, self.label)
 
     def joint_command(self, arm: Arm) -> Array:
         """
@@ -341,19 +321,19 @@ class Recording:
         Raises
         ------
         RecordingError
-            There are none, or they cannot be radians.
+            Commands were not recorded, or are in degrees.
 
         """
-        recording = self.select(arm.joint_names)
-        if recording.command is None:
+        command = self.select(arm.joint_names).command
+        if command is None:
             raise RecordingError(
                 f'{self.label} has no commanded positions; name their columns command_<joint>, or '
                 'in the robot YAML: `recording: {command: NAME_{joint}}`')
-        return _joint_position(arm, recording.command, f'{self.label} (commands)')
+        return effort.require_radians(arm, command, f'{self.label} (commands)')
 
     def joint_velocity(self, arm: Arm) -> Array | None:
         """
-        Return the velocities of an arm's joints, (N, n), or None where none were recorded.
+        Return the velocities of an arm's joints, (N, n), or None if they were not recorded.
 
         Parameters
         ----------
@@ -366,7 +346,7 @@ class Recording:
 
     def joint_torque(self, arm: Arm) -> Array:
         """
-        Return the torques at an arm's joints, (N, n) [N m or N], in its order; maybe read-only.
+        Return the torques at an arm's joints, (N, n) [N m or N], in its order.
 
         Parameters
         ----------
@@ -377,65 +357,41 @@ class Recording:
         Raises
         ------
         RecordingError
-            The recording has no efforts, or currents without a gain.
+            The recording has neither torques nor currents, a drive gain is unknown, or a joint
+            without effort is not in `Arm.unmeasured`.
 
         """
         recording = self.select(arm.joint_names)
-        raw, is_current = effort.raw_effort(arm, recording.tau, recording.current, self.label)
-        q = recording.joint_position(arm)
-        if not is_current and effort._is_joint_torque(arm):
-            effort.without_unmeasured(arm, raw[:1], self.label)    # NaN in all rows or none
-            return raw
+        torque = effort.recorded_torque(arm, recording.tau, recording.current, self.label)
+        torque = effort.without_unmeasured(arm, torque, self.label)
+        return effort.joint_torque(arm, torque, recording.joint_position(arm)) * arm.measured
 
-        torque = effort.without_unmeasured(arm, raw, self.label)
-        if is_current:
-            torque = effort.torque_of_current(arm, torque, self.label)
-        at_joints: Array = effort.joint_torque(arm, torque, q) * arm.measured
-        return at_joints
-
-    def _with(self, t: Array, pick: Any, names: tuple[str, ...],
-              core: slice | None = None) -> Recording:
-        signals: dict[str, Any] = {name: pick(values) for name, values in self._signals().items()}
-        return Recording(t, **signals, joint_names=names, name=self.name, remarks=self.remarks,
-                         core=core)
+    def _with(self, pick: Callable[[Array], Array], **changes: Any) -> Recording:
+        """Return the recording with `pick` applied to each signal, and with changed fields."""
+        changes |= {name: pick(values) for name, values in self.signals.items()}
+        return replace(self, **changes)
 
     def _check_velocity(self) -> None:
+        """Raise an error if velocities or positions are in degrees and the others in radians."""
         if self.v is None:
             return
-        with np.errstate(over='ignore', invalid='ignore', divide='ignore'):    # hostile stamps
-            power, product = np.zeros((2, len(self.joint_names)))
-            for first in range(0, len(self) - 2, BLOCK):
-                near = slice(first, first + BLOCK + 2)    # differences are central
-                slope = np.gradient(self.q[near], self.t[near], axis=0)[1:-1]
-                power += np.einsum('ij,ij->j', slope, slope)
-                product += np.einsum('ij,ij->j', self.v[near][1:-1], slope)
+        k = np.unique(np.linspace(1, len(self) - 2, COMPARED).astype(int))
+        with np.errstate(over='ignore', invalid='ignore', divide='ignore'):    # tiny steps
+            slope = (self.q[k + 1] - self.q[k - 1]) / (self.t[k + 1] - self.t[k - 1])[:, None]
+            power = np.sum(slope ** 2, axis=0)
             moving = (power > 0) & np.isfinite(power)
-            ratios = product[moving] / power[moving]
+            ratios = (np.sum(self.v[k] * slope, axis=0) / power)[moving]
         ratio = float(np.median(ratios)) if len(ratios) else 1.0
         for factor, wrong in ((DEGREES, 'velocities in degrees per second'),
                               (1 / DEGREES, 'positions in degrees')):
             if 0.85 < ratio / factor < 1.15:
                 raise RecordingError(
                     f'{self.label}: the velocities v are {ratio:.3g} times the derivative of the '
-                    f'positions q, as {wrong} would be; give both in radians')
-
-
-def _joint_position(arm: Arm, q: Array, label: str) -> Array:
-    """Return joint positions from recorded ones, (N, n); refuse degrees."""
-    q = effort.joint_position(arm, q)
-    effort.check_radians(arm, q, label)
-    return q
-
-
-def _check_names(names: tuple[str, ...], label: str) -> None:
-    if not names:
-        raise RecordingError(f'{label} names no joint')
-    for name in names:
-        if names.count(name) > 1:
-            raise RecordingError(f"{label} names the joint '{name}' twice")
+                    f'positions q, as with {wrong}; give both in radians')
 
 
 def _numbers(values: ArrayLike, signal: str, label: str) -> np.ndarray:
+    """Return values as an array of floats; raise an error if they are not numbers."""
     try:
         return np.asarray(values, dtype=float)
     except (TypeError, ValueError) as error:
@@ -443,19 +399,22 @@ def _numbers(values: ArrayLike, signal: str, label: str) -> np.ndarray:
 
 
 def _check_finite(values: np.ndarray, signal: str, names: tuple[str, ...], t: np.ndarray | None,
-                  label: str, dead: np.ndarray | bool = False) -> None:
+                  label: str) -> None:
+    """Raise an error for values that are not finite; an effort may be NaN throughout."""
     largest = LARGEST_STAMP if signal == 't' else LARGEST
-    if not values.size:
-        return
     with np.errstate(invalid='ignore'):
-        lowest, highest = np.min(values, axis=0), np.max(values, axis=0)
-        if np.all(dead | (lowest >= -largest) & (highest <= largest)):
-            return
-        wrong = np.argwhere(~((np.abs(values) <= largest) | dead))
+        lowest, highest = column_range(values.reshape(len(values), -1))
+        peaks = np.maximum(-lowest, highest)
+    if np.all(peaks <= largest):
+        return
+    dead = np.all(np.isnan(values), axis=0) & (signal in EFFORTS)
+    wrong = np.argwhere(~((np.abs(values) <= largest) | dead))
+    if not len(wrong):
+        return
     sample, column = wrong[0]
     joint = '' if signal == 't' else f" of joint '{names[column]}'"
     instant = '' if t is None else f' (t = {t[sample]:g} s)'
-    more = f', and {len(wrong) - 1} more are no measurements' if len(wrong) > 1 else ''
+    more = f', and {len(wrong) - 1} more are invalid' if len(wrong) > 1 else ''
     raise RecordingError(
         f'{label}: {signal}{joint} is {values[sample, column]} at sample {sample}{instant}{more}; '
-        f'leave these samples out, gaps are dealt with')
+        f'leave these samples out; gaps are allowed')

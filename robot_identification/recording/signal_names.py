@@ -11,187 +11,115 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Names of the signals in files, and their units."""
+"""Names and units of the signals in files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.arm.recording_block import (
-    JOINT,
-    RECORDING_KEYS,
-    SIGNAL_KEYS,
-    unit_factor,
-)
+from robot_identification.arm.recording_block import JOINT, SIGNAL_KEYS, unit_factor
 from robot_identification.arrays import Array
-from robot_identification.errors import RecordingError, UnknownNameError
-
-LISTED_NAMES = 20    # names of a file that an error message lists; LeRobot datasets have fewer
+from robot_identification.recording.column_source import ColumnSource
 
 
 @dataclass(frozen=True)
 class SignalName:
     """
-    A name that a signal may have in a file, and its unit there.
+    Name and unit of a signal in a file.
 
     Parameters
     ----------
     name
-        Name of the column or array, or its beginning: `q` of `q_<joint>`. With `{joint}` in it,
-        the full name of each joint's column.
+        Name of an array of all joints, or the first part of column names: `q` of `q_<joint>`. A
+        name with `{joint}` is the full name of each joint's column.
     aliases
-        Names of the joints in the file, by joint.
-    factor
-        Factor from the unit of the file to SI; by joint where each has its own.
-    angular
-        Whether the unit is an angle, which does not apply to prismatic joints.
+        Names of the arm's joints in the file, by joint. Joints that are missing have their own
+        name.
+    factors
+        Factors from the unit in the file to SI, by joint; 1 for joints that are missing.
 
     """
 
     name: str
-    aliases: Mapping[str, str]
-    factor: float | Mapping[str, float] = 1.0
-    angular: bool = False
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    factors: Mapping[str, float] = field(default_factory=dict)
 
-    def columns(self, present: Sequence[str], joints: Sequence[str]) -> list[str]:
+    def columns(self, source: ColumnSource, joints: Sequence[str]) -> list[str]:
         """
-        Return the name of each joint's column, whether the file has it or not.
+        Return the name that each joint's column must have; the file may lack the column.
 
         Parameters
         ----------
-        present
-            Columns of the file.
+        source
+            The file.
         joints
             Names of the joints.
 
         """
-        called = [self.aliases.get(joint, joint) for joint in joints]
+        aliases = [self.aliases.get(joint, joint) for joint in joints]
         if JOINT in self.name:
-            return [self.name.replace(JOINT, alias) for alias in called]
-        columns = [f'{self.name}_{alias}' for alias in called]
-        if len(joints) == 1 and self.name in present and columns[0] not in present:
+            return [self.name.replace(JOINT, alias) for alias in aliases]
+        if self.name in source.widths:    # an array of all joints
+            return [f'{self.name}[{alias if alias.isdecimal() else k}]'
+                    for k, alias in enumerate(aliases)]
+        columns = [f'{self.name}_{alias}' for alias in aliases]
+        if len(joints) == 1 and self.name in source.names and columns[0] not in source.names:
             return [self.name]
         return columns
 
-    def to_si(self, values: Array, joints: Sequence[str], arm: Arm | None) -> Array:
+    def to_si(self, values: Array, joints: Sequence[str]) -> Array:
         """
         Return values in SI units, (N, n).
 
         Parameters
         ----------
         values
-            As recorded, (N, n), or (N,) of one joint.
+            Recorded values, (N, n).
         joints
             Names of the n joints.
-        arm
-            The arm; angular units do not apply to its prismatic joints.
 
         """
-        if self.factor == 1.0:
+        if not self.factors:
             return values
-        if isinstance(self.factor, Mapping):
-            return values * np.array([self.factor[joint] for joint in joints])
-        prismatic = set() if arm is None or not self.angular else {
-            joint for joint, slides in zip(arm.joint_names, arm.prismatic) if slides}
-        return values * np.array([1.0 if joint in prismatic else self.factor for joint in joints])
-
-    def seconds(self, stamps: Array, first: float) -> Array:
-        """
-        Return stamps in seconds.
-
-        Stamps in other units count from the first one, which preserves their precision.
-
-        Parameters
-        ----------
-        stamps
-            As recorded, (N,).
-        first
-            The first stamp of the file.
-
-        """
-        factor = self.factor
-        if not isinstance(factor, float) or factor == 1.0:
-            return stamps
-        return (stamps - first) * factor
+        return values * np.array([self.factors.get(joint, 1.0) for joint in joints])
 
 
-def signal_names(arm: Arm | None,
-                 block: Mapping[str, Any] | None) -> dict[str, tuple[SignalName, ...]]:
+def signal_names(arm: Arm | None, block: Mapping[str, Any] | None = None) -> dict[str, SignalName]:
     """
-    Return the names that each signal may have in a file, in the order of preference.
-
-    A name in the robot YAML or in `block` precedes the standard one, under which this package
-    writes its own files.
+    Return the name and unit of each signal, by its key in the block `recording`.
 
     Parameters
     ----------
     arm
-        Its robot YAML may name the signals, under `recording`.
+        The arm; angular units do not apply to its prismatic joints. None for the standard names,
+        which this package writes, and SI units.
     block
-        A block `recording` that overrides the robot YAML's, key by key.
+        The block `recording`. Default: that of the robot YAML. A signal that it does not name has
+        its standard name.
 
     Raises
     ------
-    UnknownNameError
-        The block names a signal that recordings do not have.
     ConfigurationError
         A unit is not known.
 
     """
-    merged: dict[str, Any] = {}
-    for each in (arm.recording_keys if arm is not None else {}, block or {}):
-        for signal in each:
-            if signal not in RECORDING_KEYS:
-                raise UnknownNameError('signal of a recording', signal, SIGNAL_KEYS)
-        merged.update(each)
-    units, names = merged.get('units', {}), merged.get('names', {})
-    if arm is not None and not isinstance(names, Mapping):
-        names = dict(zip(arm.joint_names, names, strict=True))
-    aliases = {joint: str(name) for joint, name in names.items()}
-    result: dict[str, tuple[SignalName, ...]] = {}
+    if arm is None:
+        return {signal: SignalName(signal) for signal in SIGNAL_KEYS}
+    block = arm.recording_keys if block is None else block
+    units = block.get('units', {})
+    aliases = {joint: str(name) for joint, name in block.get('names', {}).items()}
+    result = {}
     for signal in SIGNAL_KEYS:
         unit = units.get(signal, units.get('q') if signal == 'command' else None)
-        factor = {joint: _factor(signal, own) for joint, own in unit.items()} if isinstance(
-            unit, Mapping) else _factor(signal, unit)
-        own = SignalName(merged.get(signal, signal), aliases, factor,
-                         signal in ('q', 'v', 'command') and isinstance(unit, str))
-        standard = SignalName(signal, {})
-        result[signal] = (own,) if own == standard else (own, standard)
+        angular = isinstance(unit, str) and signal in ('q', 'v', 'command')
+        own = unit if isinstance(unit, Mapping) else {} if unit is None else {
+            joint: unit for joint, slides in zip(arm.joint_names, arm.prismatic)
+            if not (slides and angular)}
+        result[signal] = SignalName(block.get(signal, signal), aliases, {
+            joint: unit_factor(signal, each, '`recording: {units: ...}`')
+            for joint, each in own.items()})
     return result
-
-
-def _factor(signal: str, unit: Any) -> float:
-    return 1.0 if unit is None else unit_factor(signal, unit, '`recording: {units: ...}`')
-
-
-def distinct_names(names: Iterable[SignalName]) -> list[str]:
-    """Return the names as text, each once."""
-    return list(dict.fromkeys(each.name for each in names))
-
-
-def missing_signal(label: str, kind: str, names: Iterable[str], present: Sequence[str],
-                   signal: str) -> RecordingError:
-    """
-    Return the error for a signal that is not in a file.
-
-    Parameters
-    ----------
-    label, kind
-        The file and what it consists of, for the message: 'array' or 'column'.
-    names, present
-        The names that were looked up, and those in the file.
-    signal
-        Key of the signal in the block `recording`.
-
-    """
-    listed = ', '.join(name[:60] for name in present[:LISTED_NAMES])
-    if len(present) > LISTED_NAMES:
-        listed += f' and {len(present) - LISTED_NAMES} more'
-    quoted = ', '.join(f"'{name}'" for name in names)
-    return RecordingError(
-        f'{label} has no {kind} {quoted}; it has: {listed}. Rename it, or name it in '
-        f'the robot YAML: `recording: {{{signal}: NAME}}` (`init --recording` proposes the block)')

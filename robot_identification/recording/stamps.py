@@ -16,27 +16,26 @@
 from __future__ import annotations
 
 import numpy as np
+from robot_identification.arm.recording_block import UNITS
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.errors import RecordingError
 
 SHORTEST = 10  # samples
 GAP_STEPS = 4.0  # median steps; a longer step is a gap
-JUMP = 100  # steps; a stamp that is later belongs to another recording
-_OVERLAP = 5  # samples that interleave across a backward step; with more the clock was set back
+JUMP = 100  # [steps] maximum delay of a late stamp; a larger one means another recording
+_OVERLAP = 5  # maximum of `_overlap` for late stamps; above it the clock was set back
 DISORDER = 0.05  # largest fraction of late or repeated stamps
-FASTEST = 50e3  # [Hz] highest rate of a recording; the lowest, 5 Hz, is in UNITS
-# unit, median step from which stamps have it (20 kHz to 5 Hz each), and units per second
-UNITS = (('nanoseconds', 5e4, 1e9), ('microseconds', 50.0, 1e6), ('milliseconds', 0.2, 1e3))
-
-SHORT = {'nanoseconds': 'ns', 'microseconds': 'us', 'milliseconds': 'ms'}
+FASTEST = 50e3  # [Hz] highest rate of a recording
+# unit, and smallest median step that is taken for it: in seconds, 0.2 would be 5 Hz or less
+LIKELY_UNITS = (('ns', 5e4), ('us', 50.0), ('ms', 0.2))
 
 
-def ordered(t: Array, label: str) -> tuple[IndexArray | slice, int, int]:
+def order_stamps(t: Array, label: str) -> tuple[IndexArray | slice, int, int]:
     """
-    Return the rows to keep, in the order of time, and the counts of late and repeated stamps.
+    Return the rows to keep in order of time, and the numbers of late and of repeated stamps.
 
-    Middleware delivers a few messages late or twice: the former are sorted, the latter dropped. A
-    recording with more than a fraction `DISORDER` of either is refused.
+    Middleware may deliver messages late or twice. Late samples are sorted, repeated ones dropped.
+    A recording in which the fraction of either exceeds `DISORDER` is refused.
 
     Parameters
     ----------
@@ -48,18 +47,18 @@ def ordered(t: Array, label: str) -> tuple[IndexArray | slice, int, int]:
     Returns
     -------
     tuple
-        Rows (M,) or, where nothing was wrong, a slice of all; the number of stamps that were out
-        of order, and of those that were there repeated.
+        The rows to keep, (M,), or a slice of all rows if the stamps increase; the number of late
+        stamps; the number of repeated stamps.
 
     Raises
     ------
     RecordingError
-        Too few stamps, not seconds, or too much disorder.
+        There are too few stamps, too many are late or repeated, or they are not in seconds.
 
     """
     if len(t) < SHORTEST:
-        raise RecordingError(f'{label} has {len(t)} samples, at least {SHORTEST} are needed; '
-                             f'record a whole motion')
+        raise RecordingError(f'{label} has {len(t)} samples; at least {SHORTEST} are needed; '
+                             'record a complete motion')
     steps = np.diff(t)
     if np.min(steps) > 0:
         _check_unit(float(np.median(steps)), label)
@@ -71,44 +70,28 @@ def ordered(t: Array, label: str) -> tuple[IndexArray | slice, int, int]:
         first = int(np.argmin(steps))
         raise RecordingError(
             f'{label}: {late} of its stamps go backwards, the worst by {-steps[first]:g} s after '
-            f'sample {first}; it seems to hold several recordings or a clock that was set: split '
+            f'sample {first}; it contains several recordings, or the clock was set: split '
             f'it there, or use the stamps of the sender')
-    rows = np.argsort(t, kind='stable') if late else np.arange(len(t))
-    repeated = np.concatenate([[False], np.diff(t[rows]) == 0])
-    copies = int(np.count_nonzero(repeated))
+    rows = np.argsort(t, kind='stable')
+    rows = rows[np.diff(t[rows], prepend=-np.inf) > 0]
+    copies = len(t) - len(rows)
     if copies > DISORDER * len(t):
         raise RecordingError(
             f'{label}: {copies} of {len(t)} stamps repeat the one before; the clock of the stamps '
-            'is '
-            f'coarser than the recording: write stamps with all their digits, or leave repeated '
-            f'messages out')
-    rows = rows[~repeated]
+            'is coarser than the recording: write stamps with all their digits, or leave repeated '
+            'messages out')
     _check_unit(float(np.median(np.diff(t[rows]))), label)
     return rows, late, copies
 
 
-def gaps(t: Array) -> tuple[tuple[float, float], ...]:
-    """
-    Return the gaps: the stamp before each and its length, both [s].
-
-    Parameters
-    ----------
-    t
-        Increasing stamps, (N,) [s].
-
-    """
-    steps = np.diff(t)
-    longest = GAP_STEPS * float(np.median(steps))
-    wide = np.flatnonzero(steps > longest)
-    return tuple((float(t[k]), float(steps[k])) for k in wide)
-
-
 def _overlap(t: Array) -> int:
     """
-    Return the largest number of samples that interleave across a backward step of the clock.
+    Return how many samples before and after a backward step of the stamps interleave at most.
 
-    A late message, or a single stamp in the future, interleaves with one sample. A clock that was
-    set back interleaves long stretches, which must not be sorted.
+    At a backward step, some stamps before it are larger than the next one, and some after it are
+    smaller than the largest so far. The smaller of these two counts is 1 for a late message or a
+    single stamp in the future. It is large if the clock was set back; sorting would then mix two
+    motions.
     """
     worst = 0
     for k in np.flatnonzero(np.diff(t) < 0):
@@ -120,16 +103,16 @@ def _overlap(t: Array) -> int:
 
 
 def _check_unit(step: float, label: str) -> None:
-    for unit, threshold, factor in UNITS:
+    """Raise an error if the median step of the stamps cannot be in seconds."""
+    for unit, threshold in LIKELY_UNITS:
         if step >= threshold:
             raise RecordingError(
                 f'{label}: the median step of its stamps is {step:g}, which cannot be seconds '
-                f'({1 / step:.3g} samples a second); if they are {unit} ({factor / step:.4g} Hz), '
-                f'divide them by {factor:g}, or say so in the robot YAML: `recording: {{units: '
-                f'{{t: {SHORT[unit]}}}}}`')
+                f'({1 / step:.3g} samples a second); if they are in {unit} '
+                f'({1 / (step * UNITS["t"][unit]):.4g} Hz), set '
+                f'`recording: {{units: {{t: {unit}}}}}` in the robot YAML, or convert them')
     if step < 1 / FASTEST:
         raise RecordingError(
             f'{label}: the median step of its stamps is {step:g} s, that is {1 / step:.3g} '
-            'samples a '
-            f'second, more than the {FASTEST:g} that an arm is recorded with; stamps must be in '
-            f'seconds')
+            f'samples a second; more than {FASTEST:g} are implausible, and stamps '
+            'must be in seconds')

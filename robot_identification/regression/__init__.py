@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Regression: samples and a model structure become one small triangular factor per joint."""
+"""Regression: reduces the samples to one small triangular factor per joint."""
 
 from robot_identification.regression.reduce import residuals
 from robot_identification.regression.reduced_regression import ReducedRegression

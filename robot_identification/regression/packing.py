@@ -11,58 +11,93 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""From a block of samples to the decimated rows of each joint, packed to what acts on it."""
+"""Decimated regression rows of each joint, with columns only for parameters that act on it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
-from robot_identification.arrays import Array, IndexArray, readonly_view
-from robot_identification.dynamics import BaseParameters, joint_torque_regressor
+from robot_identification.arrays import Array, consecutive_slices, IndexArray, readonly_view
+from robot_identification.dynamics import BaseParameters
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.dynamics.regressor import default_backend
 from robot_identification.errors import EstimationError
-
-if TYPE_CHECKING:
-    from robot_identification.signals import Samples
+from robot_identification.signals import Samples
 
 ROWS = 256
-"""Decimated rows of a block at most, but for `BLOCK` samples: the filter's halo of 8 rows, which
-neighbouring blocks share, is then 3 % of the work."""
+"""Maximum number of decimated rows per block; larger if a block would have less than `BLOCK`
+samples. Adjacent blocks both process the samples that the decimation filter needs beyond its rows
+(its length, 8 rows), which is 3 % of 256 rows."""
 BLOCK = 2048
-"""Samples that are worked on at once: friction columns stay in a core's cache."""
-PARTS = 8
-"""Blocks at least, and sums of them that are made side by side: cores beyond these wait."""
+"""Number of samples processed at once, so that their friction columns fit into a core's cache."""
+GROUPS = 8
+"""Minimum number of blocks (if there are as many rows), and number of groups of blocks that are
+summed in parallel. A fixed number, so that results do not depend on the number of cores."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Samples `samples` (with the decimation filter's halo) that make the rows `rows`."""
+    """Decimated rows and the samples from which the decimation filter computes them."""
 
     samples: slice
     rows: slice
 
 
-def joint_columns(base: BaseParameters) -> tuple[IndexArray, ...]:
+def expand_rows(packed: Sequence[Array], columns: Sequence[IndexArray], rank: int,
+                weights: Array) -> Array:
     """
-    Return for each joint the base parameters that can act on it, tuple of (c_j,) int.
+    Return the weighted rows of all joints, stacked and expanded to all base parameters.
 
-    A joint whose effort is not measured has none, and its torque is zero: its rows say nothing.
+    Parameters
+    ----------
+    packed
+        Rows of each joint, (rows, c_j + k): columns of its base parameters, then k other columns,
+        for instance the torque.
+    columns
+        The c_j base parameters of each joint, see `BaseParameters.joint_columns`.
+    rank
+        Number r of all base parameters.
+    weights
+        Weight of each joint's rows, (n,).
+
+    Returns
+    -------
+    expanded
+        (all rows, r + k).
+
     """
-    structure = base.structure
-    support = structure.support[:, base.columns] * structure.arm.measured[:, None]
-    return tuple(np.flatnonzero(row) for row in support)
+    expanded = []
+    for rows, chosen, weight in zip(packed, columns, weights):
+        wide = np.zeros((len(rows), rank + rows.shape[1] - len(chosen)))
+        wide[:, chosen], wide[:, rank:] = rows[:, :len(chosen)], rows[:, len(chosen):]
+        expanded.append(weight * wide)
+    return np.vstack(expanded)
+
+
+def row_count(samples: Samples) -> int:
+    """Return the number of decimated rows of each joint."""
+    return sum(samples.decimator().rows(run.stop - run.start) for run in samples.segments)
+
+
+def iterate_row_blocks(samples: Samples, rows: int) -> Iterator[Block]:
+    """Yield consecutive blocks with at most this number of decimated rows."""
+    decimator, done = samples.decimator(), 0
+    for run in samples.segments:
+        for inside, made in decimator.blocks(run.stop - run.start, rows):
+            yield Block(slice(run.start + inside.start, run.start + inside.stop),
+                        slice(done + made.start, done + made.stop))
+        done += decimator.rows(run.stop - run.start)
 
 
 def blocks_of(samples: Samples) -> list[Block]:
     """
-    Return blocks that together make all rows.
+    Return blocks that together contain all decimated rows of the samples.
 
-    They depend on the samples alone, so that no digit depends on the number of cores.
+    The blocks depend only on the samples, so that results do not depend on the number of cores.
 
     Parameters
     ----------
@@ -72,19 +107,12 @@ def blocks_of(samples: Samples) -> list[Block]:
     Raises
     ------
     EstimationError
-        The samples are too few to make a row.
+        There are too few samples for one row.
 
     """
     decimator = samples.decimator()
-    rows = sum(decimator.rows(s.stop - s.start) for s in samples.segments)
     size = max(ROWS, BLOCK // decimator.factor)
-    size = max(1, min(size, -(-rows // PARTS)))
-    blocks, done = [], 0
-    for segment in samples.segments:
-        for part, made in decimator.blocks(segment.stop - segment.start, size):
-            blocks.append(Block(slice(segment.start + part.start, segment.start + part.stop),
-                                slice(done + made.start, done + made.stop)))
-        done += decimator.rows(segment.stop - segment.start)
+    blocks = list(iterate_row_blocks(samples, max(1, min(size, -(-row_count(samples) // GROUPS)))))
     if not blocks:
         raise EstimationError(
             f'{len(samples.t)} samples at {samples.rate:.4g} Hz are too few to make one row at '
@@ -94,7 +122,7 @@ def blocks_of(samples: Samples) -> list[Block]:
 
 class RowAssembler:
     """
-    Makes decimated rows [columns, torque] of each joint.
+    Computes decimated rows [columns, torque] of the regression of each joint.
 
     Parameters
     ----------
@@ -103,92 +131,67 @@ class RowAssembler:
     samples
         Processed states and torques.
     load
-        Transmitted torques, (N, n) [N m or N]; for friction that needs it.
+        Transmitted torques, (N, n) [N m or N]; for load-dependent friction.
 
     """
 
     def __init__(self, base: BaseParameters, samples: Samples, load: Array | None = None) -> None:
         self.base, self.samples, self.load = base, samples, load
-        self.columns = joint_columns(base)
+        self.columns = base.joint_columns
         self._states = base.structure.states(samples.q)
         self._decimator = samples.decimator()
-        ends = np.cumsum([len(chosen) + 1 for chosen in self.columns])
-        self._parts = [slice(int(end) - len(chosen) - 1, int(end))
-                       for end, chosen in zip(ends, self.columns)]
+        self._slices = consecutive_slices(len(chosen) + 1 for chosen in self.columns)
 
     def rows(self, block: Block) -> list[Array]:
         """Return for each joint the decimated columns and torque of a block, (rows, c_j + 1)."""
         compiled = (self.base.structure.backend or default_backend()) == 'numba'
         table = self._compiled(block) if compiled else self._plain(block)
-        return [table[:, part] for part in self._parts]
+        return [table[:, joint] for joint in self._slices]
 
     def _compiled(self, block: Block) -> Array:
-        """Return decimated rows without storing columns at the full rate (compiled)."""
+        """Return the rows of all joints side by side, computed by the compiled kernel."""
         from robot_identification.regression.packing_kernels import add_decimated
-        decimator = self._decimator
-        out = np.zeros((block.rows.stop - block.rows.start, self._parts[-1].stop))
+        structure, decimator = self.base.structure, self._decimator
+        out = np.zeros((block.rows.stop - block.rows.start, self._slices[-1].stop))
         first = block.samples.start
-        for begin in range(first, block.samples.stop, BLOCK):
-            rows = slice(begin, min(begin + BLOCK, block.samples.stop))
-            add_decimated(*map(readonly_view, self._motion(rows)), *self._tree,
-                          readonly_view(self._extra(rows)), readonly_view(self._torque(rows)),
-                          *self._places, decimator.taps, decimator.factor, begin - first, out)
+        for start in range(first, block.samples.stop, BLOCK):
+            rows = slice(start, min(start + BLOCK, block.samples.stop))
+            motion, torque = self._motion(rows), self._torque(rows)
+            extra = structure.actuator_columns(*motion)
+            add_decimated(*map(readonly_view, motion[:3]), *Kinematics.of(structure.arm),
+                          readonly_view(extra), readonly_view(torque), *self._mapping,
+                          decimator.taps, decimator.factor, start - first, out)
         return out
 
     def _plain(self, block: Block) -> Array:
-        """Return the same without the compiled kernel."""
-        rows = block.samples
-        structure = self.base.structure
-        regressor = joint_torque_regressor(structure.arm, *self._motion(rows),
-                                           backend=structure.backend)
-        table = np.empty((rows.stop - rows.start, self._parts[-1].stop))
-        places, sources, extra_places, extra_sources, factors, tau_places = self._places
-        table[:, places] = regressor.reshape(len(table), -1)[:, sources]
-        table[:, extra_places] = self._extra(rows)[:, extra_sources] * factors
-        table[:, tau_places] = self._torque(rows)
-        return self._decimator.apply(table)
+        """Return the rows of all joints side by side, computed with the backend 'pinocchio'."""
+        columns = self.base.structure.columns(*self._motion(block.samples))
+        torque = self._torque(block.samples)
+        return self._decimator.apply(np.column_stack([
+            values for j, chosen in enumerate(self.columns)
+            for values in (columns[:, j, self.base.columns[chosen]], torque[:, j])]))
 
     @cached_property
-    def _tree(self) -> Kinematics:
-        return Kinematics.of(self.base.structure.arm)
+    def _mapping(self) -> tuple[Any, ...]:
+        """Arguments of `add_decimated`, from `columns` to `tau_columns`."""
+        links = self.base.structure.inertial_slice.stop
+        torques = np.array([joint.stop - 1 for joint in self._slices])
+        columns = np.delete(np.arange(self._slices[-1].stop), torques)
+        joints = np.repeat(np.arange(len(torques)), [len(chosen) for chosen in self.columns])
+        standard = self.base.columns[np.concatenate(self.columns)]
+        rigid = standard < links
+        extra = standard[~rigid] - links
+        return (columns[rigid], (joints * links + standard)[rigid], columns[~rigid], extra,
+                self.base.structure.spread[joints[~rigid], extra], torques)
 
-    @cached_property
-    def _places(self) -> tuple[Any, ...]:
-        """Where in a packed row each entry goes, see `add_decimated`."""
-        structure = self.base.structure
-        links = structure.inertial_slice.stop
-        spread = np.hstack([structure.arm.balanced_joints[structure.unknown_balancers].T,
-                            structure.spread])
-        rigid: list[Sequence[int]] = []
-        extra: list[Sequence[int]] = []
-        factors: list[float] = []
-        for j, (part, chosen) in enumerate(zip(self._parts, self.columns)):
-            for place, standard in enumerate(self.base.columns[chosen], start=part.start):
-                if standard < links:
-                    rigid.append((place, j * links + standard))
-                else:
-                    extra.append((place, standard - links))
-                    factors.append(float(spread[j, standard - links]))
-        return (*np.array(rigid, dtype=np.int64).reshape(-1, 2).T.copy(),
-                *np.array(extra, dtype=np.int64).reshape(-1, 2).T.copy(),
-                np.array(factors), np.array([part.stop - 1 for part in self._parts]))
-
-    def _motion(self, rows: slice) -> tuple[Array, Array, Array]:
+    def _motion(self, rows: slice) -> list[Any]:
+        """Return q, v, a, load and states of friction of some samples."""
         samples = self.samples
-        return samples.q[rows], samples.v[rows], samples.a[rows]
-
-    def _extra(self, rows: slice) -> Array:
-        """Return the columns of balancers, rotors and friction of each element, (N, e)."""
-        structure = self.base.structure
-        q, v, a = self._motion(rows)
-        drive = structure.element_columns(q, v, a, *(
-            None if x is None else x[rows] for x in (self.load, self._states)))
-        unknown = structure.unknown_balancers
-        if not unknown:
-            return drive
-        return np.hstack([structure.arm.balancer_columns(q)[:, unknown], drive])
+        return [None if x is None else x[rows]
+                for x in (samples.q, samples.v, samples.a, self.load, self._states)]
 
     def _torque(self, rows: slice) -> Array:
+        """Return the measured torques of some samples minus the torque of known balancers."""
         structure, tau = self.base.structure, self.samples.tau[rows]
         if not structure.arm.balancers:
             return tau

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Compiled kernels: decimated regression rows of many samples, only what the fit needs of them."""
+"""Compiled kernels that compute decimated regression rows."""
 
 from __future__ import annotations
 
@@ -20,27 +20,30 @@ import numpy as np
 from robot_identification.dynamics.kernels import LANES, OPTIONS, regressor_lanes, SLOTS
 
 CHUNK = 32
-"""Samples whose columns are made before they are added up: 60 kB for seven joints."""
+"""Number of samples whose columns are stored before decimation. For seven joints they take 60 kB,
+which fits into the second-level cache."""
 
 
 @njit(**OPTIONS)
 def add_decimated(q, v, a, parents, rotations, translations, axes, prismatic, gravity,
-                  extra, tau, places, sources, extra_places, extra_sources, factors, tau_places,
+                  extra, tau, columns, sources, extra_columns, extra_sources, factors, tau_columns,
                   taps, factor, first, out):
     """
-    Add what consecutive samples give to decimated rows, out (R, C).
+    Add the contributions of consecutive samples to the decimated rows, out (R, C).
 
-    Parallel decimation by a filter of impulse response h (`taps`) and D (`factor`): with y_s the
-    packed columns of sample s, regressor and torques alike,
+    The decimation filter has the impulse response h (`taps`) and the decimation factor D
+    (`factor`). With the row y_s (C,) of regressor entries and torques at sample s,
 
-        out_r += sum over s of h[s - r D] y_s,    0 <= s - r D < length of h,
+        out_r += sum over s of h[s - r D] y_s,    0 <= s - r D < length of h.
 
-    where the samples of this call are s = `first` and following. Packed column places[c] is entry
-    sources[c] of the flattened regressor (n, 10 n), column extra_places[c] is factors[c] times
-    entry extra_sources[c] of `extra` (N, e), and column tau_places[j] is the torque of joint j.
+    The samples of this call have the numbers s = first, first + 1, ... The row y_s consists of:
+
+        columns[c]          entry sources[c] of the flattened regressor (n, 10 n)
+        extra_columns[c]    factors[c] times entry extra_sources[c] of `extra` (N, e)
+        tau_columns[j]      torque of joint j
     """
     n = len(parents)
-    links, table = np.zeros((n, SLOTS, LANES)), np.zeros((n, n, 10, LANES))
+    links, table = np.zeros((n + 1, SLOTS, LANES)), np.zeros((n, n, 10, LANES))
     entries = table.reshape((n * 10 * n, LANES))
     width, length = out.shape[1], len(taps)
     packed = np.empty((CHUNK, width))
@@ -50,13 +53,13 @@ def add_decimated(q, v, a, parents, rotations, translations, axes, prismatic, gr
             rows = slice(begin + k, begin + min(k + LANES, count))
             regressor_lanes(q[rows], v[rows], a[rows], parents, rotations, translations, axes,
                             prismatic, gravity, 0, links, table)
-            _pack(entries, places, sources, packed[k:k + LANES])
+            _pack(entries, columns, sources, packed[k:k + LANES])
         for k in range(count):
             row, s = packed[k], begin + k
-            for c in range(len(extra_places)):
-                row[extra_places[c]] = factors[c] * extra[s, extra_sources[c]]
+            for c in range(len(extra_columns)):
+                row[extra_columns[c]] = factors[c] * extra[s, extra_sources[c]]
             for j in range(n):
-                row[tau_places[j]] = tau[s, j]
+                row[tau_columns[j]] = tau[s, j]
         start = first + begin
         lowest = max(0, (start - length + factor) // factor)
         for r in range(lowest, min(len(out), (start + count - 1) // factor + 1)):
@@ -65,34 +68,36 @@ def add_decimated(q, v, a, parents, rotations, translations, axes, prismatic, gr
 
 
 @njit(forceinline=True, **OPTIONS)
-def _pack(entries, places, sources, packed):
+def _pack(entries, columns, sources, packed):
     """
-    Fill columns of `packed` (LANES, C) with entries (n 10 n, LANES) of regressors.
+    Copy entries (n 10 n, LANES) of regressors to columns of `packed` (LANES, C).
 
-    packed[k, places[c]] = entries[sources[c], k].
+    packed[k, columns[c]] = entries[sources[c], k].
     """
-    for c in range(len(places)):
-        row, place = entries[sources[c]], places[c]
+    for c in range(len(columns)):
+        row, column = entries[sources[c]], columns[c]
         for k in range(LANES):
-            packed[k, place] = row[k]
+            packed[k, column] = row[k]
 
 
 @njit(**OPTIONS)
-def _add_rows(target, taps, packed, begin, end, shift):
+def _add_rows(target, taps, packed, first, stop, shift):
     """
-    Add rows of `packed`, weighted by the filter, to `target` (C,).
+    Add rows of `packed`, multiplied by filter coefficients, to `target` (C,).
 
-    target += sum of taps[k + shift] packed[k] over k = begin, ..., end - 1, four at a time.
+        target += sum over k = first, ..., stop - 1 of taps[k + shift] packed[k]
+
+    Four rows are added per pass over `target`, which saves reads and writes of it.
     """
-    k = begin
-    while k + 4 <= end:
+    k = first
+    while k + 4 <= stop:
         t0, t1, t2, t3 = (taps[k + shift], taps[k + shift + 1], taps[k + shift + 2],
                           taps[k + shift + 3])
         p0, p1, p2, p3 = packed[k], packed[k + 1], packed[k + 2], packed[k + 3]
         for c in range(len(target)):
             target[c] += t0 * p0[c] + t1 * p1[c] + t2 * p2[c] + t3 * p3[c]
         k += 4
-    while k < end:
+    while k < stop:
         t0, p0 = taps[k + shift], packed[k]
         for c in range(len(target)):
             target[c] += t0 * p0[c]

@@ -11,40 +11,36 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The regression problem of one identification: what every estimator is given."""
+"""The regression problem of an identification, the input of every estimator."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-import operator
+from typing import TypeVar
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array, IndexArray
+from robot_identification.arrays import Array
 from robot_identification.dynamics import base_parameters, BaseParameters, ModelStructure
 from robot_identification.errors import EstimationError
-from robot_identification.regression.packing import joint_columns
-from robot_identification.regression.reduce import (
-    packed_rows,
-    reduce_samples,
-    residuals,
-    row_count,
-)
+from robot_identification.regression.packing import row_count
+from robot_identification.regression.reduce import packed_rows, reduce_samples, residuals
 from robot_identification.regression.reduced_regression import ReducedRegression, triangle
 from robot_identification.signals import Samples
 from robot_identification.spilling_list import SpillingList
 
-MOST_KEPT = 24_000_000
-"""Bytes of decimated rows that a regression keeps, so that they are made once: those of an hour
-of seven joints at 10 Hz are larger, and are made anew for each use."""
+_Result = TypeVar('_Result')
+MAX_KEPT = 24_000_000
+"""[bytes] Maximum size of the decimated rows that a regression keeps in memory. Larger ones (more
+than an hour of seven joints at 10 Hz) are computed again for each use."""
 
 
 @dataclass(frozen=True, eq=False)
 class Regression:
     """
-    Torques of processed recordings as a linear function of base parameters.
+    Linear regression of the torques of processed recordings on base parameters.
 
     Parameters
     ----------
@@ -53,25 +49,32 @@ class Regression:
     samples
         Processed recordings of the same arm.
     progress
-        Called with the part done of the reduction, 0 to 1.
+        Called with the completed fraction of the reduction, 0 to 1.
     fixed
-        Whether the shape of the friction is that of `base.structure`; otherwise an estimator
-        has to find it.
+        Whether the nonlinear friction parameters (the shape) are fixed to those of
+        `base.structure`; otherwise they are to be estimated.
     loads
-        For friction that depends on load: torques that the joints transmit, (N, n) [N m or N] for
-        each of the samples.
+        Torques that the joints transmit, (N, n) [N m or N] for each of the samples; for
+        load-dependent friction.
     reduced
-        The reduced regression, where it is known already.
+        The reduced regression, if already computed.
     start
-        A shape of the friction (m, s) near the best one, which saves a global search.
+        Initial nonlinear friction parameters (m, s) near the optimum; the fit then does not search
+        globally.
     pieces
-        Index of each of the samples in its recording, see `Samples.piece`; None where each is a
-        recording of its own.
+        Index of each item of `samples` within its recording, see `Samples.piece`; None if each
+        item is a separate recording.
 
     Raises
     ------
     EstimationError
-        The friction depends on load, and no loads were given.
+        The friction depends on load, and `loads` is None.
+
+    Examples
+    --------
+    >>> samples = [process(recording, arm)]    # doctest: +SKIP
+    >>> regression = build_regression(arm, samples, 'stribeck')    # doctest: +SKIP
+    >>> regression.normal.rows    # decimated rows of each joint, (n,)    # doctest: +SKIP
 
     """
 
@@ -93,21 +96,21 @@ class Regression:
     def with_friction_shape(self, shape: Array,
                             reduced: ReducedRegression | None = None) -> Regression:
         """
-        Return the problem with the shape of the friction fixed.
+        Return the problem with fixed nonlinear friction parameters.
 
         Parameters
         ----------
         shape
-            (m, s).
+            Nonlinear friction parameters, (m, s).
         reduced
-            The reduced regression at this shape, where it is known already.
+            The reduced regression at this shape, if already computed.
 
         """
         base = self.base.with_friction_shape(shape) if reduced is None else reduced.base
         return replace(self, base=base, fixed=True, reduced=reduced)
 
     def of(self, estimate: BaseParameters) -> Regression:
-        """Return the problem with the shape of the friction that an estimate's base has."""
+        """Return the problem with nonlinear friction parameters fixed to those of an estimate."""
         shape = estimate.structure.shape
         if self.fixed and np.array_equal(shape, self.base.structure.shape):
             return self
@@ -118,19 +121,17 @@ class Regression:
         """The sum of the reduced regressions of all recordings."""
         if self.reduced is not None:
             return self.reduced
-        return reduce(operator.add, self.reduced_per_piece())
+        return reduce(ReducedRegression.__add__, self.reduced_per_piece())
 
     def reduced_per_piece(self) -> Iterator[ReducedRegression]:
-        """Yield the reduced regression of each of the samples."""
+        """Yield the reduced regression of each item of `samples`."""
         if self.kept is None:
-            return (reduce_samples(self.base, samples, progress=self.progress, load=load)
-                    for samples, load in self.parts)
-        columns = joint_columns(self.base)
-        return (ReducedRegression(self.base, columns, tuple(map(triangle, rows)),
+            return self._map(reduce_samples)
+        return (ReducedRegression(self.base, tuple(map(triangle, rows)),
                                   np.full(len(rows), len(rows[0]))) for rows in self.kept)
 
     def reduced_per_recording(self) -> list[ReducedRegression]:
-        """Return the reduced regression of each recording, the sum over its pieces."""
+        """Return the reduced regression of each recording: the sum over its pieces."""
         recordings: list[ReducedRegression] = []
         for piece, normal in zip(self.pieces or len(self.samples) * (0,), self.reduced_per_piece(),
                                  strict=True):
@@ -142,67 +143,63 @@ class Regression:
 
     @cached_property
     def kept(self) -> Sequence[list[Array]] | None:
-        """For each of the samples the rows of each joint, see `packed_rows`; None if too many."""
-        width = sum(len(chosen) + 1 for chosen in joint_columns(self.base))
-        if sum(map(row_count, self.samples)) * width * 8 > MOST_KEPT:
+        """Rows of each joint for each item of `samples`, see `packed_rows`; None if too large."""
+        width = sum(len(chosen) + 1 for chosen in self.base.joint_columns)
+        if sum(map(row_count, self.samples)) * width * 8 > MAX_KEPT:
             return None
-        return SpillingList(packed_rows(self.base, samples, load, self.progress)
-                            for samples, load in self.parts)
+        return list(self._map(packed_rows))
+
+    def _map(self, function: Callable[[BaseParameters, Samples, Array | None], _Result],
+             ) -> Iterator[_Result]:
+        """Yield function(base, samples, load) for each item of `samples`, and report progress."""
+        for index, (samples, load) in enumerate(self.samples_with_loads, start=1):
+            yield function(self.base, samples, load)
+            if self.progress is not None:
+                self.progress(index / len(self.samples))
 
     def rows(self) -> list[Array]:
-        """Return for each joint the rows of all samples, `kept` ones or made anew."""
-        parts = self.kept or [packed_rows(self.base, samples, load)
-                              for samples, load in self.parts]
-        return [np.vstack(joint) for joint in zip(*parts)]
+        """Return the decimated rows [columns, torque] of each joint, of all samples."""
+        return [np.vstack(joint) for joint in zip(*(self.kept or self._map(packed_rows)))]
 
     def residuals_per_piece(self, beta: Array) -> Iterator[Array]:
-        """Yield torque minus prediction on the rows of each of the samples, (rows, n)."""
+        """Yield the torque residuals of each item of `samples`, (rows, n) [N m or N]."""
         if self.kept is None:
             return (residuals(self.base, samples, beta, load=load)
-                    for samples, load in self.parts)
-        columns = joint_columns(self.base)
-        return (_kept_residuals(rows, columns, beta) for rows in self.kept)
+                    for samples, load in self.samples_with_loads)
+        return (np.column_stack([packed[:, -1] - packed[:, :-1] @ beta[chosen] for packed, chosen
+                                 in zip(rows, self.base.joint_columns)]) for rows in self.kept)
 
     def residuals(self, beta: Array) -> Array:
-        """Return torque minus prediction on all rows, (rows, n) [N m or N]."""
+        """Return the torque residuals on all rows, (rows, n) [N m or N]."""
         return np.concatenate(list(self.residuals_per_piece(beta)))
 
     @property
-    def parts(self) -> Iterator[tuple[Samples, Array | None]]:
-        """Each of the samples with its load, None where the friction needs none."""
-        return zip(self.samples, self.loads_per_piece, strict=True)
-
-    @property
-    def loads_per_piece(self) -> Sequence[Array | None]:
-        """The load of each of the samples, None where the friction needs none."""
-        return self.loads or [None] * len(self.samples)
-
-
-def _kept_residuals(rows: list[Array], columns: Sequence[IndexArray], beta: Array) -> Array:
-    return np.column_stack([packed[:, -1] - packed[:, :-1] @ beta[chosen]
-                            for packed, chosen in zip(rows, columns)])
+    def samples_with_loads(self) -> Iterator[tuple[Samples, Array | None]]:
+        """Pairs of samples and load; the load is None if the friction does not need it."""
+        return zip(self.samples, self.loads or [None] * len(self.samples), strict=True)
 
 
 def shapes_of_speed(regression: Regression) -> None:
     """
-    Refuse a regression whose friction shapes are unknown and not those of functions of speed.
+    Raise an error if nonlinear parameters of friction with position or memory are estimated.
 
     Parameters
     ----------
     regression
-        The problem of an estimator that makes friction columns from speeds and loads alone.
+        The problem of an estimator that computes friction columns from speeds and loads only.
 
     Raises
     ------
     EstimationError
-        The friction depends on positions or remembers.
+        The friction depends on positions or has memory, and its nonlinear parameters are not
+        fixed.
 
     """
     friction = regression.base.structure.friction
     if not regression.fixed and (friction.needs_position or friction.has_state):
         raise EstimationError(
-            'this estimator finds the shape of friction that depends on speed, not that of '
-            f"'{friction.key}', which depends on positions or remembers: take wls or auto")
+            'this estimator can fit the shape only of friction that depends on speed, but '
+            f"'{friction.key}' depends on positions or has memory: use wls or auto")
 
 
 def build_regression(
@@ -216,7 +213,7 @@ def build_regression(
     base: BaseParameters | None = None,
 ) -> Regression:
     """
-    Pose the regression of an arm's torques.
+    Return the regression problem of an arm's torques.
 
     Parameters
     ----------
@@ -227,11 +224,12 @@ def build_regression(
     friction
         Name of the friction model.
     backend
-        Regressor backend, None for what is installed.
+        Regressor backend, see `joint_torque_regressor`.
     progress
-        Called with the part done of the reduction, 0 to 1.
+        Called with the completed fraction of the reduction, 0 to 1.
     loads
-        For friction that depends on load: (N, n) [N m or N] for each of the samples.
+        Torques that the joints transmit, (N, n) [N m or N] for each of the samples; for
+        load-dependent friction.
     base
         Base parameters of the model, if already computed.
 
@@ -240,16 +238,21 @@ def build_regression(
     UnknownNameError
         There is no such friction model.
     EstimationError
-        No samples, or samples of another arm.
+        There are no samples, or they belong to another arm.
+
+    Examples
+    --------
+    >>> regression = build_regression(arm, [process(recording, arm)])    # doctest: +SKIP
+    >>> estimate = get_estimator('wls').fit(regression)    # doctest: +SKIP
 
     """
     if not samples:
         raise EstimationError('no recording to identify from')
     pieces = []
-    for part in samples:
-        pieces.append(part.piece)
-        if part.joint_names != arm.joint_names:
-            raise EstimationError(f'the samples are of the joints {", ".join(part.joint_names)}, '
+    for each in samples:
+        pieces.append(each.piece)
+        if each.joint_names != arm.joint_names:
+            raise EstimationError(f'the samples are of the joints {", ".join(each.joint_names)}, '
                                   f'the arm has {", ".join(arm.joint_names)}')
     base = base or base_parameters(ModelStructure.of(arm, friction, backend))
     if not isinstance(samples, SpillingList):

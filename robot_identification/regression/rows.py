@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The rows of a regression themselves, for costs that are not quadratic and for filters."""
+"""Rows of a regression in chronological order, for recursive filters and non-quadratic costs."""
 
 from __future__ import annotations
 
@@ -20,37 +20,33 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
-from robot_identification.regression.packing import Block, RowAssembler
+from robot_identification.regression.packing import iterate_row_blocks, RowAssembler
 from robot_identification.regression.regression import Regression
 from robot_identification.signals.decimation import Decimator
 
 ROWS = 2048
-"""Decimated rows of a chunk."""
+"""Default number of decimated rows in a chunk: 10 MB of columns for seven joints."""
 
 
 @dataclass(frozen=True, eq=False)
 class RowChunk:
     """
-    Consecutive rows of a regression.
+    Consecutive decimated rows of a regression.
 
     Parameters
     ----------
     columns
-        For each joint the base parameters that can act on it, tuple of (c_j,) int.
+        Indices of the base parameters that can act on each joint, tuple of (c_j,) int.
     matrices
-        For each joint its decimated columns, tuple of (rows, c_j).
+        Decimated columns of each joint, tuple of (rows, c_j).
     torques
         Decimated torques, (rows, n) [N m or N].
     v
-        Joint velocities before decimation, with the filter's halo, (samples, n).
+        Joint velocities of all samples that the decimation filter uses, (samples, n).
     load
-        Transmitted torques before decimation, (samples, n), or None.
+        Transmitted torques of these samples, (samples, n), or None.
     decimator
-        The filter that made rows of samples.
-    seconds
-        From one row to the next [s].
-    first
-        Whether the chunk begins a new run of samples.
+        The decimation filter.
 
     """
 
@@ -60,8 +56,6 @@ class RowChunk:
     v: Array
     load: Array | None
     decimator: Decimator
-    seconds: float
-    first: bool
 
     def __len__(self) -> int:
         """Return the number of rows of each joint."""
@@ -77,25 +71,21 @@ class RowChunk:
 
 def row_chunks(regression: Regression, rows: int = ROWS) -> Iterator[RowChunk]:
     """
-    Walk over the rows of a regression in the order of time.
+    Yield the rows of a regression in chronological order.
 
     Parameters
     ----------
     regression
-        The problem; friction columns are those of the shape in its structure.
+        The problem; friction columns are computed with the nonlinear parameters of its structure.
     rows
         Largest number of rows in a chunk.
 
     """
-    for samples, load in regression.parts:
+    for samples, load in regression.samples_with_loads:
         packing = RowAssembler(regression.base, samples, load)
-        decimator = samples.decimator()
-        for segment in samples.segments:
-            for part, made in decimator.blocks(segment.stop - segment.start, rows):
-                within = slice(segment.start + part.start, segment.start + part.stop)
-                packed = packing.rows(Block(within, made))
-                yield RowChunk(
-                    packing.columns, tuple(p[:, :-1] for p in packed),
-                    np.column_stack([p[:, -1] for p in packed]), samples.v[within],
-                    None if load is None else load[within], decimator,
-                    1 / decimator.decimated_rate, made.start == 0)
+        for block in iterate_row_blocks(samples, rows):
+            packed, within = packing.rows(block), block.samples
+            yield RowChunk(
+                packing.columns, tuple(p[:, :-1] for p in packed),
+                np.column_stack([p[:, -1] for p in packed]), samples.v[within],
+                None if load is None else load[within], samples.decimator())

@@ -11,53 +11,57 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The regression for many shapes of the friction: all but its columns is factored once."""
+"""Regression for many values of the nonlinear friction parameters (variable projection)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters
 from robot_identification.dynamics.friction import FrictionInput, FrictionTerm
-from robot_identification.dynamics.structure import element_loads
-from robot_identification.regression.packing import joint_columns
+from robot_identification.dynamics.structure import actuator_loads
 from robot_identification.regression.reduce import packed_rows
 from robot_identification.regression.reduced_regression import ReducedRegression, triangle
 from robot_identification.regression.regression import Regression
 from robot_identification.regression.speed_table import SpeedTable
-from robot_identification.signals import Samples
 
 TABLE_FACTOR = 8
-"""From so many samples for each row on, friction columns come from a table of speeds."""
+"""Minimum decimation factor at which friction columns are interpolated in a `SpeedTable`. A
+row of the table has 801 weights, so the table saves nothing if a row combines few samples."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Joint:
-    """What of a joint does not depend on the shape: W_linear, tau = basis @ triangle."""
+    """
+    QR factorisation of the columns of one joint that do not depend on the friction shape.
+
+    [W_linear, tau] = Q R with Q = `basis` and R = `triangle`.
+    """
 
     basis: Array             # (rows, c + 1)
     triangle: Array          # (c + 1, c + 1), the torque last
     linear: IndexArray       # (c,) base parameters
-    friction: IndexArray     # (f,) base parameters whose columns change with the shape
-    element: IndexArray      # (f,) element that each of these belongs to
-    place: IndexArray        # (f,) its place among the element's parameters
-    factor: Array            # (f,) how the element acts on the joint
+    friction: IndexArray     # (f,) base parameters whose columns depend on the shape
+    actuator: IndexArray     # (f,) actuator of each of these
+    parameter: IndexArray    # (f,) its index among the friction parameters of the actuator
+    factor: Array            # (f,) transmission from the actuator to the joint
 
 
 @dataclass(frozen=True, eq=False)
 class _JointFactor:
     """
-    The regression of one joint at one shape, in an orthonormal basis of its columns.
+    Regression of one joint at one friction shape, in an orthonormal basis of its columns.
 
     Parameters
     ----------
     rows, target
-        As `ReducedRegression.joint_rows`: (rows, r) and (rows,).
+        As the result of `ReducedRegression.joint_rows`: (rows, r) and (rows,).
     basis, friction_basis
-        Orthonormal columns: of all that does not depend on the shape, then of the rest.
+        Orthonormal bases: `basis` spans the torque and the columns that do not depend on the
+        shape, `friction_basis` the components of the friction columns orthogonal to `basis`.
 
     """
 
@@ -69,12 +73,12 @@ class _JointFactor:
 
 class SeparableRegression:
     """
-    A regression that is linear but for the shape of the friction.
+    A regression that is linear in all parameters except the nonlinear friction parameters.
 
-    For every joint the columns that do not depend on the shape are factored once, W = Q R. For a
-    new shape only the few friction columns of the joint have to be made, projected on Q and
-    factored, so an evaluation costs a small part of a new reduction. Q is kept: (rows, columns)
-    numbers a joint, after the decimation.
+    The nonlinear friction parameters are called the shape, (m, s). The columns of each joint that
+    do not depend on the shape are factored once, W = Q R with Q (decimated rows, columns). For a
+    new shape only the few friction columns that depend on it are computed, projected onto Q and
+    factored. This costs a small fraction of a new reduction.
 
     Parameters
     ----------
@@ -86,14 +90,14 @@ class SeparableRegression:
     def __init__(self, regression: Regression) -> None:
         self.regression = regression
         self.base, self.structure = regression.base, regression.base.structure
-        columns = joint_columns(self.base)
-        parts = [packed_rows(self.base, samples, load) for samples, load in regression.parts]
-        self._joints = [_factored(self.base, j, chosen, np.vstack([part[j] for part in parts]))
-                        for j, chosen in enumerate(columns)]
+        packed = [packed_rows(self.base, samples, load)
+                  for samples, load in regression.samples_with_loads]
+        self._joints = [_factored(self.base, j, chosen, np.vstack([rows[j] for rows in packed]))
+                        for j, chosen in enumerate(self.base.joint_columns)]
         transmission = self.structure.arm.transmission
         self._speeds = [samples.v @ transmission.T for samples in regression.samples]
         fast = min(s.decimator().factor for s in regression.samples) >= TABLE_FACTOR
-        self._places = [samples.q @ transmission.T for samples in regression.samples]
+        self._positions = [samples.q @ transmission.T for samples in regression.samples]
         self._tables = [SpeedTable(regression.samples, [speed[:, e] for speed in self._speeds])
                         for e in range(len(transmission))] if fast else []
         self._columns: dict[tuple[int, int, bytes], Array] = {}
@@ -106,44 +110,39 @@ class SeparableRegression:
 
     def factor(self, joint: int, shape: Array) -> _JointFactor:
         """
-        Return the regression of a joint at a shape (m, s).
+        Return the factored regression of a joint for a friction shape (m, s).
 
         Parameters
         ----------
         joint
             Index of the joint.
         shape
-            Shape numbers of all joints and drives.
+            Nonlinear friction parameters of all actuators.
 
         """
-        part = self._joints[joint]
-        key = (joint, shape[np.unique(part.element)].tobytes())
+        key = (joint, shape[np.unique(self._joints[joint].actuator)].tobytes())
         if key not in self._factors:
             if len(self._factors) > 64 * self.joints:
                 self._factors.clear()
-            self._factors[key] = self._new_factor(part, shape)
+            self._factors[key] = self._new_factor(self._joints[joint], shape)
         return self._factors[key]
 
     def normal(self, shape: Array) -> ReducedRegression:
-        """Return the R factors of the problem at a shape (m, s)."""
-        normal_columns = joint_columns(self.base)
-        factors = []
-        for j, chosen in enumerate(normal_columns):
-            found = self.factor(j, shape)
-            matrix = np.column_stack([found.rows[:, chosen], found.target])
-            factors.append(triangle(matrix))
-        rows = [len(part.basis) for part in self._joints]
-        return ReducedRegression(self.base.with_friction_shape(shape), normal_columns,
-                                 tuple(factors), np.array(rows))
+        """Return the R factors of the problem for a friction shape (m, s)."""
+        factors = [self.factor(j, shape) for j in range(self.joints)]
+        triangles = tuple(triangle(np.column_stack([factor.rows[:, chosen], factor.target]))
+                          for factor, chosen in zip(factors, self.base.joint_columns))
+        return ReducedRegression(self.base.with_friction_shape(shape), triangles,
+                                 np.array([len(joint.basis) for joint in self._joints]))
 
     def with_friction_shape(self, shape: Array) -> Regression:
-        """Return the problem at a shape (m, s), with its R factors."""
+        """Return the problem at a fixed friction shape (m, s), with its R factors."""
         return self.regression.with_friction_shape(shape, self.normal(shape))
 
     def shape_columns(self, joint: int, shape: Array,
                       beta: Array) -> tuple[Array, IndexArray]:
         """
-        Return how the prediction of a joint changes with the shape numbers.
+        Return the derivatives of a joint's predicted torque with respect to the shape.
 
         Parameters
         ----------
@@ -155,93 +154,89 @@ class SeparableRegression:
         Returns
         -------
         tuple
-            Columns (rows, d), and the flat indices (d,) of the shape numbers they belong to.
+            Columns (rows, d), and the index of each in the flattened shape, (d,).
 
         """
-        part, s = self._joints[joint], shape.shape[1]
-        elements = np.unique(part.element)
-        out = np.zeros((len(part.basis), len(elements) * s))
-        for number, e in enumerate(elements):
-            chosen = np.flatnonzero(part.element == e)
+        fixed, s = self._joints[joint], shape.shape[1]
+        actuators = np.unique(fixed.actuator)
+        out = np.zeros((len(fixed.basis), len(actuators) * s))
+        for index, e in enumerate(actuators):
+            chosen = np.flatnonzero(fixed.actuator == e)
             gradient = self._gradient(int(e), shape[e])
-            weights = beta[part.friction[chosen]] * part.factor[chosen]
-            out[:, number * s:(number + 1) * s] = np.einsum(
-                'rks,k->rs', gradient[:, part.place[chosen]], weights)
-        places = (elements[:, None] * s + np.arange(s)).ravel()
-        return out, places
+            weights = beta[fixed.friction[chosen]] * fixed.factor[chosen]
+            out[:, index * s:(index + 1) * s] = np.einsum(
+                'rks,k->rs', gradient[:, fixed.parameter[chosen]], weights)
+        return out, (actuators[:, None] * s + np.arange(s)).ravel()
 
-    def _new_factor(self, part: _Joint, shape: Array) -> _JointFactor:
-        friction = np.empty((len(part.basis), len(part.friction)))
-        for e in np.unique(part.element):
-            chosen = np.flatnonzero(part.element == e)
-            columns = self._element(int(e), shape[e])
-            friction[:, chosen] = columns[:, part.place[chosen]] * part.factor[chosen]
-        inside = part.basis.T @ friction
-        outside = friction - part.basis @ inside
-        again = part.basis.T @ outside      # twice is enough
-        basis, corner = np.linalg.qr(outside - part.basis @ again)
-        c = len(part.triangle)
+    def _new_factor(self, fixed: _Joint, shape: Array) -> _JointFactor:
+        """Compute the friction columns at a shape and complete the factorisation with them."""
+        friction = np.empty((len(fixed.basis), len(fixed.friction)))
+        for e in np.unique(fixed.actuator):
+            chosen = np.flatnonzero(fixed.actuator == e)
+            columns = self._actuator_columns(int(e), shape[e])
+            friction[:, chosen] = columns[:, fixed.parameter[chosen]] * fixed.factor[chosen]
+        # Gram-Schmidt twice: a second projection removes the rounding errors of the first one
+        inside = fixed.basis.T @ friction
+        outside = friction - fixed.basis @ inside
+        again = fixed.basis.T @ outside
+        basis, corner = np.linalg.qr(outside - fixed.basis @ again)
+        c = len(fixed.triangle)
         rows = np.zeros((c + len(corner), self.base.rank))
-        rows[:c, part.linear] = part.triangle[:, :-1]
-        rows[:c, part.friction] = inside + again
-        rows[c:, part.friction] = corner
-        target = np.concatenate([part.triangle[:, -1], np.zeros(len(corner))])
-        return _JointFactor(rows, target, part.basis, basis)
+        rows[:c, fixed.linear] = fixed.triangle[:, :-1]
+        rows[:c, fixed.friction] = inside + again
+        rows[c:, fixed.friction] = corner
+        target = np.concatenate([fixed.triangle[:, -1], np.zeros(len(corner))])
+        return _JointFactor(rows, target, fixed.basis, basis)
 
-    def _element(self, e: int, shape: Array) -> Array:
-        """Decimated friction columns of an element that depend on the shape, (rows, k)."""
+    def _actuator_columns(self, e: int, shape: Array) -> Array:
+        """Return the decimated friction columns of an actuator, (rows, k)."""
         friction = self.structure.friction
-        parts = []
-        for i, (term, part) in enumerate(zip(friction.terms, friction.shape_places)):
-            key = (e, i, shape[part].tobytes())
+        columns = []
+        for i, (term, own) in enumerate(zip(friction.terms, friction.shape_slices)):
+            key = (e, i, shape[own].tobytes())
             if key not in self._columns:
-                if len(self._columns) > 16 * len(self._places[0].T) * len(friction.terms):
+                if len(self._columns) > 16 * len(self.structure.shape) * len(friction.terms):
                     self._columns.clear()
-                self._columns[key] = self._term(e, term, term.columns, shape[part])
-            parts.append(self._columns[key])
-        return np.concatenate(parts, axis=1)
+                self._columns[key] = self._term(e, term, term.columns, shape[own])
+            columns.append(self._columns[key])
+        return np.concatenate(columns, axis=1)
 
     def _gradient(self, e: int, shape: Array) -> Array:
-        """Gradient of the decimated friction columns of an element, (rows, k, s)."""
+        """Return the derivatives of these columns with respect to the shape, (rows, k, s)."""
         friction = self.structure.friction
         out = np.zeros((len(self._joints[0].basis), len(friction.parameters),
                         len(friction.nonlinear)))
-        for term, place, part in zip(friction.terms, friction.places, friction.shape_places):
+        for term, linear, nonlinear in zip(friction.terms, friction.parameter_slices,
+                                           friction.shape_slices):
             if term.nonlinear:
-                out[:, place, part] = self._term(e, term, term.shape_gradient, shape[part])
+                out[:, linear, nonlinear] = self._term(e, term, term.shape_gradient,
+                                                       shape[nonlinear])
         return out
 
     def _term(self, e: int, term: FrictionTerm, make: Callable[[FrictionInput, Array], Array],
               shape: Array) -> Array:
-        """Decimated values of one term of an element, (rows, ...)."""
-        if not term.nonlinear:    # is among the columns that do not change
+        """Return decimated values of `make` for one friction term of an actuator, (rows, ...)."""
+        if not term.nonlinear:    # these columns are in `_Joint.basis`, nothing reads them here
             return np.zeros((len(self._joints[0].basis), len(term.parameters)))
         if self._tables and term.velocity_only:
             return self._tables[e].apply(lambda speed: make(FrictionInput(speed), shape))
-        parts = []
-        for (samples, load), speed, place in zip(self.regression.parts, self._speeds,
-                                                 self._places):
-            motion = FrictionInput(speed[:, e], place[:, e])
-            if load is not None:
-                motion = replace(motion, load=element_loads(self.structure.arm, load)[e])
-            if term.has_state:
-                motion = replace(motion, state=term.state(place[:, e], shape))
-            parts.append(_decimated(samples, make(motion, shape)))
-        return np.concatenate(parts)
-
-
-def _decimated(samples: Samples, columns: Array) -> Array:
-    decimator = samples.decimator()
-    return np.concatenate([decimator.apply(columns[segment]) for segment in samples.segments
-                           if decimator.rows(segment.stop - segment.start) > 0])
+        rows = []
+        for (samples, load), speed, position in zip(self.regression.samples_with_loads,
+                                                    self._speeds, self._positions):
+            state = term.state(position[:, e], shape) if term.has_state else None
+            motion = FrictionInput(speed[:, e], position[:, e],
+                                   actuator_loads(self.structure.arm, load)[e], state)
+            rows.append(samples.decimate(make(motion, shape)))
+        return np.concatenate(rows)
 
 
 def _factored(base: BaseParameters, joint: int, chosen: IndexArray, packed: Array) -> _Joint:
+    """Factor the columns of a joint that do not depend on the shape; `packed` are all its rows."""
     structure = base.structure
     standard = base.columns[chosen]
     k = len(structure.friction.parameters)
-    element, place = np.divmod(standard - structure.friction_slice.start, k)
-    moves = (element >= 0) & np.isin(place, structure.friction.moving)
+    actuator, parameter = np.divmod(standard - structure.friction_slice.start, k)
+    moves = (actuator >= 0) & np.isin(parameter, structure.friction.shape_dependent)
     basis, corner = np.linalg.qr(np.column_stack([packed[:, :-1][:, ~moves], packed[:, -1]]))
-    return _Joint(basis, corner, chosen[~moves], chosen[moves], element[moves], place[moves],
-                  structure.arm.transmission[element[moves], joint])
+    return _Joint(basis, corner, chosen[~moves], chosen[moves], actuator[moves],
+                  parameter[moves], structure.arm.transmission[actuator[moves], joint])

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Decimated functions of a speed, whatever the rate of the samples."""
+"""Decimation of functions of speed by interpolation in a table."""
 
 from __future__ import annotations
 
@@ -22,27 +22,29 @@ from robot_identification.arrays import Array
 from robot_identification.signals import Samples
 
 NODES = 400
-"""Speeds on either side of zero, evenly spaced on a logarithmic scale."""
+"""Number of logarithmically spaced speeds on either side of zero. With 400 speeds the relative
+error of a column is below 1e-5."""
 SLOWEST = 1e-6
-"""Lowest of them, as part of the highest."""
+"""Lowest of these speeds relative to the highest; slower samples get the value at this speed."""
 
 
 class SpeedTable:
     """
-    Decimation of any function of one speed, from its values at a few speeds.
+    Decimation of functions of an actuator's speed by interpolation between fixed speeds.
 
-    A decimated row is a weighted sum of the function over many samples. Interpolated between
-    fixed speeds (cubic on a logarithmic scale, each direction on its own, rest apart) that sum is
-    one of the values at these speeds, with weights that do not depend on the function. So a new
-    shape of the friction costs 801 evaluations, where a recording at 5 kHz has a hundred
-    thousand samples. The error of the interpolation is below 1e-5 of a column.
+    A decimated row is a weighted sum of the function's values at many samples. The value at a
+    sample is interpolated between fixed speeds (cubic on a logarithmic scale, separately for
+    each direction and for rest), so the row is a weighted sum of the values at the fixed speeds.
+    These weights do not depend on the function and are computed once. A new function then needs
+    only 801 evaluations, while a recording at 5 kHz may have a hundred thousand samples. The
+    relative error of a column is below 1e-5.
 
     Parameters
     ----------
     samples
         Processed recordings.
     speeds
-        For each of them the speed at its samples, (N,) [rad/s or m/s].
+        Speed of the actuator in each recording, (N,) [rad/s or m/s].
 
     """
 
@@ -52,18 +54,17 @@ class SpeedTable:
         self._step = -np.log(SLOWEST) / (NODES - 1)
         positive = np.exp(self._first + self._step * np.arange(NODES))
         self.speeds = np.concatenate([-positive[::-1], [0.0], positive])
-        rows = [self._rows(part, speed[run]) for part, speed in zip(samples, speeds)
-                for run in part.segments]
-        self._weights = np.concatenate(rows)
+        self._weights = np.concatenate([self._rows(each, speed[run]) for each, speed in zip(
+            samples, speeds) for run in each.segments])
 
     def apply(self, function: Callable[[Array], Array]) -> Array:
         """
-        Return the decimated values of a function of the speed, (rows, ...).
+        Return the decimated values of a function of speed, (rows, ...).
 
         Parameters
         ----------
         function
-            Maps speeds (G,) to values (G, ...).
+            Function that maps speeds (G,) to values (G, ...).
 
         """
         values = function(self.speeds)
@@ -71,18 +72,18 @@ class SpeedTable:
         return decimated.reshape(len(decimated), *values.shape[1:])
 
     def _rows(self, samples: Samples, speed: Array) -> Array:
-        """Weights of the nodes in the decimated rows of one run, (rows, G)."""
-        places, weights = self._interpolation(speed)
+        """Return the weights of the nodes in the decimated rows of one run, (rows, G)."""
+        nodes, weights = self._interpolation(speed)
         decimator = samples.decimator()
         out = np.zeros((decimator.rows(len(speed)), len(self.speeds)))
         for r, row in enumerate(out):
             window = slice(r * decimator.factor, r * decimator.factor + len(decimator.taps))
-            row += np.bincount(places[window].ravel(), (
+            row += np.bincount(nodes[window].ravel(), (
                 decimator.taps[:, None] * weights[window]).ravel(), minlength=len(row))
         return out
 
     def _interpolation(self, speed: Array) -> tuple[Array, Array]:
-        """Nodes (N, 4) and their weights (N, 4) for each sample."""
+        """Return the indices of the interpolation nodes and their weights, (N, 4) each."""
         size = np.maximum(np.abs(speed), np.exp(self._first))
         x = np.clip((np.log(size) - self._first) / self._step, 0, NODES - 1)
         start = np.clip(np.floor(x).astype(int) - 1, 0, NODES - 4)
@@ -91,7 +92,7 @@ class SpeedTable:
         for k, divisor in enumerate((-6.0, 2.0, -2.0, 6.0)):
             weights[:, k] = np.prod(np.delete(d, k, axis=1), axis=1) / divisor
         node = start[:, None] + np.arange(4)
-        places = np.where(speed[:, None] > 0, NODES + 1 + node, NODES - 1 - node)
+        nodes = np.where(speed[:, None] > 0, NODES + 1 + node, NODES - 1 - node)
         resting = speed == 0
-        places[resting], weights[resting] = NODES, (1.0, 0.0, 0.0, 0.0)
-        return places, weights
+        nodes[resting], weights[resting] = NODES, (1.0, 0.0, 0.0, 0.0)
+        return nodes, weights

@@ -13,25 +13,11 @@
 # limitations under the License.
 """Files of an identification, the HTML pages and the summary for a terminal."""
 
-from typing import Any, TYPE_CHECKING
-
 from robot_identification.export.identified_urdf import identified_urdf, write_identified_urdf
 from robot_identification.reporting.report import write_report
 from robot_identification.reporting.results_dict import results_to_dict
 from robot_identification.reporting.results_files import save_results
 from robot_identification.reporting.stored_results import load_results, RESULTS, StoredResults
 
-if TYPE_CHECKING:
-    from robot_identification.reporting.terminal_summary import summary
-
-
-def __getattr__(name: str) -> Any:
-    """Import the summary at its first use: it needs rich, the other names do not."""
-    if name == 'summary':
-        from robot_identification.reporting.terminal_summary import summary
-        return summary
-    raise AttributeError(f"the package '{__name__}' has no '{name}'")
-
-
 __all__ = ['RESULTS', 'StoredResults', 'identified_urdf', 'load_results', 'results_to_dict',
-           'save_results', 'summary', 'write_identified_urdf', 'write_report']
+           'save_results', 'write_identified_urdf', 'write_report']

@@ -25,9 +25,9 @@ from robot_identification.arrays import Array
 MEASURED, PREDICTED, RESIDUAL = 'var(--measured)', 'var(--predicted)', 'var(--residual)'
 LIMIT = 'var(--limit)'
 SERIES = ('#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#7f7f7f', '#b2182b')
-"""Colours of curves of one kind, as of several joints; distinct for colour-blind readers."""
+"""Colours of curves of one kind, such as those of joints; distinct for colour-blind readers."""
 BOX = 10_000
-"""Side of the coordinate box of a panel: finer than any screen, so that zooming stays sharp."""
+"""Side of the coordinate box of a panel; finer than a screen, so that zoomed curves are sharp."""
 TOP, BOTTOM, GAP = 6, 42, 22
 """Margins above and below the panels, and between them [px]."""
 SUPERSCRIPTS = str.maketrans(
@@ -42,9 +42,9 @@ class Curve:
     Parameters
     ----------
     name
-        Shown beside values and in legends.
+        Name beside values and in legends.
     x, y
-        (points,); NaN interrupts a line.
+        Coordinates, (points,) each; NaN interrupts a line.
     colour
         A CSS colour.
     width
@@ -54,7 +54,7 @@ class Curve:
     dash
         Pattern of the line, as SVG's stroke-dasharray; empty for a solid one.
     bars
-        (2, points): lower and upper ends of error bars, None for none.
+        Lower and upper ends of error bars, (2, points); None for none.
     hover
         Whether the page shows the value under the pointer.
 
@@ -81,8 +81,8 @@ class Panel:
     label
         Label of the y-axis, with its unit in brackets.
     curves
-        What is drawn, the last one on top.
-    share
+        The curves in drawing order; the last one is on top.
+    relative_height
         Height relative to the other panels of the figure.
     limits
         Lowest and highest y; those of the curves when None.
@@ -95,7 +95,7 @@ class Panel:
 
     label: str
     curves: tuple[Curve, ...]
-    share: float = 1.0
+    relative_height: float = 1.0
     limits: tuple[float, float] | None = None
     log: bool = False
     ticks: int = 6
@@ -109,17 +109,17 @@ class Figure:
     Parameters
     ----------
     name
-        Unique in the page.
+        Identifier, unique in the page.
     title
-        What the figure is of, as a joint.
+        Subject of the figure, for instance the name of a joint.
     x_label
         Label of the x-axis, with its unit in brackets.
     panels
-        From top to bottom.
+        Panels from top to bottom.
     height
-        [px]
+        Height of the figure [px].
     link
-        Figures of one link zoom together.
+        Name of a group; the figures of a group zoom together.
     description
         Alternative text.
     log_x
@@ -143,10 +143,10 @@ class Figure:
         room = 0.03 if any(curve.kind in ('points', 'rings') for curve in curves) else 0.0
         x = Axis.around([curve.x for curve in curves], self.log_x, room)
         free = self.height - TOP - BOTTOM - GAP * (len(self.panels) - 1)
-        shares = sum(panel.share for panel in self.panels)
+        total = sum(panel.relative_height for panel in self.panels)
         drawn, top = [], TOP
         for panel in self.panels:
-            height = round(free * panel.share / shares)
+            height = round(free * panel.relative_height / total)
             y = (Axis.around([curve.y for curve in panel.curves], panel.log, 0.05)
                  if panel.limits is None else Axis(*panel.limits, panel.log))
             drawn.append(DrawnPanel(panel, self.x_label if panel is self.panels[-1] else '',
@@ -165,12 +165,12 @@ class Axis:
 
     @classmethod
     def around(cls, values: list[Array], log: bool, room: float) -> Axis:
-        """Return the range of values, wider by `room` of itself on both sides."""
-        found = np.concatenate([np.empty(0), *values])
-        found = found[np.isfinite(found) & ((found > 0) | (not log))]
-        if not len(found):
+        """Return the range of values, widened on both sides by the fraction `room`."""
+        known = np.concatenate([np.empty(0), *values])
+        known = known[np.isfinite(known) & ((known > 0) | (not log))]
+        if not len(known):
             return cls(1.0, 10.0, True) if log else cls(-1.0, 1.0)
-        low, high = float(found.min()), float(found.max())
+        low, high = float(known.min()), float(known.max())
         if log:
             factor = max((high / low) ** room, 1.0 if high > low else 1.5)
             return cls(low / factor, high * factor, True)
@@ -178,7 +178,7 @@ class Axis:
         return cls(low - margin, high + margin)
 
     def fraction(self, values: Array | float) -> Array:
-        """Return where values are, from 0 at the low to 1 at the high end."""
+        """Return the positions of values on the axis, from 0 at the low to 1 at the high end."""
         if self.log:
             with np.errstate(divide='ignore', invalid='ignore'):
                 return np.asarray(np.log(np.asarray(values) / self.low)
@@ -187,7 +187,7 @@ class Axis:
 
     @property
     def exponent(self) -> int:
-        """The power of ten that tiny and huge labels share."""
+        """Exponent of the power of ten that is factored out of the tick labels."""
         size = 0.0 if self.log else max(abs(self.low), abs(self.high))
         return 3 * math.floor(math.log10(size) / 3) if size and not 1e-3 <= size < 1e6 else 0
 
@@ -210,6 +210,7 @@ class Axis:
             yield k * step, f'{k * step / 10.0 ** self.exponent:.6g}'.replace('-', '\u2212')
 
     def _log_ticks(self, count: int) -> Iterator[tuple[float, str]]:
+        """Yield ticks at powers of ten, and below two decades also at 2 and 5 times each power."""
         decades = math.log10(self.high / self.low)
         first, last = math.floor(math.log10(self.low)), math.floor(math.log10(self.high))
         for k in range(first, last + 1, max(1, math.ceil(decades / count))):
@@ -221,7 +222,7 @@ class Axis:
 
 @dataclass(frozen=True, eq=False)
 class DrawnPanel:
-    """A panel with its axes and its place in the figure [px]."""
+    """A panel with its axes, and its top and height in the figure [px]."""
 
     panel: Panel
     x_label: str
@@ -232,13 +233,13 @@ class DrawnPanel:
 
     @property
     def x_ticks(self) -> list[tuple[str, str, bool]]:
-        """Place from the left [%], label, and whether it is zero."""
+        """Position from the left [%], label, and whether the value is zero, of each tick."""
         return [(f'{100 * float(self.x.fraction(value)):.2f}', label, value == 0)
                 for value, label in self.x.ticks(6)]
 
     @property
     def y_ticks(self) -> list[tuple[str, str, bool]]:
-        """Place from the top [%], label, and whether it is zero."""
+        """Position from the top [%], label, and whether the value is zero, of each tick."""
         return [(f'{100 - 100 * float(self.y.fraction(value)):.2f}', label, value == 0)
                 for value, label in self.y.ticks(self.panel.ticks)]
 
@@ -254,18 +255,19 @@ class DrawnPanel:
                        for first, last in ends)
 
     def error_bars(self, x: Array, bars: Array) -> str:
-        """Return error bars at x, (N,), from lower to upper ends, (2, N), as SVG path data."""
+        """Return SVG path data of error bars at x (N,), from lower to upper ends (2, N)."""
         low, high = (self._points(x, ends) for ends in bars)
         return ''.join(f'M{x:.0f} {y:.0f}V{end:.0f}' for (x, y), (_, end) in zip(low, high))
 
     def _points(self, x: Array, y: Array) -> Array:
+        """Return points in the coordinates of the box, (N, 2); NaN for points without position."""
         points = BOX * np.column_stack([self.x.fraction(x), 1 - self.y.fraction(y)])
         points[~np.isfinite(points)] = np.nan
         return np.rint(np.clip(points, -9 * BOX, 10 * BOX))
 
 
 def _line(points: Array, zero: float | None) -> str:
-    """Return a polyline as relative moves; with `zero` it begins and ends there."""
+    """Return a polyline as SVG path data; with `zero` it starts and ends at that height."""
     if zero is not None:
         points = np.vstack([[points[0, 0], zero], points, [points[-1, 0], zero]])
     steps = np.diff(points, axis=0).astype(int)
@@ -276,4 +278,5 @@ def _line(points: Array, zero: float | None) -> str:
 
 
 def _power(exponent: int) -> str:
+    """Return a power of ten with the exponent in superscript."""
     return '10' + str(exponent).translate(SUPERSCRIPTS)

@@ -25,9 +25,9 @@ from markupsafe import Markup
 
 PACKAGE = 'robot_identification.reporting'
 SMALLEST, LARGEST = 1.0, 1e6
-"""Numbers between them are written without a power of ten."""
+"""Numbers between these two are written without a power of ten."""
 ROUNDING = 1e-12
-"""Size of rounding errors relative to the values they come from."""
+"""Size of rounding errors relative to the values from which they stem."""
 UNKNOWN = '\u2013'
 
 
@@ -45,7 +45,7 @@ def render_page(template: str, package: str = PACKAGE, **context: Any) -> str:
     package
         The package with that folder.
     context
-        What the template shows.
+        Variables of the template.
 
     """
     return _environment(package).get_template(template).render(context)
@@ -53,6 +53,7 @@ def render_page(template: str, package: str = PACKAGE, **context: Any) -> str:
 
 @cache
 def _environment(package: str) -> Environment:
+    """Return the Jinja2 environment with the templates of a package and of the reports."""
     loaders = [PackageLoader(name) for name in dict.fromkeys((package, PACKAGE))]
     environment = Environment(
         loader=ChoiceLoader(loaders), autoescape=True, undefined=StrictUndefined,
@@ -72,7 +73,7 @@ def number(value: float | None, digits: int = 4) -> Markup:
     Parameters
     ----------
     value
-        A dash is returned for None and for what is not finite.
+        The number; None, NaN and infinity give a dash.
     digits
         Significant digits.
 
@@ -91,11 +92,9 @@ def percent(value: float | None, digits: int = 3) -> Markup:
     """Return a fraction as a percentage with a number of significant digits."""
     if value is None or not math.isfinite(value):
         return Markup(UNKNOWN)
-    hundredths = 100 * value
-    if abs(hundredths) >= 100:
-        text = f'{hundredths:.0f}'
-    else:
-        text = f'{hundredths:.2f}' if abs(hundredths) < 0.1 else number(hundredths, digits)
+    size = abs(100 * value)
+    text = (f'{100 * value:.0f}' if size >= 100 else
+            f'{100 * value:.2f}' if size < 0.1 else number(100 * value, digits))
     return Markup(f'{text}\u202f%'.replace('-', '\u2212'))
 
 
@@ -110,7 +109,7 @@ def format_correlation(value: float | None, decimals: int = 4) -> str:
 
 
 def unit(name: str) -> str:
-    """Return a unit as it is printed: 'kg m^2' becomes 'kg m²'."""
+    """Return a unit with superscripts and fixed spaces: 'kg m^2' becomes 'kg m²'."""
     return name.replace('^2', '\u00b2').replace('^3', '\u00b3').replace(' ', '\u00a0')
 
 

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from robot_identification.identification_data import Identification
 
 
 def _urdf_values(structure: ModelStructure) -> Array:
-    """Return the standard parameters of URDF and robot YAML, (count,); NaN where not given."""
+    """Return the standard parameters of URDF and robot YAML, (count,); NaN where missing."""
     values = np.full(structure.count, np.nan)
     values[structure.inertial_slice] = structure.arm.inertial_parameters.ravel()
     values[structure.rotor_slice][:structure.arm.n] = structure.arm.drives.rotor_inertia
@@ -37,9 +38,9 @@ def base_parameter_dicts(result: Identification, level: float) -> list[dict[str,
     """
     Return a mapping for each base parameter of the free estimate.
 
-    `urdf` is the combination of the URDF's values, with zero for a rotor inertia that was not
-    given, and NaN when none of its parameters is known; `model` is the combination of the
-    consistent parameters.
+    `urdf` is the combination of the URDF's values; a missing rotor inertia counts as zero, and the
+    value is NaN if all parameters of the combination are missing. `model` is the combination of
+    the consistent parameters.
 
     Parameters
     ----------
@@ -49,70 +50,64 @@ def base_parameter_dicts(result: Identification, level: float) -> list[dict[str,
         Level of the confidence intervals.
 
     """
-    estimate = result.estimate
+    estimate, drawn = result.estimate, result.bootstrap
     base = estimate.base
     known = _urdf_values(base.structure)
     urdf = base.project(np.nan_to_num(known))
     unknown = ~np.any((np.abs(base.matrix) > 1e-9) & np.isfinite(known), axis=1)
-    urdf = np.where(unknown, np.nan, urdf)
-    intervals = estimate.confidence_interval(level)
-    return [
-        {'label': label, 'combination': name, 'unit': unit, 'value': value, 'std': deviation,
-         'lower': interval[0], 'upper': interval[1], 'urdf': nominal, 'model': model, **drawn}
-        for label, name, unit, value, deviation, interval, nominal, model, drawn in zip(
-            base.labels, base.names, base.units, estimate.values, estimate.standard_deviations,
-            intervals, urdf, base.project(result.consistent.values), _bootstrap(result, level))]
-
-
-def _bootstrap(result: Identification, level: float) -> list[dict[str, Any]]:
-    """Return bootstrap statistics of each base parameter; empty mappings without a bootstrap."""
-    drawn = result.bootstrap
-    if drawn is None:
-        return [{}] * len(result.estimate.values)
-    return [{'bootstrap_std': deviation, 'bootstrap_lower': lower, 'bootstrap_upper': upper}
-            for deviation, (lower, upper) in zip(drawn.deviations, drawn.interval(level))]
+    lower, upper = np.transpose(estimate.confidence_interval(level))
+    columns = {
+        'label': base.labels, 'combination': base.names, 'unit': base.units,
+        'value': estimate.values, 'std': estimate.standard_deviations, 'lower': lower,
+        'upper': upper, 'urdf': np.where(unknown, np.nan, urdf),
+        'model': base.project(result.consistent.values)}
+    if drawn is not None:
+        lower, upper = np.transpose(drawn.interval(level))
+        columns |= {'bootstrap_std': drawn.deviations, 'bootstrap_lower': lower,
+                    'bootstrap_upper': upper}
+    return _rows(columns)
 
 
 def standard_parameter_dicts(result: Identification) -> list[dict[str, Any]]:
     """Return a mapping for each standard parameter of the consistent model."""
-    consistent = result.consistent
-    structure = consistent.structure
-    deviations = np.sqrt(np.diag(consistent.covariance))
-    drawn = ([{}] * structure.count if result.bootstrap is None else
-             [{'bootstrap_std': each} for each in result.bootstrap.standard])
-    rows = []
-    for name, unit, value, deviation, nominal, word, more in zip(
-            structure.names, structure.units, consistent.values, deviations,
-            _urdf_values(structure), result.estimate.base.identifiability, drawn):
-        element, parameter = name.rsplit('.', 1)
-        rows.append({'name': name, 'element': element, 'parameter': parameter, 'unit': unit,
-                     'value': value, 'std': deviation, 'urdf': nominal, 'identifiability': word,
-                     **more})
-    return rows
+    consistent, structure = result.consistent, result.consistent.structure
+    actuators, parameters = zip(*(name.rsplit('.', 1) for name in structure.names))
+    columns = {
+        'name': structure.names, 'element': actuators, 'parameter': parameters,
+        'unit': structure.units, 'value': consistent.values,
+        'std': np.sqrt(np.diag(consistent.covariance)), 'urdf': _urdf_values(structure),
+        'identifiability': result.estimate.base.identifiability}
+    if result.bootstrap is not None:
+        columns['bootstrap_std'] = result.bootstrap.standard
+    return _rows(columns)
 
 
 def link_dicts(result: Identification) -> list[dict[str, Any]]:
     """Return mass, centre of mass and inertia of each link, identified and of the URDF."""
-    arm = result.arm
-    nominal = arm.inertial_parameters
-    return [
-        {'joint': joint, 'identified': body_properties(values), 'urdf': body_properties(before),
-         'certificate': certificate, 'urdf_certificate': urdf_certificate}
-        for joint, values, before, certificate, urdf_certificate in zip(
-            arm.joint_names, result.model.inertial, nominal, result.consistent.certificate,
-            smallest_eigenvalues(nominal))]
+    nominal = result.arm.inertial_parameters
+    return _rows({
+        'joint': result.arm.joint_names,
+        'identified': list(map(body_properties, result.model.inertial)),
+        'urdf': list(map(body_properties, nominal)),
+        'certificate': result.consistent.certificate,
+        'urdf_certificate': smallest_eigenvalues(nominal)})
+
+
+def _rows(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of a table from its columns."""
+    return [dict(zip(columns, row)) for row in zip(*columns.values(), strict=True)]
 
 
 def body_properties(parameters: Array) -> dict[str, Any]:
     """
-    Return mass, centre of mass and the inertia about it.
+    Return mass, centre of mass and the inertia about the centre of mass.
 
     The inertia is `I_c = I - m (c^T c 1 - c c^T)` (parallel-axis theorem), with the axes of the
     joint frame.
 
     Parameters
     ----------
-    parameters
+    parameters : numpy.ndarray
         (10,), Pinocchio's order, about the joint frame.
 
     Returns
@@ -136,37 +131,27 @@ def body_properties(parameters: Array) -> dict[str, Any]:
 
 def friction_dict(result: Identification) -> dict[str, Any]:
     """Return friction parameters and rotor inertia of each joint and coupled drive."""
-    structure = result.consistent.structure
-    friction = get_friction(result.model.friction)
-    deviations = np.sqrt(np.diag(result.consistent.covariance))
-    k = len(friction.parameters)
-    units = structure.units
-    known = _urdf_values(structure)
-    spread = _shape_deviations(result)
+    model, structure = result.model, result.consistent.structure
+    friction = get_friction(model.friction)
+    std = np.sqrt(np.diag(result.consistent.covariance))
+    units, known = structure.units, _urdf_values(structure)
+    shape, shape_variances = model.friction_shape, np.diag(result.estimate.shape_covariance)
+    shape_std = (shape * np.sqrt(shape_variances).reshape(shape.shape)
+                 if shape_variances.size == shape.size else np.full(shape.shape, np.nan))
     active, active_shape = structure.active, structure.active_shape
     elements = {}
-    for e, element in enumerate(result.arm.actuator_names):
-        shape_units = [unit.replace('rad', 'm') if structure.slides[e] else unit
-                       for unit in friction.shape_units]
-        rotor, first = structure.rotor_slice.start + e, structure.friction_slice.start + e * k
-        elements[element] = {
-            'rotor_inertia': {'value': result.model.rotor_inertia[e], 'std': deviations[rotor],
+    for e, actuator in enumerate(result.arm.actuator_names):
+        rotor = structure.rotor_slice.start + e
+        first = structure.friction_slice.start + e * len(friction.parameters)
+        elements[actuator] = {
+            'rotor_inertia': {'value': model.rotor_inertia[e], 'std': std[rotor],
                               'unit': units[rotor], 'nominal': known[rotor]},
             'parameters': {
-                name: {'value': result.model.friction_parameters[e, i],
-                       'std': deviations[first + i], 'unit': units[first + i]}
+                name: {'value': model.friction_parameters[e, i], 'std': std[first + i],
+                       'unit': units[first + i]}
                 for i, name in enumerate(friction.parameters) if active[e, i]} | {
-                name: {'value': result.model.friction_shape[e, i], 'std': spread[e, i],
-                       'unit': shape_units[i]}
-                for i, name in enumerate(friction.nonlinear) if active_shape[e, i]}}
+                name: {'value': shape[e, i], 'std': shape_std[e, i],
+                       'unit': unit.replace('rad', 'm') if structure.slides[e] else unit}
+                for i, (name, unit) in enumerate(zip(friction.nonlinear, friction.shape_units))
+                if active_shape[e, i]}}
     return {'model': friction.key, 'formula': friction.formula, 'elements': elements}
-
-
-def _shape_deviations(result: Identification) -> np.ndarray:
-    """Return standard deviations of the nonlinear friction parameters, (m, s); NaN if unknown."""
-    shape = result.model.friction_shape
-    covariance = result.estimate.shape_covariance
-    if covariance.shape != (shape.size, shape.size):
-        return np.full(shape.shape, np.nan)
-    deviations: np.ndarray = shape * np.sqrt(np.diag(covariance)).reshape(shape.shape)
-    return deviations

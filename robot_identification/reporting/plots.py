@@ -11,17 +11,16 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Plots of a result for scripts and notebooks, in matplotlib or plotly, whichever is installed."""
+"""Plots of a result in matplotlib, for scripts and notebooks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from robot_identification.errors import MissingDependencyError, UnknownNameError
+from robot_identification.errors import explain_missing, UnknownNameError
 from robot_identification.identification_data import Identification
+from robot_identification.reporting import result_figures
 from robot_identification.reporting.figure import (
-    Curve,
     Figure,
     LIMIT,
     MEASURED,
@@ -29,20 +28,15 @@ from robot_identification.reporting.figure import (
     RESIDUAL,
 )
 from robot_identification.reporting.plot_data import plot_data
-from robot_identification.reporting.result_figures import (
-    friction_figures,
-    spectrum_figures,
-    torque_figures,
-)
 
 PLOTS = ('torque', 'friction', 'spectrum')
 COLOURS = {MEASURED: '#a3adbd', PREDICTED: '#0067b1', RESIDUAL: '#d55e00', LIMIT: '#b3590a'}
 COLUMNS = 2
 WIDTH, HEIGHT = 11.0, 2.6
-"""Width of a figure and height of a row of panels [inches]; 80 pixels each."""
+"""Width of a figure and height of a row of panels [inches]."""
 
 
-def plot(result: Identification, what: str = 'torque', backend: str | None = None) -> Any:
+def plot(result: Identification, what: str = 'torque') -> Any:
     """
     Plot a result, one panel for each joint or drive.
 
@@ -52,59 +46,33 @@ def plot(result: Identification, what: str = 'torque', backend: str | None = Non
         The result of `identify`.
     what
         'torque': measured, predicted and residual torque over time, on the first held-out
-        motion, or on the first training motion without one; 'friction': friction over
-        velocity with the data behind it; 'spectrum': amplitude densities of torque and residual.
-    backend
-        'matplotlib' or 'plotly'; None for the first that is installed.
+        motion, or if nothing was held out on the first training motion; 'friction': friction over
+        velocity, with measured values; 'spectrum': amplitude densities of torque and residual.
 
     Returns
     -------
-    matplotlib.figure.Figure or plotly.graph_objects.Figure
+    matplotlib.figure.Figure
+        The figure; it is not shown yet.
 
     Raises
     ------
     UnknownNameError
-        There is no such plot or backend.
+        There is no such plot.
     MissingDependencyError
-        The backend is not installed.
+        matplotlib is not installed.
 
     """
     if what not in PLOTS:
         raise UnknownNameError('plot', what, PLOTS)
-    if backend is not None and backend not in BACKENDS:
-        raise UnknownNameError('backend', backend, BACKENDS)
+    with explain_missing('matplotlib', 'plots'):
+        from matplotlib import pyplot
     figures = _figures(result, what)
-    for name in BACKENDS if backend is None else (backend,):
-        try:
-            return BACKENDS[name](figures)
-        except ImportError as error:
-            missing = error
-    raise MissingDependencyError(backend or 'matplotlib', 'plots') from missing
-
-
-def _figures(result: Identification, what: str) -> list[Figure]:
-    arrays = plot_data(result)
-    if what == 'friction':
-        return friction_figures(arrays, list(zip(result.arm.actuator_names,
-                                                 result.model.structure.slides)))
-    motion = 'held_out_0' if result.verdict.held_out else 'fit_0'
-    joints = list(zip(result.arm.joint_names, result.arm.units('N m', 'N')))
-    draw = torque_figures if what == 'torque' else spectrum_figures
-    return draw(arrays, motion, joints)
-
-
-def _curves(figure: Figure) -> list[Curve]:
-    return [curve for panel in figure.panels for curve in panel.curves]
-
-
-def _in_matplotlib(figures: list[Figure]) -> Any:
-    from matplotlib import pyplot
     rows = -(-len(figures) // COLUMNS)
     drawing, grid = pyplot.subplots(rows, COLUMNS, figsize=(WIDTH, HEIGHT * rows),
                                     squeeze=False, layout='constrained')
     for axes, figure in zip(grid.flat, figures):
-        for curve in _curves(figure):
-            axes.plot(curve.x, curve.y, '.' if 'line' not in _mode(curve) else '-',
+        for curve in (curve for panel in figure.panels for curve in panel.curves):
+            axes.plot(curve.x, curve.y, '.' if curve.kind in ('points', 'rings') else '-',
                       color=COLOURS[curve.colour], label=curve.name, linewidth=1.2, markersize=3)
         panel = figure.panels[0]
         axes.set(title=figure.title, xlabel=figure.x_label, ylabel=panel.label,
@@ -115,29 +83,14 @@ def _in_matplotlib(figures: list[Figure]) -> Any:
     return drawing
 
 
-def _in_plotly(figures: list[Figure]) -> Any:
-    from plotly.graph_objects import Scatter
-    from plotly.subplots import make_subplots
-    rows = -(-len(figures) // COLUMNS)
-    drawing = make_subplots(rows=rows, cols=COLUMNS, subplot_titles=[f.title for f in figures])
-    for k, figure in enumerate(figures):
-        cell = {'row': k // COLUMNS + 1, 'col': k % COLUMNS + 1}
-        for curve in _curves(figure):
-            colour = COLOURS[curve.colour]
-            drawing.add_trace(Scatter(
-                x=curve.x, y=curve.y, name=curve.name, legendgroup=curve.name, showlegend=k == 0,
-                mode=_mode(curve), line={'color': colour, 'width': 1.4},
-                marker={'color': colour, 'size': 4}), **cell)
-        panel = figure.panels[0]
-        drawing.update_xaxes(title_text=figure.x_label, **cell)
-        drawing.update_yaxes(title_text=panel.label, type='log' if panel.log else 'linear', **cell)
-    drawing.update_layout(height=80 * HEIGHT * rows + 120, width=80 * WIDTH)
-    return drawing
-
-
-def _mode(curve: Curve) -> str:
-    return 'markers' if curve.kind in ('points', 'rings') else 'lines'
-
-
-BACKENDS: dict[str, Callable[[list[Figure]], Any]] = {
-    'matplotlib': _in_matplotlib, 'plotly': _in_plotly}
+def _figures(result: Identification, what: str) -> list[Figure]:
+    """Return the figures of one of the `PLOTS`, one for each joint or actuator."""
+    arrays = plot_data(result)
+    if what == 'friction':
+        return result_figures.friction_figures(arrays, list(zip(
+            result.arm.actuator_names, result.model.structure.slides)))
+    motion = 'held_out_0' if result.verdict.held_out else 'fit_0'
+    joints = list(zip(result.arm.joint_names, result.arm.units('N m', 'N')))
+    draw = (result_figures.torque_figures if what == 'torque'
+            else result_figures.spectrum_figures)
+    return draw(arrays, motion, joints)

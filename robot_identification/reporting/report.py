@@ -22,23 +22,9 @@ from typing import Any
 from jinja2 import UndefinedError
 from robot_identification.errors import ModelFileError
 from robot_identification.files import write_text
+from robot_identification.reporting import report_tables as tables
+from robot_identification.reporting import result_figures as figures
 from robot_identification.reporting.pages import render_page
-from robot_identification.reporting.report_tables import (
-    base_parameter_rows,
-    limit_usage,
-    link_rows,
-    MOMENTS,
-    processing_rows,
-    residual_rows,
-    standard_parameter_rows,
-)
-from robot_identification.reporting.result_figures import (
-    friction_figures,
-    motion_figure,
-    QUANTITIES,
-    spectrum_figures,
-    torque_figures,
-)
 from robot_identification.reporting.stored_results import load_results, RESULTS, StoredResults
 
 REPORT = 'report.html'
@@ -47,11 +33,9 @@ SECTIONS = {
     'friction': 'Friction', 'spectra': 'Spectra', 'base': 'Base parameters', 'links': 'Links',
     'standard': 'Standard parameters', 'feasibility': 'Feasibility', 'motion': 'Motion',
     'processing': 'Processing', 'provenance': 'Provenance'}
-"""Sections in their order, with their names in the navigation; each is a template in `report/`."""
+"""Sections in their order: name of the template in `report/`, and title in the navigation."""
 BADGES = {'passed': ('PASS', '\u2713', 'pass'), 'failed': ('FAIL', '\u2717', 'fail'),
           'not validated': ('NOT VALIDATED', '?', 'open')}
-FEWEST_FREQUENCIES = 8
-"""A spectrum of fewer frequencies shows nothing."""
 
 
 def write_report(directory: str | Path) -> Path:
@@ -73,6 +57,11 @@ def write_report(directory: str | Path) -> Path:
     ModelFileError
         A file is missing, damaged or of another schema.
 
+    Examples
+    --------
+    >>> write_report('result')    # doctest: +SKIP
+    PosixPath('result/report.html')
+
     """
     results = load_results(directory)
     path = Path(directory) / REPORT
@@ -80,8 +69,8 @@ def write_report(directory: str | Path) -> Path:
         page = render(results)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, UndefinedError) as error:
         raise ModelFileError(
-            f"'{Path(directory) / RESULTS}' is damaged ({type(error).__name__}: {error}); "
-            f'identify again with -o {directory}') from error
+            f"'{Path(directory) / RESULTS}' is of an earlier version or damaged "
+            f'({type(error).__name__}: {error}); identify again with -o {directory}') from error
     write_text(path, page)
     return path
 
@@ -92,8 +81,8 @@ def render(results: StoredResults) -> str:
     verdict = content['verdict']
     evaluations = _evaluations(results)
     fresh = [e for e in evaluations if e['kind'] == 'held_out' and not e['data']['repeat']]
-    spectra = _spectra(results, (fresh or evaluations[-len(content['fit']):])[0]['key'])
-    shown = {'checks': bool(verdict['checks']), 'spectra': bool(spectra),
+    spectra = (fresh or evaluations[-len(content['fit']):])[0]['key']
+    shown = {'checks': bool(verdict['checks']),
              'choice': content['choice'] is not None or content['delay'] is not None}
     names = [evaluation['data']['name'] for evaluation in evaluations]
     elements = content['friction']['elements']
@@ -106,18 +95,21 @@ def render(results: StoredResults) -> str:
         worst_joint=_worst_joint(verdict['held_out']),
         physical=all((smallest or 0.0) > 0
                      for smallest in content['consistent']['certificate'].values()),
-        friction_figures=friction_figures(results.arrays, [
+        friction_figures=figures.friction_figures(results.arrays, [
             (name, values['rotor_inertia']['unit'] == 'kg') for name, values in elements.items()]),
         friction_parameters=list(dict.fromkeys(
             name for values in elements.values() for name in values['parameters'])),
-        spectrum_figures=spectra, base_parameters=base_parameter_rows(content), moments=MOMENTS,
-        links=link_rows(content), standard_parameters=standard_parameter_rows(content),
-        residuals=residual_rows(results), limit_usage=limit_usage(results),
-        motion_figures=_motion_figures(results), processing=processing_rows(content))
+        spectrum_figures=figures.spectrum_figures(results.arrays, spectra, _torque_units(results)),
+        base_parameters=tables.base_parameter_rows(content),
+        moments=tables.MOMENTS, links=tables.link_rows(content),
+        standard_parameters=tables.standard_parameter_rows(content),
+        motion_figures=figures.motion_figures(
+            results.arrays, results.joints, content['arm']['units'], content['motion']['limits']),
+        processing=tables.processing_rows(content))
 
 
 def with_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of results.json with entries that earlier versions did not write."""
+    """Return the content of results.json with defaults for entries that older versions lack."""
     verdict = dict(content['verdict'])
     verdict.setdefault('status', 'passed' if verdict['passed'] else 'failed')
     verdict.setdefault('checks', [])
@@ -136,34 +128,23 @@ def with_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
 
 def _evaluations(results: StoredResults) -> list[dict[str, Any]]:
     """Return the evaluations on held-out and on training motions with their figures."""
-    verdict = results.content['verdict']
-    thresholds, evaluations = verdict['thresholds'], []
+    verdict, evaluations = results.content['verdict'], []
+    limit = verdict['thresholds']['overall']
     for kind, evaluated in (('held_out', verdict['held_out']), ('fit', results.content['fit'])):
         for k, data in enumerate(evaluated):
             chip = ('fit' if kind == 'fit' else
                     'repeats the training motion' if data['repeat'] else 'held out')
-            error, limit = data['relative_error'], thresholds['overall']
-            scale = max(1.3 * limit, error or 0.0)
-            errors = {joint: each['relative_error'] for joint, each in data['joints'].items()}
-            joint_scale = max([1.1 * thresholds['joint'],
-                               *(each or 0.0 for each in errors.values())])
+            error = data['relative_error'] or 0.0
+            scale = max(1.3 * limit, error)
             evaluations.append({
                 'kind': kind, 'key': f'{kind}_{k}', 'chip': chip,
                 'data': {'whole_relative_error': None, **data},
                 'torque_chip': 'training motion, fitted' if kind == 'fit' else chip,
-                'good': error is not None and error <= limit,
-                'bar': (error or 0.0) / scale, 'limit': limit / scale,
-                'joint_bars': {joint: (each or 0.0) / joint_scale
-                               for joint, each in errors.items()},
-                'joint_limit': thresholds['joint'] / joint_scale,
-                'figures': torque_figures(results.arrays, f'{kind}_{k}', _torque_units(results))})
+                'good': data['relative_error'] is not None and error <= limit,
+                'bar': error / scale, 'limit': limit / scale,
+                'figures': figures.torque_figures(results.arrays, f'{kind}_{k}',
+                                                  _torque_units(results))})
     return evaluations
-
-
-def _spectra(results: StoredResults, motion: str) -> list[Any]:
-    if results.arrays[f'{motion}_spectrum'].shape[1] < FEWEST_FREQUENCIES:
-        return []
-    return spectrum_figures(results.arrays, motion, _torque_units(results))
 
 
 def _torque_units(results: StoredResults) -> list[tuple[str, str]]:
@@ -171,23 +152,16 @@ def _torque_units(results: StoredResults) -> list[tuple[str, str]]:
     return list(zip(results.joints, results.units('torque')))
 
 
-def _motion_figures(results: StoredResults) -> list[Any]:
-    units = zip(*(results.units(quantity) for quantity in QUANTITIES))
-    return [motion_figure(results.arrays, j, *joint, results.content['motion']['limits'])
-            for j, joint in enumerate(zip(results.joints, units))]
-
-
 def _worst_joint(held_out: Sequence[Mapping[str, Any]]) -> tuple[str, float | None] | None:
-    """Return the joint of the largest relative error on the first held-out motion."""
+    """Return joint and value of the largest relative error on the first held-out motion."""
     if not held_out:
         return None
     errors = {joint: e['relative_error'] for joint, e in held_out[0]['joints'].items()}
-    joint = max(errors, key=lambda name: errors[name] or 0.0)
-    return joint, errors[joint]
+    return max(errors.items(), key=lambda item: item[1] or 0.0)
 
 
 def _with_short_names(sentences: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Return sentences in which paths of recordings are replaced by their last parts."""
+    """Return sentences in which the paths of recordings are replaced by file names."""
     for name in names:
         sentences = [s.replace(f"'{name}'", f"'{PurePath(name).name}'") for s in sentences]
     return list(sentences)

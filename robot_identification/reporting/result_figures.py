@@ -31,7 +31,8 @@ from robot_identification.reporting.figure import (
 )
 from robot_identification.reporting.pages import unit as printed
 
-QUANTITIES = ('position', 'velocity', 'acceleration')
+SYMBOLS = {'position': 'q', 'velocity': 'v', 'acceleration': 'a'}
+QUANTITIES = tuple(SYMBOLS)
 FLOOR = 1e-6
 """Smallest amplitude density that is drawn, relative to the largest of the measured torque."""
 
@@ -51,28 +52,26 @@ def torque_figures(arrays: Mapping[str, Array], motion: str,
         Name and unit of the torque of each joint.
 
     """
-    return [_torque_figure(arrays, motion, j, *joint) for j, joint in enumerate(joints)]
-
-
-def _torque_figure(arrays: Mapping[str, Array], motion: str, j: int, joint: str,
-                   unit: str) -> Figure:
-    t, measured, predicted = arrays[f'{motion}_joint_{j}']
-    t = t - t[0]
-    quantity = 'torque' if unit == 'N m' else 'force'
-    torques = (Curve('measured', t, measured, MEASURED, 4),
-               Curve('predicted', t, predicted, PREDICTED, 1.3))
-    residual = Curve('residual', t, measured - predicted, RESIDUAL, 1, 'area')
-    return Figure(
-        f'{motion}_torque_{j}', joint, 'time [s]',
-        (Panel(f'{quantity} [{unit}]', torques, 0.7),
-         Panel(f'residual [{unit}]', (residual,), 0.3, ticks=4)),
-        310, motion, f'Measured and predicted {quantity} of {joint} over time')
+    figures = []
+    for j, (joint, unit) in enumerate(joints):
+        t, measured, predicted = arrays[f'{motion}_joint_{j}']
+        t = t - t[0]
+        quantity = 'torque' if unit == 'N m' else 'force'
+        torques = (Curve('measured', t, measured, MEASURED, 4),
+                   Curve('predicted', t, predicted, PREDICTED, 1.3))
+        residual = Curve('residual', t, measured - predicted, RESIDUAL, 1, 'area')
+        figures.append(Figure(
+            f'{motion}_torque_{j}', joint, 'time [s]',
+            (Panel(f'{quantity} [{unit}]', torques, 0.7),
+             Panel(f'residual [{unit}]', (residual,), 0.3, ticks=4)),
+            310, motion, f'Measured and predicted {quantity} of {joint} over time'))
+    return figures
 
 
 def friction_figures(arrays: Mapping[str, Array],
                      actuators: Sequence[tuple[str, bool]]) -> list[Figure]:
     """
-    Return the friction curve of each joint or coupled drive with the data behind it.
+    Return the friction curve of each joint or coupled drive, over the measured friction.
 
     Parameters
     ----------
@@ -82,46 +81,38 @@ def friction_figures(arrays: Mapping[str, Array],
         Name of each joint or coupled drive, and whether it is linear.
 
     """
-    return [_friction_figure(arrays, e, *actuator) for e, actuator in enumerate(actuators)]
+    figures = []
+    for e, (actuator, linear) in enumerate(actuators):
+        curve, data, bins = (arrays[f'friction_{e}_{kind}'] for kind in ('curve', 'data', 'bins'))
+        # a few outliers of the samples must not compress the curve
+        values = np.concatenate([curve[1], np.percentile(data[1], [1, 99]), bins[2:].ravel()])
+        low, high = float(values.min()), float(values.max())
+        room = 0.06 * (high - low) or 1.0
+        curves = (Curve('samples', data[0], data[1], MEASURED, 3, 'points', hover=False),
+                  Curve('model', curve[0], curve[1], PREDICTED, 2.5),
+                  Curve('median of the data', bins[0], bins[1], LIMIT, 9, 'rings',
+                        bars=bins[2:]))
+        figures.append(Figure(
+            f'friction_{e}', actuator, *friction_axes(curves, linear, (low - room, high + room)),
+            260, description=f'Friction of {actuator} over velocity'))
+    return figures
 
 
-def _friction_figure(arrays: Mapping[str, Array], e: int, actuator: str, linear: bool) -> Figure:
-    curve, data, bins = (arrays[f'friction_{e}_{kind}'] for kind in ('curve', 'data', 'bins'))
-    # a few outliers of the samples must not compress the curve
-    values = np.concatenate([curve[1], np.percentile(data[1], [1, 99]), bins[2:].ravel()])
-    low, high = float(values.min()), float(values.max())
-    room = 0.06 * (high - low) or 1.0
-    curves = (Curve('samples', data[0], data[1], MEASURED, 3, 'points', hover=False),
-              Curve('model', curve[0], curve[1], PREDICTED, 2.5),
-              Curve('median of the data', bins[0], bins[1], LIMIT, 9, 'rings', bars=bins[2:]))
-    axes = _friction_axes(curves, linear, (low - room, high + room))
-    return Figure(f'friction_{e}', actuator, *axes, 260,
-                  description=f'Friction of {actuator} over velocity')
-
-
-def friction_comparison_figure(name: str, actuator: str, curves: Sequence[Array], linear: bool,
-                               names: Sequence[str]) -> Figure:
+def friction_axes(curves: tuple[Curve, ...], linear: bool,
+                  limits: tuple[float, float] | None = None) -> tuple[str, tuple[Panel]]:
     """
-    Return the friction curves of two identifications over each other.
+    Return the label of the x-axis and the panel of friction over velocity.
 
     Parameters
     ----------
-    name
-        Name of the figure.
-    actuator, linear
-        The joint or coupled drive, and whether it is linear.
-    curves, names
-        Velocities and torques (2, points) of each identification, and what they are called.
+    curves
+        The curves of the panel.
+    linear
+        Whether the joint or coupled drive is linear.
+    limits
+        Lowest and highest friction; those of the curves when None.
 
     """
-    lines = tuple(Curve(label, curve[0], curve[1], colour, 2)
-                  for label, curve, colour in zip(names, curves, (MEASURED, PREDICTED)))
-    return Figure(name, actuator, *_friction_axes(lines, linear), 240,
-                  description=f'Friction of {actuator} in both identifications')
-
-
-def _friction_axes(curves: tuple[Curve, ...], linear: bool,
-                   limits: tuple[float, float] | None = None) -> tuple[str, tuple[Panel]]:
     velocity, torque = ('m/s', 'force [N]') if linear else ('rad/s', 'torque [N m]')
     return f'velocity [{velocity}]', (Panel(f'friction {torque}', curves, limits=limits),)
 
@@ -141,50 +132,50 @@ def spectrum_figures(arrays: Mapping[str, Array], motion: str,
         Name and unit of the torque of each joint.
 
     """
-    return [_spectrum_figure(arrays, motion, j, *joint) for j, joint in enumerate(joints)]
-
-
-def _spectrum_figure(arrays: Mapping[str, Array], motion: str, j: int, joint: str,
-                     unit: str) -> Figure:
+    figures = []
     frequency, *densities = arrays[f'{motion}_spectrum']
-    measured, residual = densities[2 * j:2 * j + 2]
-    floor = FLOOR * max(float(measured.max(initial=0.0)), 1e-300)
-    curves = (Curve('measured', frequency, np.maximum(measured, floor), MEASURED, 3),
-              Curve('residual', frequency, np.maximum(residual, floor), RESIDUAL, 1.6))
-    return Figure(f'spectrum_{j}', joint, 'frequency [Hz]',
-                  (Panel(f'[{unit}/\u221aHz]', curves, log=True, ticks=5),), 230, 'spectra',
-                  f'Amplitude densities of torque and residual of {joint}')
+    for j, (joint, unit) in enumerate(joints):
+        measured, residual = densities[2 * j:2 * j + 2]
+        floor = FLOOR * max(float(measured.max(initial=0.0)), 1e-300)
+        curves = (Curve('measured', frequency, np.maximum(measured, floor), MEASURED, 3),
+                  Curve('residual', frequency, np.maximum(residual, floor), RESIDUAL, 1.6))
+        figures.append(Figure(
+            f'spectrum_{j}', joint, 'frequency [Hz]',
+            (Panel(f'[{unit}/\u221aHz]', curves, log=True, ticks=5),), 230, 'spectra',
+            f'Amplitude densities of torque and residual of {joint}'))
+    return figures
 
 
-def motion_figure(arrays: Mapping[str, Array], j: int, joint: str, units: Sequence[str],
-                  limits: Mapping[str, Any]) -> Figure:
+def motion_figures(arrays: Mapping[str, Array], joints: Sequence[str],
+                   units: Mapping[str, Sequence[str]], limits: Mapping[str, Any]) -> list[Figure]:
     """
-    Return position, velocity and acceleration of a joint over time, with their limits.
+    Return position, velocity and acceleration of each joint over time, with their limits.
 
     Parameters
     ----------
     arrays
         The arrays of `plot_data`.
-    j
-        Index of the joint.
-    joint, units
-        Its name, and its units of position, velocity and acceleration.
+    joints
+        Names of the joints.
+    units
+        Units of each joint by quantity.
     limits
         'lower', 'upper', 'velocity' and 'acceleration' of all joints; None where unknown.
 
     """
-    t, *signals = arrays[f'motion_{j}']
-    t = t - t[0]
-    panels = []
-    for symbol, quantity, unit, signal in zip('qva', QUANTITIES, units, signals):
-        if quantity == 'position':
-            bounds = [limits['lower'][j], limits['upper'][j]]
-        else:
-            bound = limits[quantity][j]
-            bounds = [] if bound is None else [-bound, bound]
-        lines = [Curve('limit', t[[0, -1]], np.full(2, bound), LIMIT, 1.2, dash='8 5', hover=False)
-                 for bound in bounds if bound is not None]
-        panels.append(Panel(f'{symbol} [{printed(unit)}]',
-                            (Curve(quantity, t, signal, PREDICTED), *lines), ticks=4))
-    return Figure(f'motion_{j}', joint, 'time [s]', tuple(panels), 380, 'motion',
-                  f'Position, velocity and acceleration of {joint} over time')
+    figures = []
+    for j, joint in enumerate(joints):
+        t, *signals = arrays[f'motion_{j}']
+        t = t - t[0]
+        panels = []
+        for quantity, signal in zip(QUANTITIES, signals):
+            bounds = ([limits['lower'][j], limits['upper'][j]] if quantity == 'position' else
+                      [limits[quantity][j] and -limits[quantity][j], limits[quantity][j]])
+            lines = [Curve('limit', t[[0, -1]], np.full(2, bound), LIMIT, 1.2, dash='8 5',
+                           hover=False) for bound in bounds if bound is not None]
+            panels.append(Panel(f'{SYMBOLS[quantity]} [{printed(units[quantity][j])}]',
+                                (Curve(quantity, t, signal, PREDICTED), *lines), ticks=4))
+        figures.append(Figure(
+            f'motion_{j}', joint, 'time [s]', tuple(panels), 380, 'motion',
+            f'Position, velocity and acceleration of {joint} over time'))
+    return figures

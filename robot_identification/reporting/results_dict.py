@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 import dataclasses
 from datetime import datetime, timezone
 import platform
@@ -26,16 +26,10 @@ import pinocchio as pin
 from robot_identification.arm import Arm
 from robot_identification.excitation import Excitation
 from robot_identification.identification_data import Identification
-from robot_identification.reporting.parameter_dicts import (
-    base_parameter_dicts,
-    friction_dict,
-    link_dicts,
-    standard_parameter_dicts,
-)
-from robot_identification.signals import Samples
+from robot_identification.reporting import parameter_dicts
 from robot_identification.signals.process import add_notes
 from robot_identification.validation import Finding, HeldOut, Thresholds, Verdict
-from robot_identification.validation.checks import get_check
+from robot_identification.validation.checks import CHECKS
 from robot_identification.validation.next_steps import suggest_next_steps
 
 SCHEMA = 'robot_identification/results/1'
@@ -53,21 +47,26 @@ def results_to_dict(result: Identification,
     Parameters
     ----------
     result
-        What `identify` returned.
+        The result of `identify`.
     excitation
         The designed motion that was recorded, if there is one.
 
     Returns
     -------
     dict
-        The content of results.json. Values that are not known, not determined or not finite are
-        None; units are given with the values, per joint where they differ.
+        The content of results.json. Unknown, undetermined and non-finite values are None; units
+        are given with the values, per joint where they differ.
+
+    Examples
+    --------
+    >>> results_to_dict(result)['verdict']['passed']    # doctest: +SKIP
+    True
 
     """
     estimate, consistent, arm = result.estimate, result.consistent, result.arm
     delay, choice, bootstrap = result.delay, result.choice, result.bootstrap
     free = np.linalg.norm(consistent.free_residual_rms / estimate.noise)
-    plain_content: dict[str, Any] = plain({
+    return plain({
         'schema': SCHEMA,
         'created': datetime.now(timezone.utc).isoformat(timespec='seconds'),
         'software': software_versions(),
@@ -89,33 +88,30 @@ def results_to_dict(result: Identification,
             'trials': [dataclasses.asdict(trial) for trial in choice.trials]},
         'bootstrap': None if bootstrap is None else {
             'recordings': bootstrap.recordings, 'resamples': len(bootstrap.values),
-            'against': bootstrap.against(estimate.standard_deviations)},
+            'against': bootstrap.compare_with(estimate.standard_deviations)},
         'consistent': {
             'status': consistent.status, 'active': consistent.active,
             'prior_deviation': consistent.deviation,
             'cost': np.linalg.norm(consistent.residual_rms / estimate.noise) / free - 1,
             **_by_joint(arm, consistent, ('certificate', 'residual_rms', 'free_residual_rms'))},
         'confidence_level': CONFIDENCE,
-        'base_parameters': base_parameter_dicts(result, CONFIDENCE),
-        'standard_parameters': standard_parameter_dicts(result),
-        'links': link_dicts(result),
-        'friction': friction_dict(result),
+        'base_parameters': parameter_dicts.base_parameter_dicts(result, CONFIDENCE),
+        'standard_parameters': parameter_dicts.standard_parameter_dicts(result),
+        'links': parameter_dicts.link_dicts(result),
+        'friction': parameter_dicts.friction_dict(result),
         'effort_check': _attributes(result.effort, ('scale', 'message', 'joint_scale')),
         'recordings': _recordings(result),
         'motion': _recorded_motion(result) if excitation is None else _designed(excitation)})
-    return plain_content
 
 
 def plain(value: Any) -> Any:
-    """Return a value that strict JSON can hold: NaN and infinity become None."""
+    """Return a value of types that JSON has; NaN and infinity become None."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.ndarray, np.generic)):
         return plain(value.tolist())
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
-    if isinstance(value, np.generic):
-        return plain(value.item())
     if isinstance(value, float) and not np.isfinite(value):
         return None
     return value if isinstance(value, (str, int, float, bool)) or value is None else str(value)
@@ -130,25 +126,26 @@ def software_versions() -> dict[str, str]:
 
 def verdict_to_dict(arm: Arm, verdict: Verdict) -> dict[str, Any]:
     """Return the verdict on a model of an arm as plain mappings, lists, texts and numbers."""
-    content: dict[str, Any] = plain({
+    return plain({
         **_attributes(verdict, ('passed', 'status', 'reasons', 'notes')),
         'thresholds': _attributes(verdict.thresholds, ('overall', 'joint', 'rated')),
         'held_out': [_evaluation(h, arm, verdict.thresholds) for h in verdict.held_out],
         'alarms': [finding.sentence for finding in verdict.alarms],
         'checks': [_finding(finding) for finding in verdict.findings]})
-    return content
 
 
 def _attributes(source: object, names: Iterable[str]) -> dict[str, Any]:
+    """Return attributes of an object as a mapping from their names."""
     return {name: getattr(source, name) for name in names}
 
 
 def _by_joint(arm: Arm, source: object, names: Iterable[str]) -> dict[str, Any]:
-    """Return attributes with a value for each joint as mappings from the joints' names."""
+    """Return, by attribute name, the mapping from each joint's name to its value."""
     return {name: dict(zip(arm.joint_names, getattr(source, name))) for name in names}
 
 
 def _arm(arm: Arm) -> dict[str, Any]:
+    """Return names, units, effort and limits of an arm."""
     return {
         'name': arm.name, 'joints': arm.joint_names, 'elements': arm.actuator_names,
         'units': {'position': arm.units('rad', 'm'), 'velocity': arm.units('rad/s', 'm/s'),
@@ -160,13 +157,15 @@ def _arm(arm: Arm) -> dict[str, Any]:
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
-    check = get_check(finding.check)
+    """Return a finding with the question and the threshold source of its check."""
+    check = CHECKS.find(finding.check)
     return {'name': finding.check, 'question': check.question, 'origin': check.threshold_source,
             **_attributes(finding, ('subject', 'joint', 'alarm', 'figure', 'threshold', 'unit',
                                     'text'))}
 
 
 def _evaluation(held_out: HeldOut, arm: Arm, thresholds: Thresholds) -> dict[str, Any]:
+    """Return the torque errors on a recording, over all joints and of each joint."""
     joints = {
         joint: {**_attributes(errors, ('rmse', 'relative_error', 'correlation', 'nrmse')),
                 'unit': unit, 'of_rated': errors.rmse / rated,
@@ -183,39 +182,36 @@ def _recordings(result: Identification) -> list[dict[str, Any]]:
     """Return samples and processing of each fitted recording, over all its pieces."""
     recordings: list[dict[str, Any]] = []
     fitted = iter(result.fitted)
-    for part in result.training:
-        if part.piece == 0:
+    for piece in result.training:
+        if piece.piece == 0:
             recordings.append({
-                'name': next(fitted).name, 'used_for': 'fit', 'samples': 0, 'rate_hz': part.rate,
-                'seconds': 0.0, 'runs': 0, 'processing': dict(part.processing)})
+                'name': next(fitted).name, 'used_for': 'fit', 'samples': 0, 'rate_hz': piece.rate,
+                'seconds': 0.0, 'runs': 0, 'processing': dict(piece.processing)})
         entry = recordings[-1]
-        entry['samples'] += len(part)
-        entry['seconds'] += len(part) / part.rate
-        entry['runs'] += len(part.segments)
-        if part.piece:
-            entry['processing'] = add_notes(entry['processing'], part.processing)
+        entry['samples'] += len(piece)
+        entry['seconds'] += len(piece) / piece.rate
+        entry['runs'] += len(piece.segments)
+        if piece.piece:
+            entry['processing'] = add_notes(entry['processing'], piece.processing)
     return recordings
 
 
 def _recorded_motion(result: Identification) -> dict[str, Any]:
-    return {'kind': 'recorded', 'name': result.fitted[0].name if result.fitted else '',
-            'usage': _usage(result.arm, result.training),
-            'limits': _attributes(result.arm.limits, MOTION_LIMITS)}
-
-
-def _usage(arm: Arm, recordings: Sequence[Samples]) -> dict[str, np.ndarray]:
-    """Return the largest used fraction of each range; NaN where there is no limit."""
-    limits = arm.limits
+    """Return the recorded motion and the fractions of the limits it uses; NaN without limit."""
+    limits = result.arm.limits
     bounded = np.isfinite(limits.lower) & np.isfinite(limits.upper)
     lower, upper = np.where(bounded, [limits.lower, limits.upper], np.nan)
     middle, half = np.where(bounded, (lower + upper) / 2, 0.0), (upper - lower) / 2
     peaks = np.max([[np.abs(x).max(axis=0) for x in (samples.q - middle, samples.v, samples.a)]
-                    for samples in recordings], axis=0)    # (3, n)
-    return {name: peak / np.where(np.isfinite(limit), limit, np.nan) for name, peak, limit in zip(
-        QUANTITIES, peaks, (half, limits.velocity, limits.acceleration))}
+                    for samples in result.training], axis=0)    # (3, n)
+    ranges = np.stack([half, limits.velocity, limits.acceleration])
+    return {'kind': 'recorded', 'name': result.fitted[0].name if result.fitted else '',
+            'usage': dict(zip(QUANTITIES, peaks / np.where(np.isfinite(ranges), ranges, np.nan))),
+            'limits': _attributes(limits, MOTION_LIMITS), 'notes': ()}
 
 
 def _designed(excitation: Excitation) -> dict[str, Any]:
+    """Return a designed motion, its optimality and the fractions of the limits it uses."""
     return {'kind': 'designed', 'trajectory': excitation.trajectory.series.to_mapping(),
             **_attributes(excitation, ('criterion', 'value', 'condition_number', 'rank', 'margin',
                                        'seed', 'starts', 'seconds', 'status', 'notes')),

@@ -15,13 +15,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 import csv
-from dataclasses import dataclass
 import json
 import os
 from pathlib import Path
-import shutil
 import tempfile
 from typing import Any
 
@@ -43,59 +41,40 @@ COLUMNS = ('label', 'combination', 'unit', 'value', 'std', 'lower', 'upper', 'ur
            'bootstrap_std', 'bootstrap_lower', 'bootstrap_upper')
 
 
-@dataclass(frozen=True)
-class SavedResults:
-    """
-    Paths of the files of an identification.
-
-    Parameters
-    ----------
-    directory
-        The folder with all files.
-    model, urdf, results, plots, base_parameters, report
-        model.yaml, identified.urdf, results.json, plots.npz, base_parameters.csv, report.html.
-
-    """
-
-    directory: Path
-    model: Path
-    urdf: Path
-    results: Path
-    plots: Path
-    base_parameters: Path
-    report: Path
-
-    @classmethod
-    def of(cls, directory: Path) -> SavedResults:
-        """Return the paths in a directory."""
-        return cls(directory, directory / MODEL, directory / URDF, directory / RESULTS,
-                   directory / PLOTS, directory / BASE_PARAMETERS, directory / REPORT)
-
-
 def save_results(
     result: Identification,
     directory: str | Path,
     *,
     excitation: Excitation | None = None,
-) -> SavedResults:
+) -> Path:
     """
-    Write model, URDF, results, base parameters and report: all files or none.
+    Write model, URDF, results, base parameters and report; if one fails, none is written.
 
     Files of an earlier identification are replaced; other files in the directory are kept.
 
     Parameters
     ----------
     result
-        What `identify` returned.
+        The result of `identify`.
     directory
         The folder; it is created if needed.
     excitation
         The designed motion that was recorded, for the report.
 
+    Returns
+    -------
+    Path
+        The folder; `RESULT_FILES` are the names of the files.
+
     Raises
     ------
     ConfigurationError
         The directory cannot be written.
+
+    Examples
+    --------
+    >>> result = identify(load_arm('panda'), ['motion.csv'])    # doctest: +SKIP
+    >>> save_results(result, 'result')    # doctest: +SKIP
 
     """
     target = Path(directory)
@@ -103,32 +82,31 @@ def save_results(
         excitation.check_arm(result.arm)
     if target.exists() and not target.is_dir():
         raise ConfigurationError(f"'{target}' is a file; name a directory for the results")
+    temporary = ''
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f'.{target.name}.'))
-    except OSError as error:
-        raise ConfigurationError(
-            f"'{target}' cannot be written: {error.strerror or error}") from error
-    try:
-        _write(result, temporary, excitation)
-        target.mkdir(exist_ok=True)
-        _move(RESULT_FILES, temporary, target)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f'.{target.name}.',
+                                         ignore_cleanup_errors=True) as temporary:
+            _write(result, Path(temporary), excitation)
+            target.mkdir(exist_ok=True)
+            _move(RESULT_FILES, Path(temporary), target)
     except OSError as error:
         raise ConfigurationError(
             f"'{target}' cannot be written: {error.strerror or error}") from error
     except ConfigurationError as error:    # of a file in the temporary folder
-        raise ConfigurationError(str(error).replace(str(temporary), str(target))) from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-    return SavedResults.of(target)
+        raise ConfigurationError(str(error).replace(temporary, str(target))) from error
+    return target
 
 
 def _write(result: Identification, folder: Path, excitation: Excitation | None) -> None:
+    """Write all files into a folder."""
     result.model.save(folder / MODEL)
     write_identified_urdf(result.model, folder / URDF)
     content = results_to_dict(result, excitation)
     with (folder / BASE_PARAMETERS).open('w', encoding='utf-8', newline='') as stream:
-        _write_table(stream, content['base_parameters'])
+        table = csv.DictWriter(stream, COLUMNS, extrasaction='ignore')
+        table.writeheader()
+        table.writerows(content['base_parameters'])
     arrays: dict[str, Any] = dict(plot_data(result, excitation))
     np.savez_compressed(folder / PLOTS, **arrays)
     content['plots_sha256'] = sha256(folder / PLOTS)
@@ -138,29 +116,18 @@ def _write(result: Identification, folder: Path, excitation: Excitation | None) 
     write_report(folder)
 
 
-def _write_table(stream: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write base parameters as CSV; values that are not known are empty fields."""
-    table = csv.writer(stream)
-    table.writerow(COLUMNS)
-    for row in rows:
-        table.writerow(['' if row.get(name) is None else row[name] for name in COLUMNS])
-
-
 def _move(names: Iterable[str], source: Path, target: Path) -> None:
-    """Move files into a directory; if one cannot be moved, restore the previous files."""
+    """Move files into a directory; if one cannot be moved, undo the previous moves."""
     backup = source / 'replaced'
     backup.mkdir()
-    moved: list[str] = []
+    moves: list[tuple[Path, Path]] = []
     try:
         for name in names:
-            moved.append(name)
-            if (target / name).exists():
-                os.replace(target / name, backup / name)
-            os.replace(source / name, target / name)
+            for old, new in ((target / name, backup / name), (source / name, target / name)):
+                if old.exists():
+                    os.replace(old, new)
+                    moves.append((old, new))
     except OSError:
-        for name in moved:
-            if not (source / name).exists():
-                (target / name).unlink()
-            if (backup / name).exists():
-                os.replace(backup / name, target / name)
+        for old, new in reversed(moves):
+            os.replace(new, old)
         raise

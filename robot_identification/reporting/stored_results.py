@@ -35,7 +35,7 @@ PLOTS = 'plots.npz'
 @dataclass(frozen=True, eq=False)
 class StoredResults:
     """
-    The data of a report.
+    The stored data of an identification.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class StoredResults:
     arrays
         Arrays of plots.npz, see `plot_data`.
     files
-        Names of all files in the folder.
+        Names of the data files in the folder.
 
     """
 
@@ -64,7 +64,7 @@ class StoredResults:
 
 def load_results(directory: str | Path) -> StoredResults:
     """
-    Read results.json and plots.npz.
+    Return the results in results.json and plots.npz of a folder.
 
     Parameters
     ----------
@@ -76,16 +76,25 @@ def load_results(directory: str | Path) -> StoredResults:
     ModelFileError
         A file is missing, damaged, of another schema or of another identification.
 
+    Examples
+    --------
+    >>> results = load_results('result')    # doctest: +SKIP
+    >>> results.joints[0]    # doctest: +SKIP
+    'panda_joint1'
+
     """
     folder = Path(directory)
-    if not folder.is_dir():
-        raise ModelFileError(f"there is no directory '{folder}'; name one that "
-                             f'`robot-identification identify ... -o DIR` wrote')
-    if not (folder / RESULTS).exists():
-        raise ModelFileError(f"there is no '{RESULTS}' in '{folder}'; identify again with "
-                             f'-o {folder}')
+    for name in (RESULTS, PLOTS):
+        if not (folder / name).exists():
+            raise ModelFileError(f"there is no '{name}' in '{folder}'; name a folder that "
+                                 f'`identify` wrote, or identify again with -o {folder}')
     content = _content(folder / RESULTS)
-    arrays = _arrays(folder / PLOTS, content.get('plots_sha256'))
+    path = folder / PLOTS
+    if sha256(path) != content.get('plots_sha256'):
+        raise ModelFileError(f"'{path}' does not belong to the results.json beside it; "
+                             f'identify again with -o {folder}')
+    with NumpyArchive(path, 'archive', ModelFileError) as archive:
+        arrays = {name: archive[name] for name in archive.names}
     files = tuple(sorted(path.name for path in folder.iterdir()
                          if path.suffix in ('.yaml', '.urdf', '.csv', '.json', '.npz')))
     return StoredResults(content, arrays, files)
@@ -97,6 +106,7 @@ def sha256(path: Path) -> str:
 
 
 def _content(path: Path) -> dict[str, Any]:
+    """Return the content of results.json, whose schema is checked."""
     try:
         content = json.loads(read_text(path, 'file of results', ModelFileError))
     except (ValueError, RecursionError) as error:
@@ -105,19 +115,4 @@ def _content(path: Path) -> dict[str, Any]:
     if schema != SCHEMA:
         raise ModelFileError(f"'{path}' is not of the schema {SCHEMA} (found: {schema}); "
                              f'identify again with this version')
-    return dict(content)
-
-
-def _arrays(path: Path, digest: object) -> dict[str, Array]:
-    try:
-        actual = sha256(path)
-    except FileNotFoundError as error:
-        raise ModelFileError(f"there is no '{path.name}' in '{path.parent}'; identify again "
-                             f'with -o {path.parent}') from error
-    except OSError as error:
-        raise ModelFileError(f"'{path}' cannot be read: {error.strerror}") from error
-    if actual != digest:
-        raise ModelFileError(f"'{path}' does not belong to the results.json beside it; "
-                             f'identify again with -o {path.parent}')
-    with NumpyArchive(path, 'archive', ModelFileError) as archive:
-        return {name: archive[name] for name in archive.names}
+    return content

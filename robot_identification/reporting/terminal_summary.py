@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from rich import box
 from rich.console import Group
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 from robot_identification.arm import Arm
 from robot_identification.estimation.auto import Choice
@@ -33,7 +33,7 @@ from robot_identification.validation.next_steps import suggest_next_steps
 STATUS = {'passed': ('PASS', 'bold white on green'), 'failed': ('FAIL', 'bold white on red'),
           'not validated': ('NOT VALIDATED', 'bold black on yellow')}
 BAR = 20
-"""Characters of the longest bar."""
+"""Length of the longest bar [characters]."""
 
 
 def summary(result: Identification, directory: str | Path | None = None) -> Group:
@@ -43,7 +43,7 @@ def summary(result: Identification, directory: str | Path | None = None) -> Grou
     Parameters
     ----------
     result
-        What `identify` returned.
+        The result of `identify`.
     directory
         The folder that `save_results` wrote, if any.
 
@@ -51,9 +51,11 @@ def summary(result: Identification, directory: str | Path | None = None) -> Grou
     group = verdict_summary(result.arm, result.verdict, result.fitted)
     if result.choice is not None:
         group.renderables.append(_choice(result.choice))
-    group.renderables.append(_next(suggest_next_steps(
+    steps = suggest_next_steps(
         result.arm, result.verdict, auto=result.choice is not None,
-        model='model.yaml' if directory is None else str(Path(directory) / 'model.yaml'))))
+        model='model.yaml' if directory is None else str(Path(directory) / 'model.yaml'))
+    group.renderables.append(Text.assemble(('Next steps', 'bold'),
+                                           *(f'\n  - {step}' for step in steps)))
     if directory is not None:
         group.renderables.append(Text.assemble(
             'Files are in ', (str(directory), 'bold'), '; open ',
@@ -85,14 +87,8 @@ def verdict_summary(arm: Arm, verdict: Verdict, fitted: Sequence[HeldOut] = ()) 
     return Group(*parts)
 
 
-def _next(steps: Sequence[str]) -> Text:
-    text = Text('Next steps', style='bold')
-    for step in steps:
-        text.append(f'\n  - {step}', style='not bold')
-    return text
-
-
 def _choice(choice: Choice) -> Table:
+    """Return the table of the candidates of model selection."""
     table = _table(f'model selection on {choice.blocks}', ('friction', 'estimator', 'delays'),
                    ('left-out error', 'above the best'))
     for trial in choice.trials:
@@ -107,17 +103,13 @@ def _choice(choice: Choice) -> Table:
 
 def _table(title: str, left: Sequence[str], right: Sequence[str]) -> Table:
     """Return an empty table with left- and right-aligned columns and one without a head."""
-    table = Table(title=Text(title), box=box.SIMPLE_HEAD, title_justify='left',
-                  title_style='italic')
-    for head in left:
-        table.add_column(head)
-    for head in right:
-        table.add_column(head, justify='right')
-    table.add_column('')
-    return table
+    return Table(*left, *(Column(head, justify='right') for head in right), '',
+                 title=Text(title), box=box.SIMPLE_HEAD, title_justify='left',
+                 title_style='italic')
 
 
 def _headline(arm: Arm, verdict: Verdict) -> Text:
+    """Return the line with the verdict and the relative torque errors on held-out motion."""
     word, style = STATUS[verdict.status]
     line = Text.assemble((f' {word} ', style), ' ', (arm.name, 'bold'))
     if verdict.alarms:
@@ -128,22 +120,23 @@ def _headline(arm: Arm, verdict: Verdict) -> Text:
         line.append(': fitted, but not validated on any other motion')
         return line
     moving = np.array([held_out.relative_error for held_out in verdict.held_out])
-    whole = np.array([held_out.full_relative_error for held_out in verdict.held_out])
+    full = np.array([held_out.full_relative_error for held_out in verdict.held_out])
     line.append(f": relative torque error{'s' * (len(moving) > 1)} ")
     line.append(', '.join(f'{error:.1%}' for error in moving), style='bold')
-    line.append(f" {'while the arm moves ' * bool(np.all(np.isfinite(whole)))}{allowed} on ")
+    line.append(f" {'while the arm moves ' * bool(np.all(np.isfinite(full)))}{allowed} on ")
     if len(moving) > 1:
         line.append(f'{len(moving)} validation motions')
     else:
         held_out = verdict.held_out[0]
         kind = '(repeats the training motion)' if held_out.repeat else '(held out)'
         line.append(f"'{held_out.name}' {kind}")
-    if np.all(np.isfinite(whole)):
-        line.append(f"; {', '.join(f'{error:.1%}' for error in whole)} with rests and gaps")
+    if np.all(np.isfinite(full)):
+        line.append(f"; {', '.join(f'{error:.1%}' for error in full)} with rests and gaps")
     return line
 
 
 def _errors(arm: Arm, evaluation: HeldOut, thresholds: Thresholds, held_out: bool) -> Table:
+    """Return the table of the errors of each joint on one motion."""
     kind = ('repeat of the training motion' if evaluation.repeat else 'held out') if held_out \
         else 'the training motion'
     low_pass = 'unfiltered' if evaluation.cutoff == float('inf') else \

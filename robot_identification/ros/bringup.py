@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a robot needs beside its YAML to be started: description, ros2_control, controllers."""
+"""Files for ros2_control that belong to a robot YAML: URDF description and controllers file."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 from robot_identification.arm import Arm
-from robot_identification.arm.urdf import parse_urdf, read_urdf, with_prefix
+from robot_identification.arm.urdf import parse_urdf, read_urdf
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import shared_folder, write_text
+from robot_identification.ros.name_prefix import with_prefix
 from robot_identification.yaml_file import read_typed, read_yaml
 import yaml
 
@@ -35,12 +36,12 @@ _CONTROLLER = {'ros__parameters': {'command_interfaces': tuple[str, ...] | None}
 
 def controllers_file(arm: Arm) -> Path:
     """
-    Return the YAML of an arm's controllers, `<name>_controllers.yaml` beside its robot YAML.
+    Return the path of an arm's controllers file, `<name>_controllers.yaml` beside its robot YAML.
 
     Parameters
     ----------
     arm
-        Loaded by name or from a robot YAML.
+        The arm, loaded by name or from a robot YAML.
 
     Raises
     ------
@@ -52,27 +53,27 @@ def controllers_file(arm: Arm) -> Path:
     if not path.is_file():
         raise ConfigurationError(
             f"the robot '{arm.name}' has no controllers: there is no '{path}'; copy "
-            f'template_controllers.yaml and put the names of its joints in')
+            f'template_controllers.yaml and enter the names of its joints')
     return path
 
 
 def check_controller(arm: Arm, controller: str, command_interface: str) -> None:
     """
-    Refuse a controller that the hardware would not load.
+    Check that a controller exists and uses the command interface of the hardware.
 
     Parameters
     ----------
     arm
-        The arm; its controllers are in `controllers_file`.
+        The arm, whose controllers are listed in its `controllers_file`.
     controller
-        Name of the controller that is to move it.
+        Name of the controller that moves the arm.
     command_interface
-        'position' or 'effort', of the ros2_control tags.
+        Command interface of the ros2_control tags, 'position' or 'effort'.
 
     Raises
     ------
     ConfigurationError
-        The robot has no such controller, or it commands something else.
+        The robot has no such controller, or the controller uses another command interface.
 
     """
     path = controllers_file(arm)
@@ -87,16 +88,20 @@ def check_controller(arm: Arm, controller: str, command_interface: str) -> None:
         raise ConfigurationError(f"'{path}' has no controller '{controller}'; it has: "
                                  f"{', '.join(commands)}")
     if commands[controller] != (command_interface,):
-        fitting = [name for name, given in commands.items() if given == (command_interface,)]
+        fitting = [name for name, interfaces in commands.items()
+                   if interfaces == (command_interface,)]
         raise ConfigurationError(
             f"the controller '{controller}' commands {', '.join(commands[controller] or ())}, not "
-            f'{command_interface}; with command_interface:={command_interface} take '
+            f'{command_interface}; with command_interface:={command_interface} use '
             f"controller:={' or '.join(fitting)}")
 
 
 def controllers_for_namespace(arm: Arm, namespace: str, folder: Path) -> Path:
     """
-    Return the YAML of an arm's controllers for its prefix and a namespace.
+    Return the path of a controllers file with the arm's TF prefix and a namespace.
+
+    The TF prefix is added to the names of the joints, the namespace to the names of the nodes.
+    Without both, no file is written, and the result is that of `controllers_file`.
 
     Parameters
     ----------
@@ -105,8 +110,7 @@ def controllers_for_namespace(arm: Arm, namespace: str, folder: Path) -> Path:
     namespace
         Namespace of the controller manager; '' or '/' for none.
     folder
-        Where the YAML is written; where there is neither prefix nor namespace, it is that of
-        `controllers_file`.
+        Folder for the new file.
 
     Raises
     ------
@@ -126,6 +130,7 @@ def controllers_for_namespace(arm: Arm, namespace: str, folder: Path) -> Path:
 
 
 def _controllers(path: Path) -> dict[str, Any]:
+    """Return the content of a controllers file."""
     content: dict[str, Any] = read_typed(
         Mapping[str, Any], read_yaml(path, 'controllers file', ConfigurationError),
         f"the controllers file '{path}'", ConfigurationError)
@@ -133,6 +138,7 @@ def _controllers(path: Path) -> dict[str, Any]:
 
 
 def _add_prefix(content: Any, arm: Arm) -> Any:
+    """Return YAML content with the arm's TF prefix added to every joint name."""
     if isinstance(content, dict):
         return {_add_prefix(key, arm): _add_prefix(value, arm) for key, value in content.items()}
     if isinstance(content, list):
@@ -142,14 +148,14 @@ def _add_prefix(content: Any, arm: Arm) -> Any:
 
 def description_file(arm: Arm) -> Path:
     """
-    Return the xacro that adds ros2_control to an arm, `<name>.urdf.xacro`.
+    Return the path of `<name>.urdf.xacro`, which adds ros2_control tags to an arm's URDF.
 
-    Looked for beside the robot YAML, then in the shipped folder `urdf`.
+    The file is searched beside the robot YAML, then in the shipped folder `urdf`.
 
     Parameters
     ----------
     arm
-        Loaded by name or from a robot YAML.
+        The arm, loaded by name or from a robot YAML.
 
     Raises
     ------
@@ -157,14 +163,14 @@ def description_file(arm: Arm) -> Path:
         There is no such file.
 
     """
-    places = [_beside(arm), shared_folder('urdf')]
-    for place in places:
-        path = place / f'{arm.name}.urdf.xacro'
+    folders = [_beside(arm), shared_folder('urdf')]
+    for folder in folders:
+        path = folder / f'{arm.name}.urdf.xacro'
         if path.is_file():
             return path
     raise ConfigurationError(
         f"the robot '{arm.name}' has no ros2_control: there is no '{arm.name}.urdf.xacro' in "
-        f"{' or '.join(map(repr, map(str, places)))}; copy template.urdf.xacro")
+        f"{' or '.join(map(repr, map(str, folders)))}; copy template.urdf.xacro")
 
 
 def robot_description(
@@ -179,18 +185,18 @@ def robot_description(
     arm
         The arm.
     hardware
-        'none': the URDF as it is; 'mock' or 'gazebo': with ros2_control tags.
+        'none': the URDF without changes; 'mock' or 'gazebo': with ros2_control tags.
     command_interface
-        'position' or 'effort', of the ros2_control tags.
+        Command interface of the ros2_control tags, 'position' or 'effort'.
     controllers
-        YAML of the controllers, for Gazebo; that of the arm when not given.
+        Controllers file for Gazebo; if None, `controllers_file` of the arm.
     namespace
-        Namespace of the controller manager that Gazebo's plugin makes.
+        Namespace of the controller manager that Gazebo's plugin creates.
 
     Raises
     ------
     ConfigurationError
-        A word is not known, or the arm has no ros2_control description.
+        The hardware or command interface is unknown, or the arm has no ros2_control description.
     ArmError
         xacro cannot expand the description.
     MissingDependencyError
@@ -216,7 +222,7 @@ def robot_description(
 
 
 def _in_namespace(urdf: str, namespace: str) -> str:
-    """Tell Gazebo's ros2_control its namespace."""
+    """Return the URDF with the namespace added to Gazebo's ros2_control plugins."""
     if not namespace.strip('/'):
         return urdf
     root = ElementTree.fromstring(urdf)
@@ -227,7 +233,7 @@ def _in_namespace(urdf: str, namespace: str) -> str:
 
 def remove_ros2_control(urdf: str) -> str:
     """
-    Return a URDF without its own ros2_control, transmissions and Gazebo plugins.
+    Return a URDF without ros2_control tags, transmissions and Gazebo plugins.
 
     Parameters
     ----------
@@ -237,7 +243,7 @@ def remove_ros2_control(urdf: str) -> str:
     Raises
     ------
     ArmError
-        It is not a URDF.
+        The text is not a URDF.
 
     """
     root = parse_urdf(urdf, 'the URDF')
@@ -249,4 +255,5 @@ def remove_ros2_control(urdf: str) -> str:
 
 
 def _beside(arm: Arm) -> Path:
+    """Return the folder of the robot YAML; the shipped folder `config` if there is none."""
     return arm.source.parent if arm.source is not None else shared_folder('config')

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Interpolation of trajectories as in joint_trajectory_controller of ros2_control, without ROS."""
+"""Interpolation of trajectories as in ros2_control's joint_trajectory_controller, without ROS."""
 
 from __future__ import annotations
 
@@ -21,23 +21,24 @@ import numpy as np
 from robot_identification.arrays import Array
 
 Point = tuple[Array, Array, Array]
+"""Position, velocity and acceleration of the joints, (n,) each."""
 
 
 @dataclass(frozen=True, eq=False)
 class TrajectoryMessage:
     """
-    A trajectory as sent.
+    A JointTrajectory message as arrays.
 
     Parameters
     ----------
     joint_names
-        Names of its n columns.
+        Names of the n joints.
     stamp
-        Stamp of its header [s]; 0: the time at which it is first sampled.
+        Stamp of the header [s]; with 0 the trajectory starts when it is first sampled.
     t
-        Times of its points from the stamp, (N,) [s].
+        Times of the points relative to the stamp, (N,) [s].
     q, v, a
-        Its points, (N, n); v and a may be None.
+        Positions, velocities and accelerations, (N, n) each; v and a may be None.
 
     """
 
@@ -49,7 +50,7 @@ class TrajectoryMessage:
     a: Array | None
 
     def ordered(self, joint_names: tuple[str, ...]) -> TrajectoryMessage:
-        """Return the trajectory with its joints in another order."""
+        """Return the trajectory with its joints in the order of `joint_names`."""
         order = [self.joint_names.index(name) for name in joint_names]
         return TrajectoryMessage(
             joint_names, self.stamp, self.t, self.q[:, order],
@@ -59,11 +60,12 @@ class TrajectoryMessage:
 
 class SampledTrajectory:
     """
-    The interpolated points of a message, as in ros2_controllers' trajectory.cpp.
+    Interpolation between the points of a message, as in trajectory.cpp of ros2_controllers.
 
-    Before the first point the trajectory starts at the state of the first sample. Points are
-    joined by quintic polynomials if they have accelerations, by cubic ones if they have
-    velocities, and by lines otherwise. After the last point its position is held.
+    If the first sample is before the first point, the trajectory starts with the state of the
+    joints at that time. Between points it is a quintic polynomial if the points have
+    accelerations, a cubic one if they only have velocities, and linear otherwise. After the last
+    point the position is held.
 
     Parameters
     ----------
@@ -72,7 +74,7 @@ class SampledTrajectory:
     now
         Time of the first sample [s].
     before
-        Position, velocity and acceleration at `now`, (n,) each.
+        State of the joints at `now`.
 
     """
 
@@ -101,12 +103,12 @@ class SampledTrajectory:
 
     def sample(self, t: float) -> Point:
         """
-        Return q, v and a, (n,) each.
+        Return position, velocity and acceleration of the joints, (n,) each.
 
         Parameters
         ----------
         t
-            The trajectory's time [s].
+            Time on the same clock as `now` of the first sample [s].
 
         """
         if t >= self._t[-1] or len(self._t) == 1:

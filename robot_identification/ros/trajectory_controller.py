@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Model of the joint_trajectory_controller of ros2_control, without ROS."""
+"""Simulation model of ros2_control's joint_trajectory_controller, without ROS."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ from robot_identification.ros.sampled_trajectory import (
     TrajectoryMessage,
 )
 
-REST = float(np.finfo(np.float32).eps)     # [rad/s or m/s] final velocity that counts as rest
+REST = float(np.finfo(np.float32).eps)     # [rad/s or m/s] largest final velocity that is accepted
 REPLACED = 'Current goal preempted by new incoming action.'
 DEACTIVATED = 'Current goal cancelled during deactivate transition.'
-INVALID_GOAL, PATH_TOLERANCE, GOAL_TOLERANCE = -1, -4, -5      # of FollowJointTrajectory
+INVALID_GOAL, PATH_TOLERANCE, GOAL_TOLERANCE = -1, -4, -5  # error codes of FollowJointTrajectory
 
 
 @dataclass
 class GoalTolerances:
     """
-    Tolerances at which the controller itself aborts a motion; 0: never.
+    Tolerances of the controller; it aborts a motion that exceeds one. 0 disables a tolerance.
 
     Parameters
     ----------
     path, goal
-        Tracking error during the motion, and at its end [rad or m].
+        Largest tracking error during the motion, and at its end [rad or m].
     time
-        Time after the end within which the goal must be reached [s].
+        Time after the end of the trajectory within which the goal tolerance must be met [s].
 
     """
 
@@ -55,54 +55,61 @@ class GoalTolerances:
 @dataclass(eq=False)
 class ControllerGoal:
     """
-    A goal of the action, and its result.
+    A goal of the action FollowJointTrajectory, and its result.
 
     Parameters
     ----------
     path, goal
-        Tolerances of the goal by joint [rad or m].
+        Path and goal tolerances that the client requests, by joint name [rad or m].
     time
-        Time tolerance of the goal [s].
+        Time tolerance that the client requests [s].
+    state
+        'succeeded', 'aborted' or 'canceled'; empty while the goal is active.
+    code, text
+        Error code and error string of the result.
 
     """
 
     path: dict[str, float] = field(default_factory=dict)
     goal: dict[str, float] = field(default_factory=dict)
     time: float = 0.0
-    state: str = ''         # 'succeeded', 'aborted' or 'canceled'; empty while active
+    state: str = ''
     code: int = 0
     text: str = ''
 
     def end(self, state: str, code: int = 0, text: str = '') -> None:
-        """Set the result; only the first call counts."""
+        """Set the result; further calls have no effect."""
         if not self.state:
             self.state, self.code, self.text = state, code, text
 
 
 class TrajectoryController:
     """
-    The sampling rule of joint_trajectory_controller 2.54 (Humble) to 5.17 (Kilted).
+    Model of joint_trajectory_controller 2.54 (Humble) to 5.17 (Kilted): sampling and goals.
 
-    In each cycle the trajectory's time advances by the period times the speed scaling, and the
-    command is the sample one full period ahead. A *new* trajectory sets the trajectory's time to
-    the current time: one stamped in the past is entered at the current time, whatever point the
-    previous one had reached. A goal that is cancelled or violates its tolerances holds at the
-    *measured* position, within one cycle. A goal that is replaced by another one is aborted; a
-    message on the topic replaces the trajectory but not the goal.
+    In each cycle the trajectory time advances by the period times the speed scaling, and the
+    command is the sample one full period ahead. A *new* trajectory resets the trajectory time to
+    the current time. Thus a trajectory stamped in the past is entered at the current time, even if
+    speed scaling had delayed the previous trajectory.
+
+    If a goal is cancelled or violates its tolerances, the controller holds the *measured* position
+    from the next cycle. A goal that is replaced by another one is aborted. A message on the topic
+    replaces the trajectory but not the goal.
 
     Parameters
     ----------
     joint_names
         The n joints of the controller.
     q
-        Position that is held until a trajectory arrives, (n,) [rad or m].
+        Position to hold until a trajectory arrives, (n,) [rad or m].
     period
-        Period of its cycle [s].
+        Period of the controller's cycle [s].
     continuous
-        Whether each joint is continuous, (n,); default: none.
+        Whether each joint is continuous, (n,) bool; if None, no joint is.
     from_desired
-        Whether a trajectory stamped in the future starts at the last command, not at the
-        measured state (`interpolate_from_desired_state`, `open_loop_control`).
+        Whether a trajectory stamped in the future starts at the last command instead of the
+        measured state (parameters `interpolate_from_desired_state` and `open_loop_control` of the
+        controller).
 
     """
 
@@ -126,18 +133,18 @@ class TrajectoryController:
 
     @property
     def time(self) -> float:
-        """The trajectory's time [s]."""
+        """Current trajectory time [s]."""
         return self._time
 
     @property
     def moving(self) -> bool:
-        """Whether the last point is not reached yet."""
+        """Whether a trajectory is executed whose last point has not been reached."""
         return not self._holding and self._time < self._trajectory.end
 
     def accept(self, now: float, message: TrajectoryMessage,
                goal: ControllerGoal | None = None) -> None:
         """
-        Accept a message of the topic or a goal of the action; the next cycle follows it.
+        Accept a trajectory from the topic or the action; the next cycle enters it.
 
         Parameters
         ----------
@@ -146,12 +153,12 @@ class TrajectoryController:
         message
             The trajectory.
         goal
-            Goal of the trajectory; the previous one is aborted.
+            Goal of the action, which aborts the previous goal; None for a message on the topic.
 
         Raises
         ------
         SimulationError
-            It is rejected; the message says why.
+            The trajectory is rejected; the message states the reason.
 
         """
         self.check(now, message)
@@ -163,12 +170,12 @@ class TrajectoryController:
 
     def check(self, now: float, message: TrajectoryMessage) -> None:
         """
-        Reject invalid trajectories as the controller does.
+        Check a trajectory by the rules of the controller; parameters as for `accept`.
 
         Raises
         ------
         SimulationError
-            The trajectory is rejected; the message says why.
+            The trajectory is rejected; the message states the reason.
 
         """
         if not self.active:
@@ -185,33 +192,33 @@ class TrajectoryController:
             raise SimulationError('the trajectory moves at its end')
 
     def cancel(self, goal: ControllerGoal) -> None:
-        """Cancel a goal; if it is active, the next cycle holds at the measured position."""
+        """Cancel a goal; if it is active, the controller holds the position of the next cycle."""
         if goal is self.goal:
             self._finish('canceled', 0, '')
             self._pending, self._holding = None, True
             self._to_hold = True
 
     def deactivate(self) -> None:
-        """Stop updating: the drives keep the last command."""
+        """Deactivate the controller; it cancels its goal, and the drives keep the last command."""
         self._finish('canceled', INVALID_GOAL, DEACTIVATED)
         self.active, self._pending = False, None
 
     def activate(self) -> None:
-        """Start to update, holding at the measured position."""
+        """Activate the controller, which holds the measured position of the next cycle."""
         self.active, self._holding, self._to_hold, self._last = True, True, True, None
 
     def update(self, now: float, q: Array, v: Array, elapsed: float | None = None) -> Point:
         """
-        Execute one cycle and return the command, q, v and a, (n,) each.
+        Execute one cycle and return the commanded position, velocity and acceleration, (n,) each.
 
         Parameters
         ----------
         now
             The controller's time [s].
         q, v
-            Measured, (n,).
+            Measured positions and velocities, (n,) each.
         elapsed
-            Time since the last cycle, on a steady clock [s]; None: from `now`.
+            Time since the last cycle on a steady clock [s]; if None, computed from `now`.
 
         """
         if not self.active:
@@ -222,7 +229,7 @@ class TrajectoryController:
         if self._to_hold:
             self._hold_at(now, q)
         elif self._pending is not None:
-            self._enter(now, q, v)
+            self._enter(now, self._pending, q, v)
         else:
             self._time += elapsed * self.scaling
         self.reference = self._trajectory.sample(self._time)
@@ -237,10 +244,8 @@ class TrajectoryController:
         error[self._wraps] = _wrap(error[self._wraps])
         return error
 
-    def _enter(self, now: float, q: Array, v: Array) -> None:
-        message = self._pending
-        if message is None:
-            return
+    def _enter(self, now: float, message: TrajectoryMessage, q: Array, v: Array) -> None:
+        """Replace the trajectory; a continuous joint takes the shortest way to its first point."""
         before = self.command if self._from_desired else (q, v, np.zeros(len(q)))
         start = before[0].copy()
         start[self._wraps] = (message.q[0] - _wrap(message.q[0] - start))[self._wraps]
@@ -248,13 +253,14 @@ class TrajectoryController:
         self._time, self._pending = now, None
 
     def _hold_at(self, now: float, q: Array) -> None:
+        """Replace the trajectory by a hold at the position q."""
         message = TrajectoryMessage(self.joint_names, 0.0, np.zeros(1), q[None].copy(), None, None)
         zero = np.zeros(len(q))
         self._trajectory = SampledTrajectory(message, now, (q, zero, zero))
         self._time, self._to_hold = now, False
 
     def _check_tolerances(self, q: Array) -> bool:
-        """Check the tolerances; return whether the command is valid."""
+        """Abort a motion that exceeds a tolerance; return whether the new command may be used."""
         if self._holding:
             return True
         goal, error = self.goal, np.abs(self.error(q))
@@ -275,6 +281,7 @@ class TrajectoryController:
         return True
 
     def _violation(self, error: Array, own: dict[str, float], default: float) -> str:
+        """Return a message if a joint exceeds its tolerance (`own`, else `default`), else ''."""
         for name, value in zip(self.joint_names, error):
             tolerance = own.get(name) or default
             if 0 < tolerance < value:

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Position servos: what drives the joints of a hobby arm that measures no torque."""
+"""Identification of position servos, as in hobby arms that measure no torque."""
 
 from robot_identification.servos.fit import identify_servos
 from robot_identification.servos.model import ServoModel

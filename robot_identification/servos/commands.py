@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The command servos: position servos from commanded and measured positions, without torque."""
+"""The command `servos`, for arms driven by position servos that measure no torque."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ STYLES = {'passed': 'bold green', 'failed': 'bold red', 'not validated': 'bold b
 def servos_command(
     robot: Robot,
     recordings: Annotated[list[Path], typer.Argument(
-        metavar='RECORDING...', help='Recordings with commanded positions (command_<joint>, or '
+        metavar='RECORDING...', help='Recordings with commanded positions (command_JOINT, or '
                                      '`recording: {command: ...}` in the robot YAML).')],
-    output: Annotated[Path, typer.Option('--output', '-o', help='Folder for the results.')],
+    output: Annotated[Path, typer.Option('--output', '-o', help='Output folder.')],
     held_out: Annotated[list[Path] | None, typer.Option(
         help='A recording of another motion to validate on; may be repeated.')] = None,
     window: Window = None,
@@ -57,7 +57,7 @@ def servos_command(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Identify position servos that measure no torque."""
+    """Identify position servos without torque measurements."""
     arm = load_arm(robot)
     check_output_folder(output, (MODEL, MJCF, RESULT), RESULT,
                         (*arm.files, *recordings, *(held_out or ())), force=force)
@@ -87,12 +87,13 @@ def _print_result(result: ServoResult, output: Path) -> None:
     for i, joint in enumerate(result.model.arm.joint_names):
         table.add_row(joint, *(_interval(result, name, i) for name in names))
     out.print(table)
-    out.print(f'delay {1e3 * result.model.delay:.1f} ms; masses are those of the URDF, and '
-              'torques are known through them alone', markup=False)
+    out.print(f'delay {1e3 * result.model.delay:.1f} ms; the masses of the URDF set the scale of '
+              'all torques', markup=False)
     for reason in result.undetermined:
         out.print(f'not determined: {reason}', style='yellow', markup=False)
-    table = Table(title='position errors, rms of the joints that moved, deg or mm')
-    for head in ('recording', 'runs of', 'servos', 'as commanded', 'and delayed', 'nominal servo'):
+    table = Table(title='rms position errors of the joints that moved, deg or mm')
+    for head in ('recording', 'run length', 'identified', 'command', 'delayed command',
+                 'nominal servos'):
         table.add_column(head)
     for e in result.held_out:
         unit = np.where(result.model.arm.prismatic, 1e3, 180 / np.pi)
@@ -102,13 +103,13 @@ def _print_result(result: ServoResult, output: Path) -> None:
             for errors in (e.model, e.commanded, e.delayed, e.nominal)))
     out.print(table)
     for reason in result.beyond:
-        out.print(f'not in the fit: {reason}', style='yellow', markup=False)
+        out.print(f'beyond the fitted range: {reason}', style='yellow', markup=False)
     out.print(result.status.upper(), style=STYLES[result.status])
     worst = max((e.ratio for e in result.held_out), default=float('nan'))
-    out.print(result.message or f'{worst:.1%} of the error of the best prediction without a '
-              f'servo model (at most {BETTER:.0%} passes)'
-              + ('' if result.validated else '; on the fitted motion alone: give another one with '
-                 '--held-out'), markup=False)
+    out.print(result.message or f'position error: {worst:.1%} of the error of the best prediction '
+              f'without identification (limit {BETTER:.0%})'
+              + ('' if result.validated else '; computed on the fitted motion: provide another '
+                 'one with --held-out'), markup=False)
     out.print(f'wrote {output}: {MODEL} for `export`, {MJCF} for MuJoCo, {RESULT}', markup=False)
 
 

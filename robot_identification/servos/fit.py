@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Servos by output error: positions simulated from commands are fitted to measured ones."""
+"""Output-error identification of servos from commanded and measured positions."""
 
 from __future__ import annotations
 
@@ -36,73 +36,86 @@ from robot_identification.servos.result import (
 )
 from scipy.optimize import least_squares, nnls
 
-RUN = 5.0    # [s] of a run in the fit: starts are measured, so errors do not add up for longer
-SETTLED = 0.2    # [s] after the start of a run, whose speed is not measured, that are not fitted
-RATE = 100.0    # [Hz] of the residuals at most: position loops are slower
-PRIOR = np.log(10.0)    # deviation of the logarithms from their start, for what data do not say
-FRICTION_PRIOR = 100.0    # the same of friction, in units of its start
-SPREAD = 4.0    # of kp in the start around the median of the joints
-DELAYS = np.arange(0.0, 0.151, 0.01)    # [s] that the start is chosen from
-CREEP = 0.03    # [rad/s or m/s] over which friction changes its sign in the start
-REACHED = (0.01, 0.15)    # parts of the time that torque limits are reached in the starts
-FORGIVEN = 1.02    # cost without a torque limit, over that with it, up to which there is none
-LEAST = 0.01    # of its start, friction
-_BEYOND = 1.2    # times the largest torque in the fit, from which held-out torques are new ground
-TICK = 0.05    # [s], the unit of the delay
-LASTING = 0.5    # [s] for which an error of one rounding of the encoder lasts, in intervals
-WORSE = 1e3    # residual, over its deviation, of an arm that runs away
+RUN = 5.0    # [s] length of the simulated runs; each starts at the measured state
+SETTLED = 0.2    # [s] not fitted at the start of a run, whose velocity is only estimated
+RATE = 100.0    # [Hz] highest rate of the residuals; position loops have less bandwidth
+PRIOR = np.log(10.0)    # prior std of the logarithms, and of the delay in units of `TICK`
+FRICTION_PRIOR = 100.0    # prior std of friction, in units of its initial value
+KP_RANGE = 4.0    # largest factor between an initial kp and the median of the joints
+DELAYS = np.arange(0.0, 0.151, 0.01)    # [s] candidates for the initial delay
+CREEP = 0.03    # [rad/s or m/s] scale c of the smoothed sign tanh(v / c) in the initial fit
+REACHED = (0.01, 0.15)    # fractions of the time at the torque limit; each gives initial limits
+FORGIVEN = 1.02    # largest cost ratio at which a torque limit is removed
+LEAST = 0.01    # smallest friction, in units of its initial value
+_BEYOND = 1.2    # ratio of held-out to fitted torque above which a message is given
+TICK = 0.05    # [s] unit of the delay in the parameter vector
+LASTING = 0.5    # [s] time during which the covariance takes a model error as constant
+WORSE = 1e3    # normalised residual of a diverging simulation, and largest of the others
 
 
 def identify_servos(
     arm: Arm,
     recordings: Sequence[Recording],
     held_out: Sequence[Recording] = (),
-    progress: Callable[[str, float], None] = lambda text, part: None,
+    progress: Callable[[str, float], None] = lambda text, fraction: None,
 ) -> ServoResult:
     """
-    Identify position servos from commanded and measured positions, without any torque.
+    Identify position servos from commanded and measured positions without torque measurements.
 
-    The closed loop of arm and servos is simulated from the commands, in runs of 5 s that begin
-    where the arm was measured, and kp, damping, armature, Coulomb friction and torque limit of
-    every joint and one delay are fitted by Gauss-Newton steps in their logarithms. Masses are the
-    URDF's and set the scale of all torques: with twice the masses, all gains and torques double.
-    For joints with little gravity and inertia only ratios are determined; undetermined parameters
-    stay within a decade of their start and are named.
+    The closed loop of arm and servos is simulated from the commands in runs of 5 s, each of which
+    starts at the measured position with an estimated velocity. Nonlinear least squares adjusts
+    kp, damping, armature, Coulomb friction and torque limit of each joint, and one delay for all
+    joints, until the simulated positions fit the measured ones. The masses of the URDF set the
+    scale of all torques: with doubled masses all gains and torques double. For joints with little
+    gravity load and inertia, only ratios of parameters can be determined. A weak prior keeps
+    undetermined parameters near their initial values; the result lists them.
 
     Parameters
     ----------
     arm
-        Links, gravity and joints.
+        Arm with the inertial parameters of its URDF.
     recordings
-        Recordings with `command` of an arm that moves freely.
+        Recordings with commanded positions; the arm must not touch anything.
     held_out
         Recordings of other motions, for the verdict.
     progress
-        Called with the present step and the fraction of it that is done.
+        Called with the name of the current step and the completed fraction, 0 to 1.
+
+    Returns
+    -------
+    ServoResult
+        The servo model with its standard deviations, its position errors, and messages on
+        quantities that the motion does not determine.
 
     Raises
     ------
     RecordingError
-        No commands, no motion, or positions that no servo of these commands would reach.
+        The recordings have no commands or no motion, are too short, or the simulated arm diverges.
 
     References
     ----------
     L. Ljung, System Identification, 2nd ed., 1999, ch. 7 (output error); W. K. Newey and
     K. D. West, Econometrica 55(3), 1987 (covariance of correlated residuals).
 
+    Examples
+    --------
+    >>> arm = load_arm('so101.yaml')    # doctest: +SKIP
+    >>> result = identify_servos(arm, [load_recording('log.csv', arm)])    # doctest: +SKIP
+    >>> result.model.kp    # (n,) [N m/rad]    # doctest: +SKIP
+
     """
     if not recordings:
-        raise RecordingError('no recording to identify servos from')
+        raise RecordingError('at least one recording is needed to identify servos')
     courses = [Course.of(arm, each, min(RUN, each.duration)) for each in recordings]
     if not any(np.any(course.moved) for course in courses):
-        raise RecordingError('no joint moves by more than a degree in '
+        raise RecordingError('no joint moves by more than one degree in '
                              + ', '.join(r.label for r in recordings))
-    progress('choosing a start', 0.02)
+    progress('computing initial values', 0.02)
     start, naive = _start(arm, courses)
     problem = _Problem(arm, courses, start)
     with single_threaded_blas():
         progress('fitting', 0.1)
-        tried = [problem.solve(problem.reaching(part), 1e-3) for part in REACHED]
+        tried = [problem.solve(problem.reaching(fraction), 1e-3) for fraction in REACHED]
         x = min(tried, key=problem.cost)
         problem.weigh(x)
         progress('fitting', 0.5)
@@ -115,21 +128,22 @@ def identify_servos(
     deviations = _deviations(covariance, model)
     reached = np.max([model.largest_torque(each) for each in recordings], axis=0)
     errors = [HorizonError.of(model, each, naive) for each in held_out or recordings]
-    beyond = [sentence for recording, found in zip(held_out, errors)
-              for sentence in _beyond(model, reached, recording, found[-1].model > 2 * residual)]
+    beyond = [sentence for recording, of_one in zip(held_out, errors)
+              for sentence in _beyond(model, reached, recording, of_one[-1].model > 2 * residual)]
     return ServoResult(
         model, deviations, float(TICK * np.sqrt(covariance[-1, -1])), read_only(residual),
-        tuple(error for found in errors for error in found), bool(held_out),
+        tuple(error for of_one in errors for error in of_one), bool(held_out),
         _undetermined(model, deviations, courses), read_only(reached), tuple(beyond),
         problem.message)
 
 
 class _Problem:
     """
-    Residuals and their derivatives.
+    The nonlinear least-squares problem of the fit.
 
-    Parameters are the logarithms of kp, damping, armature and limit of every joint, friction in
-    units of its start (it may be zero, where a logarithm has no slope), and the delay.
+    The parameter vector x (5 n + 1,) holds the logarithms of kp, damping and armature, friction in
+    units of its initial value, the logarithms of the torque limits, and the delay in units of
+    `TICK`. Friction may be nearly zero, so it is not represented by its logarithm.
     """
 
     def __init__(self, arm: Arm, courses: Sequence[Course], start: ServoModel) -> None:
@@ -159,16 +173,16 @@ class _Problem:
         return ServoModel(self._arm, np.exp(kp), np.exp(damping), np.exp(armature),
                           friction * self._start.friction, np.exp(limit), TICK * float(x[-1]))
 
-    def reaching(self, part: float) -> Array:
-        """Return the start with limits that the loops reach for a part of the time."""
+    def reaching(self, fraction: float) -> Array:
+        """Return initial values whose torque limits are reached for a fraction of the time."""
         start, x = self._start, self.x0.copy()
         pushes = np.concatenate([np.abs(start.kp * (c.held(start.delay) - c.q))
                                  for c in self._courses])
-        x[4 * self._n:-1] = np.log(np.maximum(np.quantile(pushes, 1 - part, axis=0), 1e-6))
+        x[4 * self._n:-1] = np.log(np.maximum(np.quantile(pushes, 1 - fraction, axis=0), 1e-6))
         return x
 
     def released(self, x: Array) -> Array:
-        """Return x without the limits that explain nothing."""
+        """Return x with infinite torque limits where a limit hardly reduces the cost."""
         cost = self.cost(x)
         for i in range(4 * self._n, 5 * self._n):
             free = x.copy()
@@ -180,70 +194,76 @@ class _Problem:
         return x
 
     def cost(self, x: Array) -> float:
-        """Return the sum of the squared residuals over their deviations."""
+        """Return the sum of the squared normalised residuals."""
         return float(np.sum(self.residuals(x) ** 2))
 
     def weigh(self, x: Array) -> None:
-        """Weigh the joints by what the servos at x leave of them."""
+        """Scale residuals by each joint's rms at x, or by its encoder's rounding if larger."""
         self._scale = np.maximum(self.residual_rms(self.model(x)), self._floor)
         self._scale[~np.isfinite(self._scale)] = 1.0
 
     def residual_rms(self, model: ServoModel) -> Array:
         left = [c.positions(model) for c in self._courses]
-        away = [(found - c.q)[rows] for found, c, rows in zip(left, self._courses, self._rows)
-                if found is not None]
+        away = [(positions - c.q)[rows] for positions, c, rows in zip(
+            left, self._courses, self._rows) if positions is not None]
         if len(away) < len(left):
             return np.full(self._n, np.inf)
         return np.asarray(np.sqrt(np.mean(np.concatenate(away) ** 2, axis=0)))
 
     def residuals(self, x: Array) -> Array:
-        """Return residuals over their deviations, (K, n); those of a runaway are large."""
-        model, parts = self.model(x), []
+        """Return normalised residuals at x, (K, n); `WORSE` if a simulation diverges."""
+        model, blocks = self.model(x), []
         for course, rows in zip(self._courses, self._rows):
-            found = course.positions(model)
-            parts.append(np.full((len(rows), self._n), WORSE) if found is None else np.clip(
-                (found - course.q)[rows] / self._scale, -WORSE, WORSE))
-        return np.concatenate(parts)
+            positions = course.positions(model)
+            blocks.append(np.full((len(rows), self._n), WORSE) if positions is None else np.clip(
+                (positions - course.q)[rows] / self._scale, -WORSE, WORSE))
+        return np.concatenate(blocks)
 
     def jacobian(self, x: Array) -> Array:
-        """Return the derivatives of the residuals in the free parameters, (K, n, p)."""
-        model, parts = self.model(x), []
+        """Return derivatives of the residuals with respect to the p free parameters, (K, n, p)."""
+        model, blocks = self.model(x), []
         for course, rows in zip(self._courses, self._rows):
-            found = course.slopes(model, self._start.friction)
-            if found is None:
-                raise RecordingError('the simulated arm runs away; are commands and positions '
-                                     'those of one arm, in one unit?')
-            slopes = found[1][rows][..., self._free] / self._scale[:, None]
+            result = course.slopes(model, self._start.friction)
+            if result is None:
+                raise RecordingError('the simulated arm diverges; check that commands and '
+                                     'positions belong to the same arm and have the same unit')
+            slopes = result[1][rows][..., self._free] / self._scale[:, None]
             slopes[..., -1] *= TICK
-            parts.append(slopes)
-        return np.concatenate(parts)
+            blocks.append(slopes)
+        return np.concatenate(blocks)
 
     def solve(self, x: Array, accuracy: float = 1e-7) -> Array:
-        """Return the best parameters from a start, to a relative accuracy of the cost."""
+        """Minimise the cost from x to a relative accuracy, and return the minimum."""
         free, p = self._free, len(self._free)
         lower = np.full(len(x), -np.inf)
         lower[3 * self._n:4 * self._n] = LEAST
 
-        def whole(part: Array) -> Array:
-            found = x.copy()
-            found[free] = part
-            return found
+        def complete(free_values: Array) -> Array:
+            values = x.copy()
+            values[free] = free_values
+            return values
 
-        def residuals(part: Array) -> Array:
-            return np.append(self.residuals(whole(part)).ravel(),
-                             (part - self.x0[free]) / self._prior)
+        def residuals(free_values: Array) -> Array:
+            return np.append(self.residuals(complete(free_values)).ravel(),
+                             (free_values - self.x0[free]) / self._prior)
 
-        def jacobian(part: Array) -> Array:
-            return np.vstack([self.jacobian(whole(part)).reshape(-1, p), np.diag(1 / self._prior)])
+        def jacobian(free_values: Array) -> Array:
+            return np.vstack([self.jacobian(complete(free_values)).reshape(-1, p),
+                              np.diag(1 / self._prior)])
 
         done = least_squares(residuals, x[free], jacobian, (lower[free], np.inf), ftol=accuracy,
                              xtol=1e-6, gtol=1e-8, max_nfev=40)
         self.message = '' if done.status > 0 else (
-            'the fit has not settled; record more motion, with reversals and different speeds')
-        return whole(done.x)
+            'the fit has not converged; record more motion, with reversals and different speeds')
+        return complete(done.x)
 
     def covariance(self, x: Array) -> Array:
-        """Return the covariance of x, correlated residuals accounted for (Newey, West 1987)."""
+        """
+        Return the covariance of x for autocorrelated residuals (Newey, West 1987).
+
+        Rows and columns of friction refer to its logarithm, like those of kp, damping, armature
+        and limit.
+        """
         jacobian, left = self.jacobian(x), self.residuals(x)
         scores = np.einsum('knp,kn->kp', jacobian, left)
         lags = _memory(left)
@@ -255,21 +275,22 @@ class _Problem:
         prior = np.diag(self._prior ** -2)
         flat = jacobian.reshape(-1, len(self._free))
         bread = np.linalg.inv(flat.T @ flat + prior)
-        found = np.full((len(x), len(x)), np.nan)
-        found[np.ix_(self._free, self._free)] = bread @ (meat + prior) @ bread
-        at = slice(3 * self._n, 4 * self._n)    # of friction the logarithm from here on
-        found[at] /= x[at, None]
-        found[:, at] /= x[at]
-        return found
+        covariance = np.full((len(x), len(x)), np.nan)
+        covariance[np.ix_(self._free, self._free)] = bread @ (meat + prior) @ bread
+        at = slice(3 * self._n, 4 * self._n)    # from friction to its logarithm
+        covariance[at] /= x[at, None]
+        covariance[:, at] /= x[at]
+        return covariance
 
     def _lasting(self, jacobian: Array) -> Array:
         """
-        Return what small errors that last add to the variance of the scores, (p, p).
+        Return the covariance of the scores due to slowly varying model errors, (p, p).
 
-        A simulation is never right to the last digit (the loop rounds positions as the log does,
-        its clock is not ours); such errors hide below the noise but do not average out with it.
-        Each joint is given one of the size of the encoder's rounding, new every `LASTING` seconds.
-        Chosen on simulated arms, where intervals without it were three times too narrow.
+        The simulation has small errors, because the servo rounds positions and its clock differs.
+        They are smaller than the noise but do not average out. Each joint is assumed to have an
+        error of the size of the encoder's rounding that is constant for `LASTING` seconds. Size
+        and duration were chosen on simulated arms, where confidence intervals without this term
+        were three times too narrow.
         """
         rate = np.median([1 / np.median(np.diff(c.t[rows]))
                           for c, rows in zip(self._courses, self._rows)])
@@ -277,12 +298,12 @@ class _Problem:
         starts = np.arange(0, len(jacobian), length)
         sums = np.add.reduceat(jacobian * (self._floor / self._scale)[:, None], starts, axis=0)
         flat = sums.reshape(-1, jacobian.shape[-1])
-        found: Array = flat.T @ flat
-        return found
+        gram: Array = flat.T @ flat
+        return gram
 
 
 def _memory(left: Array) -> int:
-    """Return over how many rows residuals are correlated: twice to where that is below a fifth."""
+    """Return the number of lags for the covariance: twice the first with autocorrelation < 0.2."""
     centred = left - left.mean(axis=0)
     power = np.sum(centred ** 2)
     for lag in range(1, len(left) // 10):
@@ -292,7 +313,7 @@ def _memory(left: Array) -> int:
 
 
 def _resolution(q: Array) -> Array:
-    """Return the smallest step of measured positions, (n,), zero where they have none."""
+    """Return the smallest step of measured positions, at most 0.01, (n,); 0 if below 1e-5."""
     steps = np.abs(np.diff(q, axis=0))
     smallest = np.min(np.where(steps > 1e-9, steps, np.inf), axis=0)
     return np.where(smallest > 1e-5, np.minimum(smallest, 0.01), 0.0)
@@ -300,12 +321,16 @@ def _resolution(q: Array) -> Array:
 
 def _start(arm: Arm, courses: Sequence[Course]) -> tuple[ServoModel, float]:
     """
-    Return servos to begin with, and the delay with which commands are nearest to positions.
+    Return initial values of the servos, and the delay of the naive prediction [s].
 
-    kp e = tau + A a + d v + c sign(v) with smoothed motion is linear in 1/kp, A/kp, d/kp, c/kp.
+    The servo equation kp e = tau + A a + d v + c sign(v), divided by kp, is linear in 1/kp, A/kp,
+    d/kp and c/kp. Here e is the delayed command minus the position, tau the torque of the URDF's
+    links, A armature, d damping and c friction. Nonnegative least squares solves it on smoothed
+    positions for each candidate delay, and the delay with the smallest error is kept. The naive
+    prediction is the delayed command; its delay minimises the squared distance to the positions.
     """
     smooth = [[c.smooth(c.q, order) for order in range(3)] for c in courses]
-    q, v, a = (np.concatenate(part) for part in zip(*smooth))
+    q, v, a = (np.concatenate(pieces) for pieces in zip(*smooth))
     rigid = inverse_dynamics(arm, q, v, a)
     columns = np.stack([rigid, a, v, np.tanh(v / CREEP)], axis=-1)    # (K, n, 4)
     best, naive = (np.inf, np.zeros((arm.n, 4)), 0.0), (np.inf, 0.0)
@@ -314,24 +339,24 @@ def _start(arm: Arm, courses: Sequence[Course]) -> tuple[ServoModel, float]:
         error = np.concatenate([c.smooth(h, 0) for c, h in zip(courses, held)]) - q
         away = sum(float(np.sum((h - c.q) ** 2)) for c, h in zip(courses, held))
         naive = min(naive, (away, float(delay)))
-        found, left = np.zeros((arm.n, 4)), 0.0
+        ratios, left = np.zeros((arm.n, 4)), 0.0
         for i in range(arm.n):
             size = np.linalg.norm(columns[:, i], axis=0) + 1e-12
-            found[i], norm = nnls(columns[:, i] / size, error[:, i])
-            found[i] /= size
+            ratios[i], norm = nnls(columns[:, i] / size, error[:, i])
+            ratios[i] /= size
             left += norm ** 2 / (float(np.sum(error[:, i] ** 2)) + 1e-12)
         if left < best[0]:
-            best = left, found, float(delay)
+            best = left, ratios, float(delay)
     nominal = ServoModel.nominal(arm)
-    found, scale = best[1], np.max(np.abs(rigid), axis=0)
-    seen = found[:, 0] * scale > 1e-4    # rad of error that links and gravity account for
-    typical = np.median(1 / found[seen, 0]) if seen.any() else np.median(nominal.kp)
-    kp = np.where(seen, 1 / np.where(seen, found[:, 0], 1.0), typical)
-    kp = np.clip(kp, typical / SPREAD, typical * SPREAD)
+    ratios, scale = best[1], np.max(np.abs(rigid), axis=0)
+    seen = ratios[:, 0] * scale > 1e-4    # [rad] of position error due to inertia and gravity
+    typical = np.median(1 / ratios[seen, 0]) if seen.any() else np.median(nominal.kp)
+    kp = np.where(seen, 1 / np.where(seen, ratios[:, 0], 1.0), typical)
+    kp = np.clip(kp, typical / KP_RANGE, typical * KP_RANGE)
     mass = link_inertia(arm)
-    armature = np.maximum(found[:, 1] * kp, 0.1 * mass + 1e-5)
-    damping = np.maximum(found[:, 2] * kp, 0.2 * np.sqrt(kp * (mass + armature)))
-    friction = np.maximum(found[:, 3], 5e-3) * kp
+    armature = np.maximum(ratios[:, 1] * kp, 0.1 * mass + 1e-5)
+    damping = np.maximum(ratios[:, 2] * kp, 0.2 * np.sqrt(kp * (mass + armature)))
+    friction = np.maximum(ratios[:, 3], 5e-3) * kp
     model = replace(nominal, kp=kp, damping=damping, armature=armature, friction=friction,
                     delay=best[2])
     return model, naive[1]
@@ -339,39 +364,37 @@ def _start(arm: Arm, courses: Sequence[Course]) -> tuple[ServoModel, float]:
 
 def _deviations(covariance: Array, model: ServoModel) -> dict[str, Array]:
     n = model.arm.n
-    found, at = {}, {name: slice(k * n, k * n + n) for k, name in enumerate(QUANTITIES)}
-    variance = {name: np.diag(covariance)[rows] for name, rows in at.items()}
-    for name in QUANTITIES:
-        found[name] = variance[name]
+    at = {name: slice(k * n, k * n + n) for k, name in enumerate(QUANTITIES)}
+    variances = {name: np.diag(covariance)[rows] for name, rows in at.items()}
     for ratio in RATIOS:
         over, under = ratio.split('/')
         cross = np.diag(covariance[at[over], at[under]])
-        found[ratio] = variance[over] + variance[under] - 2 * cross
+        variances[ratio] = variances[over] + variances[under] - 2 * cross
     return {name: read_only(np.where(np.isnan(v), np.inf, np.sqrt(np.maximum(v, 0.0))))
-            for name, v in found.items()}
+            for name, v in variances.items()}
 
 
 def _undetermined(model: ServoModel, deviations: dict[str, Array],
                   courses: Sequence[Course]) -> tuple[str, ...]:
-    """Return sentences about what the motion does not determine."""
+    """Return messages on quantities that the motion does not determine."""
     rests = ~np.any([c.moved for c in courses], axis=0)
-    found = [f'{joint} did not move: nothing of it is determined'
-             for joint, still in zip(model.arm.joint_names, rests) if still]
+    sentences = [f'{joint} did not move: none of its parameters is determined'
+                 for joint, still in zip(model.arm.joint_names, rests) if still]
     for i, joint in enumerate(model.arm.joint_names):
         weak = [name for name in QUANTITIES[:4]
                 if np.exp(1.96 * deviations[name][i]) > FACTOR]
         if weak and not rests[i]:
-            found.append(f'{joint}: {", ".join(weak)} (ratios may be; see there)')
-    return tuple(found)
+            sentences.append(f'{joint}: {", ".join(weak)} (their ratios may still be determined)')
+    return tuple(sentences)
 
 
 def _beyond(model: ServoModel, reached: Array, recording: Recording,
             worse: NDArray[np.bool_]) -> list[str]:
-    """Return sentences about joints that are worse where torques are above all fitted ones."""
-    asked = model.largest_torque(recording)
-    rows = np.flatnonzero(np.isinf(model.limit) & worse & (asked > _BEYOND * reached))
+    """Return messages on joints without a torque limit that need more torque than in the fit."""
+    largest = model.largest_torque(recording)
+    rows = np.flatnonzero(np.isinf(model.limit) & worse & (largest > _BEYOND * reached))
     units = np.where(model.arm.prismatic, 'N', 'N m')
-    return [f'{model.arm.joint_names[i]}: {recording.name} asks its loop for up to {asked[i]:.2g} '
-            f'{units[i]}, the fitted motion for {reached[i]:.2g} at most; whether the servo gives '
-            'more is not known. Fit a recording with fast motions of this joint, too'
+    return [f'{model.arm.joint_names[i]}: {recording.name} demands up to {largest[i]:.2g} '
+            f'{units[i]}, the fitted motion at most {reached[i]:.2g}; a torque limit above that '
+            'is not identified. Include a recording with fast motions of this joint in the fit'
             for i in rows]

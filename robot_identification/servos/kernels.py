@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Compiled kernel: an arm whose joints are driven by position servos, from commands alone."""
+"""Compiled simulation of an arm whose joints are driven by position servos."""
 
 from __future__ import annotations
 
@@ -19,14 +19,20 @@ from numba import njit
 import numpy as np
 from robot_identification.dynamics.kernels import inverse_dynamics_rows, OPTIONS
 
-SWEEPS, SETTLED = 30, 1e-9
-NUDGE = 1e-6    # [rad or m] for the stiffness of gravity
-KINDS = 5    # kp, damping, armature, friction, limit
+SWEEPS = 30    # largest number of Gauss-Seidel sweeps in a step
+SETTLED = 1e-9    # [rad/s or m/s] velocity change at which the sweeps end
+NUDGE = 1e-6    # [rad or m] step of the finite differences of torques
+KINDS = 5    # parameters of a joint: kp, damping, armature, friction, limit
 
 
 @njit(**OPTIONS)
 def _invert(matrix, free, lower, out):
-    """Fill `out` with the inverse of the free part of a positive definite matrix, zeros beside."""
+    """
+    Invert the free rows and columns of a positive definite matrix (n, n) into `out`.
+
+    Entries of the other rows and columns become zero. Return False if the matrix is not positive
+    definite.
+    """
     n = len(matrix)
     for i in range(n):
         for j in range(i + 1):
@@ -57,7 +63,7 @@ def _invert(matrix, free, lower, out):
 
 @njit(**OPTIONS)
 def _copy(source, target):
-    """Copy numbers one by one: a slice that takes an array is compiled for seconds."""
+    """Copy an array element by element; an assignment to a slice takes seconds to compile."""
     for i in range(len(source)):
         target[i] = source[i]
 
@@ -66,11 +72,12 @@ def _copy(source, target):
 def _slopes_step(h, kp, damping, stiffness, system, inverse, slides, open_loop, own, lag, dq, dv,
                  push):
     """
-    Advance the slopes `dq`, `dv` (n, p) of positions and velocities by one step.
+    Advance the derivatives `dq`, `dv` (n, p) of positions and velocities by one step.
 
-    The same equations, differentiated where they are smooth: a joint that sticks has dv = 0, one
-    that slides has the friction of its direction. `own` (n, 5) is what a joint's own parameters
-    add to its momentum, `lag` (n,) what the delay does.
+    The equations of `roll_out` are differentiated while each joint keeps sticking or sliding: the
+    velocity of a sticking joint and the friction of a sliding joint do not change. `own` (n, 5)
+    and `lag` (n,) are the derivatives of each joint's impulse with respect to its own parameters
+    and to the delay.
     """
     n, p = dq.shape
     for c in range(p):
@@ -103,17 +110,21 @@ def _slopes_step(h, kp, damping, stiffness, system, inverse, slides, open_loop, 
 def roll_out(q, v, steps, sub, h, means, means_slope, kp, damping, armature, friction, limit, unit,
              parents, rotations, translations, axes, prismatic, gravity, inertial, out, slopes):
     """
-    Fill `out` (sub steps + 1, n) with the positions of a run from q, v; False when it runs away.
+    Simulate a run from the state q, v (n,) and fill `out` (sub * steps + 1, n) with positions.
 
-    (M(q) + A) dv/dt = clip(kp (command - q), limit) - D v - f - h(q, v),  f in [-c, c] sign(v).
+    (M(q) + A) dv/dt = clip(kp (command - q), limit) - D v - f - b(q, v)
 
-    M and h are taken every `sub` steps of h seconds. Velocities lie half a step behind positions
-    (leapfrog, no damping of its own); they advance implicitly in D (mid-point) and in f, whose set
-    value is solved by projected Gauss-Seidel sweeps, as the velocity steps of Moreau (1988) and
-    Stewart and Trinkle (1996) have it. `means` (K, n) are the commands' means around each step,
-    `means_slope` their slope in the delay. `slopes` (steps + 1, n, 5 n + 1), where it is not
-    empty, is filled with derivatives in the logarithms of kp, damping, armature, in friction in
-    parts of `unit` (n,), in the logarithm of limit, and in the delay.
+    Friction f is c sign(v) in motion, and at rest any torque from -c to c that prevents motion.
+    The mass matrix M and the bias torques b are updated every `sub` steps of h seconds. The
+    integration is a leapfrog scheme, which adds no numerical damping: velocities lie half a step
+    behind positions. The velocity update is implicit in damping D (mid-point rule) and in
+    friction f, for which projected Gauss-Seidel sweeps solve, as in the time stepping of Moreau
+    (1988) and Stewart and Trinkle (1996). Return False if the simulation diverges.
+
+    `means` (K, n) are the means of the commands over each step and `means_slope` their derivatives
+    with respect to the delay. If `slopes` (steps + 1, n, 5 n + 1) is not empty, it is filled with
+    the derivatives of the positions with respect to the logarithms of kp, damping and armature,
+    friction in units of `unit` (n,), the logarithms of the torque limits, and the delay.
     """
     n = len(kp)
     rows_q, rows_v, rows_a = np.zeros((n + 1, n)), np.zeros((n + 1, n)), np.eye(n + 1, n, -1)
@@ -133,7 +144,7 @@ def roll_out(q, v, steps, sub, h, means, means_slope, kp, damping, armature, fri
         slopes[0] = 0.0
     row = 0
     for k in range(steps):
-        for j in range(n):    # at the middle of the time for which they hold
+        for j in range(n):    # positions at the middle of the interval of `sub` steps
             for i in range(n + 1):
                 rows_q[i, j] = q[j] + 0.5 * (sub - 1) * h * v[j]
         _copy(v, rows_v[0])
@@ -144,7 +155,7 @@ def roll_out(q, v, steps, sub, h, means, means_slope, kp, damping, armature, fri
         for i in range(n):
             for j in range(n):
                 system[i, j] = 0.5 * (torque[1 + i, j] + torque[1 + j, i])
-        if differentiate:    # of M(q) a + h(q, v) in q
+        if differentiate:    # derivative of M(q) a + b(q, v) with respect to q
             for j in range(n):
                 _copy(v, pushed_v[j])
                 _copy(acceleration, pushed_a[j])
@@ -174,7 +185,7 @@ def roll_out(q, v, steps, sub, h, means, means_slope, kp, damping, armature, fri
                 own[i, 0] = 0.0 if open_loop[i] else h * pull
                 own[i, 4] = h * pull if open_loop[i] else 0.0
                 lag[i] = 0.0 if open_loop[i] else h * kp[i] * means_slope[row, i]
-            for i in range(n):    # of M dv: M v is already there
+            for i in range(n):    # velocity with the friction of the previous step
                 change = 0.0
                 for j in range(n):
                     change += inverse[i, j] * right[j]
@@ -183,10 +194,10 @@ def roll_out(q, v, steps, sub, h, means, means_slope, kp, damping, armature, fri
                 largest = 0.0
                 for i in range(n):
                     bound = h * friction[i]
-                    wanted = min(max(impulse[i] - v[i] / inverse[i, i], -bound), bound)
-                    change = wanted - impulse[i]
+                    target = min(max(impulse[i] - v[i] / inverse[i, i], -bound), bound)
+                    change = target - impulse[i]
                     if change != 0.0:
-                        impulse[i] = wanted
+                        impulse[i] = target
                         for j in range(n):
                             v[j] += inverse[j, i] * change
                         largest = max(largest, abs(change) * inverse[i, i])

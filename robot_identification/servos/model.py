@@ -29,37 +29,43 @@ from robot_identification.parallel import parallel_map
 from robot_identification.recording import Recording
 from scipy.signal import savgol_filter
 
-STEP, RENEWED = 1e-3, 4    # [s] of the servo's loop, and loops until masses are renewed
-SMOOTHED = 0.12    # [s] of the measured positions for the velocity at the start of a run
-LONGEST_GAP = 0.5    # [s] without a command, beyond which a run is left out
-NOMINAL_ERROR = 0.1    # [rad or m] at which a nominal servo gives its rated torque
+STEP, RENEWED = 1e-3, 4    # [s] simulation step, and steps between updates of the mass matrix
+SMOOTHED = 0.12    # [s] width of the filter for the velocity at the start of a run
+LONGEST_GAP = 0.5    # [s] longest gap between samples that a run may contain
+NOMINAL_ERROR = 0.1    # [rad or m] error at which a nominal servo gives the arm's torque limit
 
 
 @dataclass(frozen=True, eq=False)
 class ServoModel:
     """
-    An arm driven by n position servos, links and gravity as the URDF has them.
+    Model of an arm with n position servos, whose links are those of the URDF.
 
-    torque = clip(kp (command(t - delay) - q), limit) - damping v - friction sign(v), which turns
-    links and armature. Damping is all that grows with velocity: of the gears, of the motor's own
-    voltage, and of the loop (kv); positions cannot tell them apart.
+    The links and the armature are driven by the torque
+    clip(kp (command(t - delay) - q), limit) - damping v - friction sign(v).
+    Damping is the sum of viscous friction, the motor's back-EMF and the velocity gain of the loop
+    (kv), which positions alone cannot distinguish.
 
     Parameters
     ----------
     arm
         The arm.
     kp
-        Stiffness of the position loops, (n,) [N m/rad or N/m].
+        Gain of the position loops, (n,) [N m/rad or N/m].
     damping
-        (n,) [N m s/rad or N s/m].
+        Damping, (n,) [N m s/rad or N s/m].
     armature
         Reflected inertia of motors and gears, (n,) [kg m^2 or kg].
     friction
         Coulomb friction, (n,) [N m or N].
     limit
-        Largest torque of the loop, (n,) [N m or N]; infinite where it was never reached.
+        Torque limit of the position loop, (n,) [N m or N]; infinite if it was not reached.
     delay
-        From the stamp of a command until it acts [s].
+        Time from the stamp of a command until the servos respond [s].
+
+    Examples
+    --------
+    >>> model = ServoModel.nominal(arm)    # doctest: +SKIP
+    >>> q = model.simulate(recording, horizon=5.0)    # (N, n) [rad or m]    # doctest: +SKIP
 
     """
 
@@ -81,10 +87,11 @@ class ServoModel:
     @classmethod
     def nominal(cls, arm: Arm) -> ServoModel:
         """
-        Return what stands in many a model before anything was identified.
+        Return a model with typical values, as used before an identification.
 
-        Rated torque at an error of 0.1 rad or m, critical damping, armature of the robot YAML, no
-        friction.
+        kp gives the arm's torque limit (10 N m or N if it has none) at a position error of 0.1 rad
+        or m. Damping is critical at q = 0, armature is the rotor inertia of the arm, friction is
+        zero, and the torque is not limited.
 
         Parameters
         ----------
@@ -103,43 +110,45 @@ class ServoModel:
 
     def simulate(self, recording: Recording, horizon: float | None = None) -> Array:
         """
-        Return the positions that the commands of a recording lead to, (N, n) [rad or m].
+        Simulate the commands of a recording and return the positions, (N, n) [rad or m].
 
         Parameters
         ----------
         recording
-            Has commands; its positions are looked at where a run begins, and only there.
+            Recording with commanded positions. Its measured positions only set the state at the
+            start of each run.
         horizon
-            Length of a run [s]; one run from the first to the last stamp when None.
+            Length of the runs [s]. None: one run over the whole recording.
 
         Raises
         ------
         RecordingError
-            There are no commands, or the simulation runs away.
+            The recording has no commands, or the simulation diverges.
 
         """
-        found = Course.of(self.arm, recording, horizon).positions(self)
-        if found is None:
-            raise RecordingError(f'{recording.label}: the simulated arm runs away; are commands '
-                                 'and positions those of one arm, in one unit?')
-        return found
+        positions = Course.of(self.arm, recording, horizon).positions(self)
+        if positions is None:
+            raise RecordingError(f'{recording.label}: the simulated arm diverges; check that '
+                                 'commands and positions belong to the same arm and have the same '
+                                 'unit')
+        return positions
 
     def largest_torque(self, recording: Recording) -> Array:
         """
-        Return the largest torque that each loop asks for, limits aside, (n,) [N m or N].
+        Return the largest torque kp |command - q| of each joint, not limited, (n,) [N m or N].
 
         Parameters
         ----------
         recording
-            With commands and the positions that they led to.
+            Recording with commanded and measured positions.
 
         """
-        course = Course.of(self.arm, recording, 1.0)    # a gap leaves one second out
+        course = Course.of(self.arm, recording, 1.0)    # runs of 1 s: a gap excludes only 1 s
         away = (course.held(self.delay) - course.q)[course.usable]
         return np.asarray(np.max(np.abs(self.kp * away), axis=0, initial=0.0))
 
     def to_identified_model(self) -> IdentifiedModel:
-        """Return the model of the joint torques: links of the URDF, armature and friction."""
+        """Return an identified model with the URDF's links; damping becomes viscous friction."""
         return IdentifiedModel(
             self.arm, self.arm.inertial_parameters, self.armature, 'coulomb + viscous',
             np.column_stack([self.friction, self.damping]),
@@ -152,20 +161,20 @@ class ServoModel:
 @dataclass(frozen=True, eq=False)
 class Course:
     """
-    A recording cut into runs, each of which begins where the arm was measured.
+    A recording divided into runs, each of which is simulated from the measured state.
 
     Parameters
     ----------
     arm
         The arm.
     t
-        Stamps from the first on, (N,) [s].
+        Time since the first sample, (N,) [s].
     q, command
-        Measured positions and commands, (N, n) [rad or m].
+        Measured and commanded positions, (N, n) [rad or m].
     steps
-        Of `STEP` `RENEWED` seconds in a run.
+        Length of a run in multiples of `STEP * RENEWED` seconds.
     usable
-        Whether a sample lies in a run without a gap in its commands, (N,).
+        Whether a sample's run has no gap longer than `LONGEST_GAP`, (N,).
 
     """
 
@@ -178,21 +187,22 @@ class Course:
 
     @classmethod
     def of(cls, arm: Arm, recording: Recording, horizon: float | None = None) -> Course:
-        """Return the runs of a recording; arguments and errors as `ServoModel.simulate`."""
+        """Divide a recording into runs; arguments and errors as for `ServoModel.simulate`."""
         if len(arm.transmission) > arm.n or arm.balancers:
-            raise RecordingError(f"the arm '{arm.name}' has coupled drives or balancers; position "
-                                 'servos are identified one a joint, without springs')
+            raise RecordingError(f"the arm '{arm.name}' has coupled drives or balancers; servos "
+                                 'are only identified for arms with one servo per joint and no '
+                                 'springs')
         command = recording.joint_command(arm)
         t, q = recording.t - recording.t[0], recording.joint_position(arm)
         length = min(recording.duration, recording.duration if horizon is None else horizon)
         if not length > 0:
-            raise RecordingError(f'runs of {length:g} s are none; give a horizon above zero')
+            raise RecordingError(f'the horizon must be positive; got {length:g} s')
         steps = math.ceil(length / (STEP * RENEWED) - 1e-9)
         usable = np.ones(len(t), dtype=bool)
         run = (t / (steps * STEP * RENEWED)).astype(int)
-        for begin, width in recording.gaps:
+        for start, width in recording.gaps:
             if width > LONGEST_GAP:
-                ends = (np.array([begin, begin + width]) - recording.t[0]) / (
+                ends = (np.array([start, start + width]) - recording.t[0]) / (
                     steps * STEP * RENEWED)
                 usable &= (run < int(ends[0])) | (run > int(ends[1]))
         return cls(arm, t, q, command, steps, usable)
@@ -203,54 +213,52 @@ class Course:
         return self.t % (self.steps * STEP * RENEWED)
 
     def positions(self, model: ServoModel) -> Array | None:
-        """Return simulated positions at the stamps, (N, n); None when the arm runs away."""
-        found = self._runs(model, None)
-        return None if found is None else found[0]
+        """Return simulated positions at the samples, (N, n); None if a simulation diverges."""
+        result = self.slopes(model, None)
+        return None if result is None else result[0]
 
-    def slopes(self, model: ServoModel, unit: Array) -> tuple[Array, Array] | None:
+    def slopes(self, model: ServoModel, unit: Array | None) -> tuple[Array, Array] | None:
         """
-        Return positions and their derivatives, (N, n) and (N, n, 5 n + 1).
+        Return simulated positions (N, n) and their derivatives (N, n, 5 n + 1).
 
-        In the logarithms of kp, damping and armature of all joints, in friction in parts of
-        `unit` (n,), in the logarithms of limit, and in the delay [s].
+        Derivatives are with respect to the logarithms of kp, damping and armature, friction in
+        units of `unit` (n,), the logarithms of the torque limits, and the delay [s]. They are not
+        computed if `unit` is None. The result is None if a simulation diverges.
         """
-        return self._runs(model, unit)
-
-    def _runs(self, model: ServoModel, unit: Array | None) -> tuple[Array, Array] | None:
         from robot_identification.servos.kernels import roll_out
         length, n = self.steps * STEP * RENEWED, self.arm.n
         run = (self.t / length).astype(int)
-        place = np.clip((self.t - run * length) / STEP, 0, self.steps * RENEWED - 1e-9)
+        position = np.clip((self.t - run * length) / STEP, 0, self.steps * RENEWED - 1e-9)
         begins: Array = np.arange(run[-1] + 1) * length
         q0, v0 = (_between(begins, self.t, values) for values in (self.q, self.smooth(self.q, 1)))
         means, means_slope = self._commands(model.delay, len(begins))
-        q, wanted = np.empty_like(self.q), 0 if unit is None else 5 * n + 1
-        slopes = np.empty((len(q), n, wanted))
+        q, slope_count = np.empty_like(self.q), 0 if unit is None else 5 * n + 1
+        slopes = np.empty((len(q), n, slope_count))
         tree, inertial = Kinematics.of(self.arm), self.arm.inertial_parameters
 
         def go(s: int) -> bool:
             out = np.empty((self.steps * RENEWED + 1, n))
-            ahead = np.empty((self.steps + 1 if wanted else 0, n, 5 * n + 1))
+            ahead = np.empty((self.steps + 1 if slope_count else 0, n, 5 * n + 1))
             steps = slice(s * self.steps * RENEWED, (s + 1) * self.steps * RENEWED)
-            whole = roll_out(
+            complete = roll_out(
                 q0[s].copy(), v0[s].copy(), self.steps, RENEWED, STEP, means[steps],
                 means_slope[steps], model.kp, model.damping, model.armature, model.friction,
                 model.limit, model.friction if unit is None else unit, *tree, inertial, out, ahead)
             rows = np.flatnonzero(run == s)
-            q[rows] = _at(place[rows], out)
-            if wanted:
-                slopes[rows] = _at(place[rows] / RENEWED, ahead)
-            return bool(whole)
+            q[rows] = _at(position[rows], out)
+            if slope_count:
+                slopes[rows] = _at(position[rows] / RENEWED, ahead)
+            return bool(complete)
 
         return (q, slopes) if all(list(parallel_map(go, range(len(begins))))) else None
 
     @property
     def moved(self) -> NDArray[np.bool_]:
-        """Whether joints moved by more than a degree (or 17 mm), (n,)."""
+        """Whether each joint moved by more than one degree (or 17 mm), (n,)."""
         return np.asarray(np.ptp(self.q, axis=0) > np.pi / 180)
 
     def smooth(self, values: Array, order: int) -> Array:
-        """Return a derivative of samples, (N, n), of cubics over `SMOOTHED` seconds."""
+        """Differentiate samples (N, n) `order` times by a cubic Savitzky-Golay filter."""
         step = float(np.median(np.diff(self.t)))
         grid = np.arange(0.0, self.t[-1] + step / 2, step)
         width = max(5, 2 * round(SMOOTHED / step / 2) + 1)
@@ -260,16 +268,16 @@ class Course:
         return _between(self.t, grid, even)
 
     def held(self, delay: float) -> Array:
-        """Return the commands that stood a moment ago, (N, n) [rad or m]."""
+        """Return the delayed commands with zero-order hold at the samples, (N, n) [rad or m]."""
         last = np.searchsorted(self.t, self.t - delay + 1e-9, side='right') - 1
         held: Array = self.command[np.maximum(last, 0)]
         return held
 
     def _commands(self, delay: float, count: int) -> tuple[Array, Array]:
         """
-        Return means around all steps of commands that hold until the next, (K, n).
+        Return the mean of the commands over each simulation step, with zero-order hold, (K, n).
 
-        And their slopes in the delay [per s].
+        The second array holds their derivatives with respect to the delay, (K, n) [rad/s or m/s].
         """
         knots = np.concatenate([[self.t[0] - 100.0], self.t, [self.t[-1] + 1e4]])
         held = np.vstack([self.command[:1], self.command])
@@ -280,12 +288,12 @@ class Course:
                 -np.diff(stands, axis=0) / STEP)
 
 
-def _at(place: Array, values: Array) -> Array:
-    """Return values between rows, (K, ...)."""
-    row = place.astype(int)
-    part = (place - row).reshape(-1, *[1] * (values.ndim - 1))
-    found: Array = values[row] + part * (values[row + 1] - values[row])
-    return found
+def _at(position: Array, values: Array) -> Array:
+    """Return values interpolated linearly at fractional row indices (K,), (K, ...)."""
+    row = position.astype(int)
+    fraction = (position - row).reshape(-1, *[1] * (values.ndim - 1))
+    values_at: Array = values[row] + fraction * (values[row + 1] - values[row])
+    return values_at
 
 
 def _between(x: Array | np.ndarray, knots: Array, values: Array) -> Array:
@@ -293,7 +301,7 @@ def _between(x: Array | np.ndarray, knots: Array, values: Array) -> Array:
 
 
 def link_inertia(arm: Arm) -> Array:
-    """Return the inertia of the links at each joint in the position of zeros, (n,)."""
+    """Return the diagonal of the links' mass matrix at q = 0, (n,) [kg m^2 or kg]."""
     zero = np.zeros((arm.n, arm.n))
     rest = inverse_dynamics(arm, zero, zero, zero)
     return np.diag(inverse_dynamics(arm, zero, zero, np.eye(arm.n)) - rest)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a fit of servos gives: the model, how sure it is of it, and held-out position errors."""
+"""Result of servo identification: the model, its uncertainty and its position errors."""
 
 from __future__ import annotations
 
@@ -28,31 +28,32 @@ from robot_identification.servos.model import Course, ServoModel
 QUANTITIES = ('kp', 'damping', 'armature', 'friction', 'limit')
 RATIOS = ('kp/armature', 'damping/kp', 'friction/kp')
 HORIZONS = (1.0, 5.0)
-"""Lengths of the runs over which positions are predicted from commands alone [s]."""
+"""Lengths of the runs in which positions are predicted from the commands [s]."""
 BETTER = 0.5
-"""Part of the error of the best naive prediction below which a model passes."""
+"""Limit for a pass: ratio of the position error to that of the best naive prediction."""
 FACTOR = 2.0
-"""By which a quantity may be wrong, within 95 %, and still count as determined."""
+"""A quantity is determined if its 95 % interval lies within this factor of its value."""
 
 
 @dataclass(frozen=True, eq=False)
 class HorizonError:
     """
-    Errors of positions that were predicted from commands, over runs of one length.
+    Errors of positions that are predicted from commands in runs of one length.
 
     Parameters
     ----------
     name
         Name of the recording.
     horizon
-        Length of a run, which begins at the measured position and speed [s].
+        Length of the runs [s], each of which starts at the measured position and velocity.
     model
         Root mean square error of the identified servos, (n,) [rad or m].
     commanded, delayed, nominal
-        The same of `measured = commanded`, of the command a moment ago (the delay that fits the
-        training recordings best), and of nominal servos (`ServoModel.nominal`).
+        Root mean square errors of three naive predictions, (n,) [rad or m]: the command, the
+        delayed command (with the delay that fits the training recordings best), and the
+        simulation of nominal servos (`ServoModel.nominal`).
     moved
-        Whether a joint moved, (n,).
+        Whether each joint moved, (n,).
 
     """
 
@@ -68,19 +69,21 @@ class HorizonError:
     def of(cls, model: ServoModel, recording: Recording, naive_delay: float
            ) -> list[HorizonError]:
         """
-        Return the errors over runs of 1 s and 5 s, or of the whole of a shorter recording.
+        Return the errors for runs of 1 s and of 5 s.
+
+        Lengths above that of the recording are left out; one below 1 s is predicted in one run.
 
         Parameters
         ----------
         model
-            The servos.
+            Identified servos.
         recording
-            With commands.
+            Recording with commanded positions.
         naive_delay
-            Delay of the prediction `delayed` [s].
+            Delay of the naive prediction `delayed` [s].
 
         """
-        found = []
+        errors = []
         fitting = [h for h in HORIZONS if h <= 1.01 * recording.duration]
         for horizon in fitting or [recording.duration]:
             course = Course.of(model.arm, recording, horizon)
@@ -90,13 +93,13 @@ class HorizonError:
                 np.full(model.arm.n, np.inf) if q is None
                 else np.sqrt(np.mean((q - course.q)[course.usable] ** 2, axis=0))
                 for q in predictions)
-            found.append(cls(recording.name, horizon, own, commanded, delayed, nominal,
-                             course.moved))
-        return found
+            errors.append(cls(recording.name, horizon, own, commanded, delayed, nominal,
+                              course.moved))
+        return errors
 
     @property
     def ratio(self) -> float:
-        """Error over that of the best naive prediction, joints pooled by what that leaves."""
+        """Error relative to the best naive prediction of each joint, rms over the moved joints."""
         naive = np.minimum(np.minimum(self.commanded, self.delayed), self.nominal)
         joints = self.moved & (naive > 0)
         if not joints.any():
@@ -107,32 +110,33 @@ class HorizonError:
 @dataclass(frozen=True, eq=False)
 class ServoResult:
     """
-    Identified servos.
+    Result of the identification of servos.
 
     Parameters
     ----------
     model
-        The servos.
+        Identified servos.
     deviations
-        Standard deviations of the logarithms of `QUANTITIES` and `RATIOS`, each (n,); infinite
-        where a quantity was not estimated. Residuals' correlation in time is accounted for.
+        Standard deviations of the logarithms of `QUANTITIES` and `RATIOS`, each (n,). They
+        account for autocorrelated residuals, and are infinite for quantities not estimated.
     delay_deviation
         Standard deviation of the delay [s].
     residual
-        Root mean square of what is left in the fitted recordings, (n,) [rad or m].
+        Root mean square residual in the fitted recordings, (n,) [rad or m].
     held_out
-        Errors on recordings that were not fitted, or on the fitted ones where there are none.
+        Errors on the held-out recordings, or on the fitted ones if no recording was held out.
     validated
-        Whether any was held out.
+        Whether any recording was held out.
     undetermined
-        Sentences: which quantity of which joint the motion does not determine.
+        Messages on the quantities that the motion does not determine.
     reached
-        Largest torque that each loop asked for in the fitted recordings, (n,) [N m or N]: a limit
-        that was not found lies above.
+        Largest torque that each position loop demanded in the fitted recordings, (n,) [N m or N];
+        an unknown torque limit lies above it.
     beyond
-        Sentences: which held-out recording asks a loop without a known limit for more than that.
+        Messages on joints without an identified torque limit, for held-out recordings with large
+        errors and clearly larger torques than `reached`.
     message
-        Empty, or what is wrong with the fit and what to try.
+        Reason why the fit failed, with a remedy; empty otherwise.
 
     """
 
@@ -149,28 +153,28 @@ class ServoResult:
 
     @property
     def status(self) -> str:
-        """'passed', 'failed' or 'not validated', as of a verdict."""
+        """Verdict: 'passed', 'failed' or 'not validated'."""
         good = not self.message and all(e.ratio <= BETTER for e in self.held_out)
         return 'failed' if not good else 'passed' if self.validated else 'not validated'
 
     def values(self, quantity: str) -> Array:
-        """Return a quantity or ratio, (n,), in SI units."""
+        """Return the values of one of `QUANTITIES` or `RATIOS`, (n,), in SI units."""
         if quantity in QUANTITIES:
-            found: Array = getattr(self.model, quantity)
-            return found
+            value: Array = getattr(self.model, quantity)
+            return value
         over, under = quantity.split('/')
         return self.values(over) / self.values(under)
 
     def interval(self, quantity: str, deviations: float = 1.96) -> tuple[Array, Array]:
         """
-        Return the bounds of a quantity or ratio, each (n,).
+        Return the lower and upper confidence bounds of a quantity or ratio, each (n,).
 
         Parameters
         ----------
         quantity
             One of `QUANTITIES` or `RATIOS`.
         deviations
-            Half width, in standard deviations of the logarithm.
+            Half width of the interval in standard deviations of the logarithm; 1.96 for 95 %.
 
         """
         values = self.values(quantity)
@@ -180,7 +184,7 @@ class ServoResult:
             return low, np.where(np.isfinite(values), values * factor, np.inf)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain values in SI units."""
+        """Return the result as a dictionary with values in SI units."""
         joints = self.model.arm.joint_names
         return {
             'verdict': self.status, 'message': self.message,

@@ -11,13 +11,14 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Signals: resampling, filters, differentiation, averaging, decimation."""
+"""Processing of recorded signals: resampling, filters, differentiation, decimation."""
 
 from robot_identification.signals.averaging import average_periods
 from robot_identification.signals.differentiation import DifferentiationOptions
 from robot_identification.signals.filters import zero_phase_lowpass
 from robot_identification.signals.model_content import decimation_cutoff
-from robot_identification.signals.process import process, process_pieces, ProcessingOptions
+from robot_identification.signals.options import ProcessingOptions
+from robot_identification.signals.process import process, process_pieces
 from robot_identification.signals.resampling import resample
 from robot_identification.signals.samples import Samples
 from robot_identification.signals.shift import delayed

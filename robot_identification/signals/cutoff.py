@@ -11,126 +11,142 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Cut-off of the position filter, chosen from the measured positions."""
+"""Choice of the position filter's cut-off from the spectrum of the measured positions."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import Array
 from robot_identification.errors import SignalError
 from robot_identification.signals.filters import butterworth_gain
-from robot_identification.signals.spectrum import (
-    band_grid,
-    band_power,
-    occupied_bandwidth,
-    power_spectrum,
-)
+from robot_identification.signals.spectrum import Spectrum
 
 HIGHEST = 0.4
-"""Highest cut-off, over the rate (0.8 of the Nyquist frequency)."""
+"""Highest cut-off relative to the sampling rate (0.8 of the Nyquist frequency)."""
 SAMPLES_A_CYCLE = 8.0
-"""Samples that a cycle of the fastest motion must have."""
+"""Minimum number of samples per cycle of the highest frequency in the motion."""
 LONGEST_SETTLING = 0.05
-"""Longest share of a segment that the filter may contaminate at either end."""
+"""Largest fraction of a run that the filter transient may distort at either end."""
 MARGIN = 2.0
-"""Cut-off over the frequency of least acceleration error: bias costs more than noise."""
-_RISE = 10.0
+"""Cut-off relative to that with the smallest acceleration error: bias costs more than noise."""
+_RISE = 10.0    # power ratio of 10 dB
 
 
-@dataclass(frozen=True, eq=False)
-class PositionCutoff:
+def choose_position_cutoffs(
+    cutoff: ArrayLike | None, q: Array, rate: float, names: tuple[str, ...],
+    notes: dict[str, object],
+) -> Array:
     """
-    What the spectra of the positions say, each (n,).
+    Return the cut-offs of the position filter, specified or chosen, (n,) [Hz].
 
     Parameters
     ----------
     cutoff
-        Cut-off of the zero-phase filter for each joint [Hz].
-    floor
-        Where noise takes over in the acceleration [Hz]; the highest cut-off if nowhere.
-    content
-        Frequency below which 99.9 % of the position's power is [Hz].
-
-    """
-
-    cutoff: Array
-    floor: Array
-    content: Array
-
-
-def position_cutoff(q: ArrayLike, rate: float, names: tuple[str, ...] = ()) -> PositionCutoff:
-    """
-    Choose the cut-off that makes the expected squared error of the acceleration least.
-
-    A joint is driven by bounded torques, so the power of its acceleration does not rise with
-    frequency over an octave or more; the power of differentiated sensor noise does (white noise:
-    12 dB an octave). Going down from the highest frequency, all is noise until the least
-    acceleration power before the first rise of more than 10 dB: the noise floor. Below, the
-    noise is taken to be white at the level found there, and the rest is motion. A filter of gain
-    H then loses (1 - H)^2 of the motion's power and lets H^2 of the noise's through, and at one
-    frequency their sum is least. For motion that falls steeply this is where motion and noise
-    are equal (signal to noise about 1: the Wiener filter's gain there is 1/2, as is the
-    zero-phase Butterworth's); for lines far above the noise it is higher, so that they are not
-    attenuated. The cut-off is `MARGIN` times that: what the filter takes from the positions is
-    missing in the regressor but not in the torque, a bias, while noise that it lets through is
-    taken off both sides by the parallel decimation. Without noise the answer is the highest
-    cut-off allowed, `HIGHEST` times the rate.
-
-    Parameters
-    ----------
-    q
-        (N, n) [rad or m] at a uniform rate.
-    rate
-        [Hz]
-    names
-        Joint names, for the error.
+        One value or (n,) [Hz]; None to choose them, see `position_cutoff`.
+    q, rate, names
+        As for `position_cutoff`.
+    notes
+        Notes on the processing, to which the cut-offs and their reason are added.
 
     Raises
     ------
     SignalError
-        The rate is too low for the motion.
+        A cut-off is not between zero and half the rate, or the rate is too low for the motion.
 
     """
-    q = np.asarray(q, dtype=float)
-    frequency, power = power_spectrum(q, rate)
-    moving = occupied_bandwidth(frequency, power)
-    for j, highest in enumerate(moving):
-        if highest > rate / SAMPLES_A_CYCLE:
-            name = names[j] if names else str(j)
+    if cutoff is None:
+        values, floor = position_cutoff(q, rate, names)
+        notes['position_cutoff_reason'] = (
+            'chosen: twice the frequency of least expected error of the acceleration')
+        notes['position_noise_floor_hz'] = floor.round(3).tolist()
+    else:
+        notes['position_cutoff_reason'] = 'given'
+        values = np.broadcast_to(np.asarray(cutoff, dtype=float), q.shape[1:]).copy()
+        if np.any(~(values > 0)) or np.any(np.isfinite(values) & (values >= rate / 2)):
             raise SignalError(
-                f"joint '{name}' moves at up to {highest:.3g} Hz, too fast for a rate of "
+                f'cut-offs must be above zero and below half the rate of {rate:.4g} Hz (or inf '
+                f'for no filter), not {values.tolist()}')
+    notes['position_cutoff_hz'] = values.round(3).tolist()
+    return values
+
+
+def position_cutoff(q: Array, rate: float, names: tuple[str, ...]) -> tuple[Array, Array]:
+    """
+    Choose the cut-offs of the position filter from the spectra of the positions.
+
+    The spectrum of the acceleration is split into motion and noise. Joint torques are bounded, so
+    the power of the true acceleration does not rise over an octave or more. The power of twice
+    differentiated sensor noise does: white noise rises by 12 dB per octave. The noise floor is
+    searched from the highest frequency downwards: it is the frequency of the smallest power before
+    the power rises by more than 10 dB. All power above the noise floor is noise. Below it, the
+    noise of the positions is assumed to be white, with the level at the floor; the remaining power
+    is motion.
+
+    A filter with gain H removes the fraction (1 - H)^2 of the motion's power and passes the
+    fraction H^2 of the noise power. The cut-off with the smallest sum of both, that is with the
+    smallest expected squared error of the acceleration, is determined on a grid. If the spectrum
+    of the motion falls steeply, motion and noise have equal power at this cut-off, where the gain
+    of both the Wiener filter and the zero-phase Butterworth filter is 1/2. If the motion has
+    spectral lines far above the noise, the cut-off is higher and preserves them.
+
+    The cut-off is raised by the factor `MARGIN`, because a low cut-off is worse than a high one.
+    Motion that the filter removes is missing in the regressor but not in the torque, which
+    biases the estimate; noise that passes is reduced by the parallel decimation. If no noise is
+    visible, the cut-off is the highest one allowed, `HIGHEST` times the rate.
+
+    Parameters
+    ----------
+    q
+        Positions at a uniform rate, (N, n) [rad or m].
+    rate
+        Sampling rate [Hz].
+    names
+        Joint names, for error messages.
+
+    Returns
+    -------
+    cutoff, floor
+        Cut-off of the position filter of each joint, and its noise floor (the highest cut-off if
+        no noise is visible), (n,) [Hz] each.
+
+    Raises
+    ------
+    SignalError
+        The rate is below `SAMPLES_A_CYCLE` times the highest frequency of the motion.
+
+    """
+    spectrum = Spectrum.of(q, rate)
+    frequency, power = spectrum
+    for j, highest in enumerate(spectrum.bandwidth()):
+        if highest > rate / SAMPLES_A_CYCLE:
+            raise SignalError(
+                f"joint '{names[j]}' moves at up to {highest:.3g} Hz, too fast for a rate of "
                 f'{rate:.4g} Hz; record at {SAMPLES_A_CYCLE * highest:.4g} Hz or more')
     lowest = min(1.5 / (LONGEST_SETTLING * len(q) / rate), HIGHEST * rate)
-    grid = band_grid(frequency, lowest, HIGHEST * rate)
-    level = band_power(frequency, power, grid)
+    grid = spectrum.grid(lowest, HIGHEST * rate)
+    level = spectrum.band_power(grid)
     floor = np.array([_floor(column) for column in (level * grid[:, None] ** 4).T])
-    # The error is summed over narrow bins, so that long recordings cost no memory.
+    # The error is summed over narrow bins, which limits the memory for long recordings.
     top = float(frequency[-1])
-    edges = np.unique(np.searchsorted(frequency, 0.999 * band_grid(frequency, 0.0, top, 48)))
+    edges = np.unique(np.searchsorted(frequency, 0.999 * spectrum.grid(0.0, top, 48)))
     centres = np.sqrt(frequency[edges] * np.append(frequency[edges[1:]], top))
     gain = np.array([butterworth_gain(centres, fc) for fc in grid])  # (grid, bins)
     cutoff, fourth = np.full(q.shape[1], grid[-1]), np.square(np.square(frequency))
     for j, k in enumerate(floor):
         if k == len(grid) - 1:
-            continue  # acceleration falls up to the top: no noise was seen
+            continue  # no noise visible: the power falls up to the highest frequency
         below = np.minimum(level[k, j], power[:, j])
         noise = np.where(frequency < grid[k], below, power[:, j]) * fourth
         motion = np.add.reduceat(power[:, j] * fourth - noise, edges)
         noise = np.add.reduceat(noise, edges)
         best = grid[np.argmin((1 - gain) ** 2 @ motion + gain ** 2 @ noise)]
         cutoff[j] = min(MARGIN * best, grid[-1])
-    return PositionCutoff(read_only(cutoff), read_only(grid[floor]), read_only(moving))
+    return cutoff, grid[floor]
 
 
 def _floor(acceleration: Array) -> int:
-    """Return the index of the least power, from the top down to the first rise of 10 dB."""
-    best = len(acceleration) - 1
-    for k in range(len(acceleration) - 1, -1, -1):
-        if acceleration[k] < acceleration[best]:
-            best = k
-        elif acceleration[k] > _RISE * acceleration[best]:
-            break
-    return best
+    """Return the index of the noise floor in the power of the acceleration."""
+    downwards = acceleration[::-1]
+    rises = np.flatnonzero(downwards > _RISE * np.minimum.accumulate(downwards))
+    return len(downwards) - 1 - int(np.argmin(downwards[:rises[0] if len(rises) else None]))

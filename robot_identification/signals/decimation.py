@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Parallel decimation: the same linear operator on torques and on regressor columns."""
+"""Parallel decimation: the same low-pass and down-sampling of torque and regressor."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import SignalError
 
-ROLL_OFF = 0.5
+ROLL_OFF = 0.5    # of the raised cosine
 SPAN = 4
-"""Decimated rows that the filter reaches to either side."""
-_ROWS_PER_PRODUCT = 8
+"""Half length of the filter in decimated rows."""
+_ROWS_PER_PRODUCT = 8    # decimated rows that one matrix product computes
 
 
 @dataclass(frozen=True, eq=False)
 class Decimator:
     """
-    A low-pass filter and down-sampling, applied alike to any columns.
+    A low-pass filter with down-sampling that is applied to both the regressor and the torque.
 
-    tau = W theta + e stays true when one linear operator acts on every column of W and on tau, so
-    what the filter takes away biases nothing. The filter is a root-raised-cosine FIR of linear
-    phase and unit gain at zero: the sum of its power gain over the aliases is flat, so white
-    noise gives decimated rows that are white again, of variance `noise_gain` times the noise's,
-    and covariances of an estimate from these rows hold.
+    The equation tau = W theta + e stays valid if the same linear operator is applied to tau and to
+    every column of W, so the decimation causes no bias. The filter is a linear-phase
+    root-raised-cosine FIR filter with unit gain at zero frequency. Its power gain, summed over all
+    aliases, is constant. White noise therefore stays white after decimation, with its variance
+    times `noise_gain`, and the covariance of an estimate from decimated rows is valid.
 
     Parameters
     ----------
     rate
-        [Hz] of the samples.
+        Sampling rate [Hz].
     cutoff
-        Where the power gain is wanted at 1/2 [Hz]; None or infinite: no filter, every sample.
-        The factor is the largest whole number that does not lower it, see `effective_cutoff`.
+        Requested cut-off, at which the power gain is 1/2 [Hz]; infinite for no decimation. The
+        actual cut-off is half of `decimated_rate`: the decimation factor is the largest integer
+        for which it is not below the requested one.
     taps
-        The filter, (2 half_length + 1,); made from the others.
+        Impulse response of the filter, (2 half_length + 1,).
 
     Raises
     ------
     SignalError
-        A cut-off or a rate that is not positive.
+        The cut-off is not positive.
 
     References
     ----------
@@ -63,100 +63,85 @@ class Decimator:
     """
 
     rate: float
-    cutoff: float | None
+    cutoff: float
     taps: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
-        if not (self.rate > 0 and np.isfinite(self.rate)):
-            raise SignalError(f'a rate of {self.rate!r} Hz cannot be decimated')
-        if self.cutoff is not None and not self.cutoff > 0:
+        """Check the cut-off and compute the taps."""
+        if not self.cutoff > 0:
             raise SignalError(f'a decimation cut-off of {self.cutoff!r} Hz is not positive')
         object.__setattr__(self, 'taps', _root_raised_cosine(self.factor))
 
     @property
     def factor(self) -> int:
-        """Samples for each decimated row."""
-        if self.cutoff is None or not np.isfinite(self.cutoff):
-            return 1
+        """Decimation factor: number of samples per decimated row."""
         return max(1, int(np.floor(self.rate / (2 * self.cutoff) * (1 + 1e-9))))
 
     @property
-    def effective_cutoff(self) -> float:
-        """Where the power gain is 1/2 [Hz]: half the decimated rate."""
-        return self.decimated_rate / 2
-
-    @property
     def decimated_rate(self) -> float:
-        """Rows a second [Hz]."""
+        """Rate of the decimated rows [Hz]."""
         return self.rate / self.factor
 
     @property
     def half_length(self) -> int:
-        """Samples that a row needs on either side (the halo)."""
+        """Number of samples on either side that a decimated row depends on, the halo."""
         return len(self.taps) // 2
 
     @property
     def noise_gain(self) -> float:
-        """Variance of a decimated row over that of a sample, for white noise."""
+        """Variance of white noise after decimation, relative to its variance before."""
         return float(self.taps @ self.taps)
 
     def rows(self, samples: int) -> int:
-        """Return how many valid rows `apply` makes of so many samples."""
+        """Return the number of decimated rows of a run with this number of samples."""
         return max(0, (samples - len(self.taps)) // self.factor + 1)
 
     def centres(self, samples: int) -> np.ndarray:
-        """Return the indices of the samples that the rows stand for, (rows,)."""
+        """Return the index of the sample at the centre of each decimated row, (rows,)."""
         return self.half_length + self.factor * np.arange(self.rows(samples))
 
-    def apply(self, x: ArrayLike) -> Array:
+    def apply(self, x: Array) -> Array:
         """
-        Decimate the first axis.
+        Return an array decimated along the first axis.
 
         Parameters
         ----------
         x
-            (N, ...): consecutive samples, for instance (N, n) torques or (N, n, p) regressors.
+            Consecutive samples, (N, ...), for instance torques (N, n) or regressors (N, n, p).
 
         Returns
         -------
         decimated
-            (rows(N), ...): only rows whose filter lies inside x; row r stands for sample
-            `centres(N)[r]`.
+            Decimated rows, (rows(N), ...), as far as the filter lies within x; row r belongs to
+            the sample `centres(N)[r]`.
 
         """
-        x = np.asarray(x, dtype=float)
         if self.factor == 1:
             return x
         rows = self.rows(len(x))
         flat = x.reshape(len(x), -1)
         out = np.empty((rows, flat.shape[1]))
-        # Rows overlap: a few rows at once are one product with a banded Toeplitz matrix.
-        many, factor, length = min(_ROWS_PER_PRODUCT, max(rows, 1)), self.factor, len(self.taps)
-        band = np.zeros((many, length + (many - 1) * factor))
-        for k in range(many):
-            band[k, k * factor:k * factor + length] = self.taps
-        for first in range(0, rows, many):
-            count = min(many, rows - first)
-            width = length + (count - 1) * factor
-            start = first * factor
-            np.matmul(band[:count, :width], flat[start:start + width],
-                      out=out[first:first + count])
+        # One product with a banded Toeplitz matrix computes several rows.
+        batch = min(_ROWS_PER_PRODUCT, max(rows, 1))
+        band = np.array([np.pad(self.taps, (k * self.factor, (batch - 1 - k) * self.factor))
+                         for k in range(batch)])
+        for inside, made in self.blocks(len(x), batch):
+            part = flat[inside]
+            np.matmul(band[:made.stop - made.start, :len(part)], part, out=out[made])
         return out.reshape((rows, *x.shape[1:]))
 
     def blocks(self, samples: int, rows_per_block: int) -> Iterator[tuple[slice, slice]]:
         """
-        Yield the blocks of a long run: samples with their halo, and their decimated rows.
+        Yield the blocks of a long run as slices of samples, with halo, and of decimated rows.
 
-        `apply` on every block of samples gives, one after the other, what `apply` on the whole
-        run gives, without holding more than a block.
+        `apply` on each block of samples returns the same decimated rows as on the entire run.
 
         Parameters
         ----------
         samples
-            Length of the run.
+            Number of samples in the run.
         rows_per_block
-            Decimated rows of a block (the last one may be shorter).
+            Number of decimated rows per block (the last one may be shorter).
 
         """
         rows = self.rows(samples)
@@ -168,7 +153,7 @@ class Decimator:
 
 @lru_cache(maxsize=64)
 def _root_raised_cosine(factor: int) -> Array:
-    """Return taps that sum to one; their crossing at half power is 1 / (2 factor)."""
+    """Return taps with sum one and a power gain of 1/2 at 1 / (2 factor) cycles per sample."""
     if factor == 1:
         return read_only(np.ones(1))
     x = np.arange(-SPAN * factor, SPAN * factor + 1) / factor

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Velocities and accelerations from measured positions, by methods with names."""
+"""Differentiation of measured positions by a method that is chosen by name."""
 
 from __future__ import annotations
 
@@ -22,12 +22,7 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import SignalError
 from robot_identification.registry import Registry
-from robot_identification.signals.filters import (
-    central_differences,
-    settling_time,
-    STENCIL_HALF,
-    zero_phase_lowpass,
-)
+from robot_identification.signals import filters
 
 
 @dataclass(frozen=True)
@@ -38,20 +33,21 @@ class DifferentiationOptions:
     Parameters
     ----------
     cutoff
-        Cut-off of each joint, (n,) [Hz]; infinite for no filter.
+        Cut-off of the position filter of each joint, (n,) [Hz]; infinite for no filter.
     period
-        Samples in a period of the motion, None where unknown.
+        Number of samples per period of the motion; None if unknown.
     wrap
-        True when the samples are one period of a motion that repeats: filters wrap around.
+        Whether the samples are exactly one period of the motion, and filters wrap around its ends.
     keep_edges
-        True to return every sample: the positions are continued oddly (mirrored in the end
-        point) beyond either end, and the first and last `edge_samples` are less accurate.
+        Whether all samples are returned. The positions are then extended by odd reflection at both
+        ends, and the first and last `edge_samples` are less accurate.
     passes
-        Passes of five-point smoothing; from the cut-off when None.
+        Number of passes of five-point smoothing; derived from the cut-off if None.
     harmonics
-        Lines of the Fourier methods; from the cut-off when None.
+        Number of harmonics of the Fourier methods; derived from the cut-off if None.
     basis
-        'ffs' or 'mfs', for the Fourier fit.
+        Basis of the method 'fourier': 'ffs' for the finite Fourier series or 'mfs' for the
+        modified one.
 
     """
 
@@ -63,20 +59,26 @@ class DifferentiationOptions:
     harmonics: int | None = None
     basis: str = 'ffs'
 
+    def edge_samples(self, rate: float) -> int:
+        """Return how many samples at each end of a run are distorted by filter and differences."""
+        finite = self.cutoff[np.isfinite(self.cutoff)]
+        settle = filters.settling_time(float(finite.min())) * rate if len(finite) else 0.0
+        return int(np.ceil(settle)) + filters.STENCIL_HALF
+
 
 @dataclass(frozen=True, eq=False)
 class DifferentiatedStates:
     """
-    Positions, velocities and accelerations of one unbroken run.
+    Positions and their derivatives in one run without gaps.
 
     Parameters
     ----------
     q, v, a
-        (K, n) [rad or m, per s, per s^2].
+        Positions, velocities and accelerations, (K, n) [rad or m, per s, per s^2].
     first
-        Row of the run that the first of the K belongs to (edges are cut).
+        Index of the first of the K samples in the run; larger than 0 if edges were removed.
     note
-        The method in words, for the report.
+        Description of the method for the report.
 
     """
 
@@ -86,23 +88,18 @@ class DifferentiatedStates:
     first: int
     note: str
 
-    def rows(self, rows: slice) -> DifferentiatedStates:
-        """Return the states of some rows."""
-        return DifferentiatedStates(self.q[rows], self.v[rows], self.a[rows],
-                                    self.first + rows.start, self.note)
-
 
 @dataclass(frozen=True)
 class DifferentiationMethod:
     """
-    A member of `METHODS`.
+    A differentiation method, a member of `METHODS`.
 
     Parameters
     ----------
     differentiate
-        Returns the states of positions (N, n) at a rate [Hz].
+        Function that returns the states for positions, (N, n), their rate [Hz] and options.
     needs_period
-        Whether the motion has to repeat, with a known period.
+        Whether the motion must be periodic, with a known period.
 
     """
 
@@ -110,34 +107,27 @@ class DifferentiationMethod:
     needs_period: bool = False
 
 
-def edge_samples(cutoff: Array, rate: float) -> int:
-    """Return how many samples at either end of a run the filter and the differences spoil."""
-    finite = cutoff[np.isfinite(cutoff)]
-    settle = settling_time(float(finite.min())) * rate if len(finite) else 0.0
-    return int(np.ceil(settle)) + STENCIL_HALF
-
-
 def smooth_and_differentiate(
     q: Array, rate: float, options: DifferentiationOptions, smooth: Callable[[Array], Array],
     edge: int, note: str,
 ) -> DifferentiatedStates:
     """
-    Smooth positions, take central differences, and cut the edges that both spoil.
+    Return smoothed positions and their central differences, without the distorted edges.
 
     Parameters
     ----------
     q
-        Positions of one unbroken run, (N, n) [rad or m].
+        Positions of one run without gaps, (N, n) [rad or m].
     rate
-        [Hz]
+        Sampling rate [Hz].
     options
-        Whether the run wraps around, or keeps its edges.
+        Options of which `wrap` and `keep_edges` are used.
     smooth
-        The zero-phase filter.
+        Function that applies a zero-phase filter to positions.
     edge
-        Samples that it spoils at either end, with those of the differences.
+        Number of samples at each end that filter and differences distort.
     note
-        The method in words.
+        Description of the method for the report.
 
     Raises
     ------
@@ -156,12 +146,12 @@ def smooth_and_differentiate(
         q = np.concatenate([2 * q[0] - q[edge:0:-1], q, 2 * q[-1] - q[-2:-edge - 2:-1]])
     elif len(q) <= 2 * edge + 1:
         raise SignalError(
-            f'{len(q) / rate:.3g} s are too short: the filter spoils {edge / rate:.3g} s at '
+            f'{len(q) / rate:.3g} s are too short: the filter discards {edge / rate:.3g} s at '
             f'either end; at least {(2 * edge + 2) / rate:.3g} s are needed, or a higher '
             'cut-off')
     smoothed = smooth(q)
-    v, a = central_differences(smoothed, rate)
-    inner = slice(edge - STENCIL_HALF, len(v) - (edge - STENCIL_HALF))
+    v, a = filters.central_differences(smoothed, rate)
+    inner = slice(edge - filters.STENCIL_HALF, len(v) - (edge - filters.STENCIL_HALF))
     first = 0 if options.wrap or options.keep_edges else edge
     return DifferentiatedStates(smoothed[edge:len(q) - edge], v[inner], a[inner], first, note)
 
@@ -169,9 +159,10 @@ def smooth_and_differentiate(
 def _differentiate_filtered(
     q: Array, rate: float, options: DifferentiationOptions
 ) -> DifferentiatedStates:
+    """Return the states after a zero-phase Butterworth low-pass of the positions."""
     return smooth_and_differentiate(
-        q, rate, options, lambda x: zero_phase_lowpass(x, options.cutoff, rate),
-        edge_samples(options.cutoff, rate),
+        q, rate, options, lambda x: filters.zero_phase_lowpass(x, options.cutoff, rate),
+        options.edge_samples(rate),
         'zero-phase 4th-order Butterworth low-pass of the positions, then eighth-order central '
         'differences')
 

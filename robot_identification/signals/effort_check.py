@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Whether the effort signal can be what the robot YAML says, before anything is fitted."""
+"""Check of the effort's sign, scale and gravity compensation against the URDF, before a fit."""
 
 from __future__ import annotations
 
@@ -20,37 +20,38 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import RecordingError
 from robot_identification.signals.samples import Samples
 from robot_identification.signals.shift import subsample
 
 SMALLEST, LARGEST = 0.2, 5.0
-"""Effort over the URDF's gravity torque: outside, the unit or the gain is wrong."""
+"""Plausible range of the effort relative to the URDF's gravity torque."""
 VISIBLE = 4.0
-"""Standard errors by which the gravity share must be known before it is judged."""
+"""Minimum ratio of the scale to its standard deviation; an uncertain scale is not judged."""
 LOADED = 0.2
-"""Part of the largest gravity torque from which a joint is judged on its own: below, a wrong
-centre of mass or a tool that the URDF does not know can turn the sign."""
-MOST_ROWS = 20000
+"""Minimum gravity torque of a joint that is judged individually, relative to the largest one. At
+less loaded joints, a wrong centre of mass or a tool missing in the URDF can reverse the sign."""
+MAX_ROWS = 20000    # approximate number of samples in the fit
 
 
 @dataclass(frozen=True, eq=False)
-class EffortCheck:
+class EffortCheck(ReadOnlyArrays):
     """
-    How large the effort is against the URDF's gravity torque.
+    Scale of the measured gravity torque relative to that of the URDF.
 
     Parameters
     ----------
     scale
-        Measured over expected gravity torque, over all joints; NaN where gravity is invisible.
+        Ratio of measured to expected gravity torque over all joints; NaN if no joint is compared.
     joint_scale
-        The same for each joint, (n,), NaN where gravity does not load the joint.
+        The same ratio for each joint, (n,). NaN if the gravity torque of the joint is small,
+        nearly constant or unknown, or if its effort is not measured.
     message
-        What was found, in a sentence.
+        The result as a sentence for the user.
     deviation
-        Standard deviation of the scale; infinite where gravity is invisible.
+        Standard deviation of `scale`; infinite if no joint is compared.
 
     """
 
@@ -59,37 +60,35 @@ class EffortCheck:
     message: str
     deviation: float = np.inf
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, 'joint_scale', read_only(self.joint_scale))
-
 
 def check_effort(arm: Arm, samples: Sequence[Samples]) -> EffortCheck:
     """
-    Compare measured torques with the URDF's gravity torques.
+    Return the scale of the measured torques relative to the URDF's gravity torques.
 
-    The torque of each joint is split into shares of gravity with its springs, inertia (both of
-    the URDF), Coulomb, viscous and constant friction; a URDF may be off by a factor, but not by
-    a sign.
+    The torque of each joint is fitted by least squares with the gravity torque (springs included)
+    and the inertia torque of the URDF, and with Coulomb, viscous and constant friction. The
+    coefficient of the gravity torque is the scale. Wrong masses in the URDF change the scale by
+    less than the plausible range, and do not change its sign.
 
     Parameters
     ----------
     arm
-        The arm, with what its effort means.
+        The arm, with the definition of its effort.
     samples
         Processed recordings.
 
     Raises
     ------
     RecordingError
-        Sign, scale or gravity compensation of the effort cannot be as stated, or one joint's
-        effort is not as the others'.
+        The sign, scale or gravity compensation of the effort is wrong, or the effort of one joint
+        is inconsistent with that of the others.
 
     """
-    q, v, a, tau = subsample(samples, MOST_ROWS)
+    q, v, a, tau = subsample(samples, MAX_ROWS)
     zero = np.zeros_like(q)
     gravity = inverse_dynamics(arm, q, zero, zero)
     inertia = inverse_dynamics(arm, q, v, a) - gravity
-    gravity = gravity + arm.nominal_balance(q)
+    gravity = gravity + arm.balancer_torque(q, np.array([b.expected for b in arm.balancers]))
     scale, weight = np.full(arm.n, np.nan), np.zeros(arm.n)
     level = np.sqrt(np.mean(gravity ** 2, axis=0))
     unknown = {b.joint for b in arm.balancers if b.expected == 0}
@@ -99,24 +98,24 @@ def check_effort(arm: Arm, samples: Sequence[Samples]) -> EffortCheck:
             continue
         columns = np.column_stack([gravity[:, j], inertia[:, j], np.sign(v[:, j]), v[:, j],
                                    np.ones(len(q))])
-        scale[j], weight[j] = _share(columns, tau[:, j])
+        scale[j], weight[j] = _first_coefficient(columns, tau[:, j])
     if not np.any(weight > 0):
         return EffortCheck(np.nan, scale, 'gravity hardly loads the joints in these recordings, '
                            'so the effort could not be checked against it')
     _judge_joints(arm, scale, weight, level > LOADED * level.max())
     overall = float(np.nansum(scale * weight) / np.sum(weight))
-    certain = bool(1 / np.sqrt(np.sum(weight)) * VISIBLE < max(abs(overall), SMALLEST))
-    if certain:
+    deviation = float(1 / np.sqrt(np.sum(weight)))
+    if deviation * VISIBLE < max(abs(overall), SMALLEST):
         _judge(arm, overall)
     return EffortCheck(overall, scale, f"the effort carries {overall:.2f} times the URDF's "
-                       f'gravity torque', float(1 / np.sqrt(np.sum(weight))))
+                       f'gravity torque', deviation)
 
 
-def _share(columns: Array, target: Array) -> tuple[float, float]:
-    """Return the share of the first column in the target, and its reciprocal variance."""
+def _first_coefficient(columns: Array, target: Array) -> tuple[float, float]:
+    """Return the least-squares coefficient of the first column and its reciprocal variance."""
     solution, *_ = np.linalg.lstsq(columns, target, rcond=1e-8)
     residual = target - columns @ solution
-    # residuals of neighbouring samples are alike: count them as one independent row in fifty
+    # residuals of neighbouring samples are correlated: 50 samples count as one
     independent = max(len(target) / 50, columns.shape[1] + 1)
     variance = np.mean(residual ** 2) / independent * np.linalg.pinv(
         columns.T @ columns / len(target), rcond=1e-10)[0, 0]
@@ -124,27 +123,28 @@ def _share(columns: Array, target: Array) -> tuple[float, float]:
 
 
 def _judge_joints(arm: Arm, scale: Array, weight: Array, loaded: np.ndarray) -> None:
-    """Refuse an effort that is as stated for some joints and not for others that are loaded."""
-    share = np.nan_to_num(scale)
-    certain = np.sqrt(weight) * np.maximum(np.abs(share), SMALLEST) > VISIBLE
-    fits = certain & (share > SMALLEST) & (share < LARGEST)
+    """Raise an error if the scale is plausible for some joints and implausible for others."""
+    ratio = np.nan_to_num(scale)
+    certain = np.sqrt(weight) * np.maximum(np.abs(ratio), SMALLEST) > VISIBLE
+    fits = certain & (ratio > SMALLEST) & (ratio < LARGEST)
     wrong = certain & loaded & ~fits
     if not np.any(fits) or not np.any(wrong):
         return
     j = int(np.flatnonzero(wrong)[0])
-    cause = ('its sign is the other way round than that of the others' if share[j] < -SMALLEST
-             else 'gravity was taken out of it (effort.gravity_compensated: true), or its unit, '
-             'gain or reduction is not that of the others' if share[j] < SMALLEST
+    cause = ('its sign is opposite to that of the others' if ratio[j] < -SMALLEST
+             else 'gravity was subtracted (effort.gravity_compensated: true), or its unit, '
+             'gain or reduction is not that of the others' if ratio[j] < SMALLEST
              else 'its unit, gain or reduction is not that of the others')
     raise RecordingError(
-        f"the effort of joint '{arm.joint_names[j]}' carries {share[j]:.2f} times the URDF's "
-        f'gravity torque, that of other joints {np.median(share[fits]):.2f} times: {cause}. '
-        f'Mend it in the recording, or, where the effort is a current or of the motor side, by '
+        f"the effort of joint '{arm.joint_names[j]}' carries {ratio[j]:.2f} times the URDF's "
+        f'gravity torque, that of other joints {np.median(ratio[fits]):.2f} times: {cause}. '
+        f'Correct the recording, or, if the effort is a current or on the motor side, the '
         f'`gain` or `reduction` of the joint under `drives` in the robot YAML; either may be '
         f'negative')
 
 
 def _judge(arm: Arm, scale: float) -> None:
+    """Raise an error with the probable cause if the scale over all joints is implausible."""
     where = 'in the robot YAML' if arm.effort is not None else 'of the recording'
     if scale < -SMALLEST:
         raise RecordingError(

@@ -11,99 +11,130 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Cut-off of the parallel decimation: up to where the rigid-body model explains the torque."""
+"""Choice of the parallel decimation's cut-off from the residual of a first model fit."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import Array
 from robot_identification.dynamics import ModelStructure
+from robot_identification.errors import SignalError
 from robot_identification.signals.decimation import Decimator
-from robot_identification.signals.spectrum import (
-    band_grid,
-    band_power,
-    occupied_bandwidth,
-    power_spectrum,
-)
+from robot_identification.signals.spectrum import Spectrum
 
-MOST_SAMPLES = 20_000
-MOST_ROWS = 2_000
+MAX_SAMPLES = 20_000    # of the first fit
+MAX_ROWS = 2_000    # approximate number of decimated rows of the first fit
 PASS_BAND = 0.7
-"""Highest decimation cut-off over the lowest position cut-off: its gain there is 0.95."""
+"""Highest decimation cut-off relative to the lowest position cut-off; there the gain of the
+position filter is 0.95."""
 EXPLAINED = 0.5
-"""Share of the torque's power that the model must explain."""
+"""Fraction of the torque's power that the model must explain up to the cut-off."""
 HARMONICS = 3.0
+"""Lowest decimation cut-off relative to the bandwidth of the positions."""
 ROWS_PER_PARAMETER = 10.0
+"""Minimum number of decimated equations (rows times joints) per standard parameter."""
 BLOCK = 2048
-"""Samples whose columns are made at once."""
+"""Number of samples whose regressor is computed at once."""
 LONGEST_HALO = 0.05
-"""Longest share of a run that the decimation may take at either end."""
+"""Largest fraction of a run that the halo of the decimation may remove at either end."""
+MIN_ROWS = 10
+"""Minimum number of decimated rows, and of samples of a run."""
 
 
-@dataclass(frozen=True, eq=False)
-class _ModelContent:
+def choose_decimation_cutoff(
+    cutoff: float | None, arm: Arm, motion: Sequence[Array], rate: float,
+    lowest_position_cutoff: float, notes: dict[str, object],
+) -> float:
     """
-    Up to which frequency the model explains the measured torque.
+    Return the cut-off of the parallel decimation, specified or chosen [Hz].
 
     Parameters
     ----------
     cutoff
-        For the parallel decimation [Hz].
-    joints
-        (n,) where the residual of a first fit reaches half the torque's power [Hz].
-    reason
-        What decided.
+        Specified cut-off [Hz]; None to choose it, see `decimation_cutoff`.
+    arm, motion, rate, lowest_position_cutoff
+        As for `decimation_cutoff`.
+    notes
+        Notes on the processing, to which the cut-off, its reason and the factor are added.
+
+    Raises
+    ------
+    SignalError
+        Fewer than `MIN_ROWS` decimated rows would remain.
 
     """
-
-    cutoff: float
-    joints: Array
-    reason: str
+    length, reason = len(motion[0]), 'given'
+    if cutoff is None:
+        cutoff, reason, joints = decimation_cutoff(arm, motion, rate, lowest_position_cutoff)
+        notes['model_content_hz'] = joints.round(3).tolist()
+    if cutoff * length < rate:    # the recording is shorter than a period of the cut-off
+        raise SignalError(f'a decimation cut-off of {cutoff:.3g} Hz is slower than all of '
+                          f'{length / rate:.3g} s; raise the decimation cut-off')
+    decimator = Decimator(rate, cutoff)
+    if decimator.rows(length) < MIN_ROWS:
+        raise SignalError(
+            f'parallel decimation to {decimator.decimated_rate / 2:.3g} Hz leaves '
+            f'{decimator.rows(length)} rows of {length / rate:.3g} s; record for longer, or raise '
+            'the decimation cut-off')
+    notes |= {'decimation_cutoff_hz': float(cutoff), 'decimation_factor': decimator.factor,
+              'decimation_effective_hz': decimator.decimated_rate / 2,
+              'decimation_reason': reason}
+    return float(cutoff)
 
 
 def decimation_cutoff(
-    arm: Arm, q: Array, v: Array, a: Array, tau: Array, rate: float, lowest_position_cutoff: float,
-) -> _ModelContent:
+    arm: Arm, motion: Sequence[Array], rate: float, lowest_position_cutoff: float
+) -> tuple[float, str, Array]:
     """
     Choose the cut-off of the parallel decimation from a first least-squares fit.
 
-    Parallel decimation biases nothing, so the cut-off weighs information against noise alone.
-    Rows help as long as the model explains what is in them: above the frequency at which the
-    residual of a first fit (rigid bodies, rotor inertia, Coulomb, viscous, offset) holds more
-    than half of the torque's power, torque is ripple, vibration and noise. The median over the
-    joints is taken, so that one bad joint does not decide. Bounds: the position filter must still
-    be flat there (`PASS_BAND`); the motion and its low harmonics must pass (`HARMONICS` times
-    where 99.9 % of the positions' power is); and enough rows must be left: `ROWS_PER_PARAMETER`
-    for every standard parameter, and nine tenths of the recording after the halo.
+    Parallel decimation does not bias an estimate, so the cut-off is a trade-off between
+    information and noise. A first model (rigid bodies, rotor inertia, Coulomb and viscous
+    friction, offset) is fitted. Above the frequency at which its residual exceeds half of the
+    torque's power, the torque is mainly ripple, vibration and noise and adds no information. The
+    cut-off is the median of this frequency over the joints, so that a single joint has little
+    influence.
+
+    The cut-off has three limits. The position filter must be flat up to it: at most `PASS_BAND`
+    times its cut-off. The motion and its low harmonics must pass: at least `HARMONICS` times the
+    frequency below which 99.9 % of the positions' power lies. Enough rows must remain:
+    `ROWS_PER_PARAMETER` equations per standard parameter, and a halo of at most `LONGEST_HALO` of
+    the recording at either end.
 
     Parameters
     ----------
     arm
         The arm.
-    q, v, a, tau
-        (N, n) one unbroken run at a uniform rate, torque unfiltered.
+    motion
+        Positions, velocities, accelerations and unfiltered torques of one run without gaps at a
+        uniform rate, (N, n) each.
     rate
-        [Hz]
+        Sampling rate [Hz].
     lowest_position_cutoff
-        Lowest cut-off of the joints' position filters [Hz]; infinite where positions are not
-        filtered.
+        Lowest cut-off of the joints' position filters [Hz]; infinite without a filter.
+
+    Returns
+    -------
+    cutoff, reason, joints
+        The cut-off [Hz]; the criterion that determined it; and for each joint the lowest frequency
+        at which the residual of the first fit exceeds half of the torque's power, (n,) [Hz].
 
     """
+    q, v, a, tau = motion
     highest = min(PASS_BAND * lowest_position_cutoff, rate / 2)
     duration = len(q) / rate
     rows_a_second = ROWS_PER_PARAMETER * ModelStructure.of(arm).count / (arm.n * duration)
-    moving = HARMONICS * float(occupied_bandwidth(*power_spectrum(q, rate)).max())
+    moving = HARMONICS * float(Spectrum.of(q, rate).bandwidth().max())
     lowest = min(max(2.0 / (LONGEST_HALO * duration), rows_a_second / 2, moving), highest)
-    # First fit: rows up to the highest cut-off, at a rate that the spectra below need.
-    thin = _thinning(rate, highest)
-    kept = Decimator(rate, rate / (2 * thin) if thin > 1 else None)
+    # The first fit and the spectra use samples at about six times the highest cut-off.
+    thin = max(1, int(rate / (6 * highest)))
+    kept = Decimator(rate, rate / (2 * thin))
     rows = kept.centres(len(q))
-    middle = max(0, (len(rows) - MOST_SAMPLES) // 2)
-    rows = rows[middle:middle + MOST_SAMPLES]
+    middle = max(0, (len(rows) - MAX_SAMPLES) // 2)
+    rows = rows[middle:middle + MAX_SAMPLES]
     torque = kept.apply(tau[rows[0] - kept.half_length:rows[-1] + kept.half_length + 1])
     explained = _first_fit(arm, q[rows], v[rows], a[rows], torque, rate / thin, highest)
     joints = _crossings(torque, torque - explained, rate / thin, lowest, highest)
@@ -114,44 +145,33 @@ def decimation_cutoff(
         reason = 'the lowest that passes the motion and leaves enough rows'
     else:
         reason = 'above it the model explains less than half of the torque (median of joints)'
-    return _ModelContent(middle_joint, read_only(joints), reason)
-
-
-def _thinning(rate: float, highest: float) -> int:
-    return max(1, int(rate / (6 * highest)))
+    return middle_joint, f'chosen: {reason}', joints
 
 
 def _first_fit(
     arm: Arm, q: Array, v: Array, a: Array, tau: Array, rate: float, highest: float
 ) -> Array:
-    """Return the torque that a least-squares fit on decimated rows explains."""
-    structure, most = ModelStructure.of(arm), MOST_ROWS * rate / (2 * len(q))
-    decimator = Decimator(rate, min(highest, most))
-    parts = [part for part, _ in decimator.blocks(len(q), max(32, BLOCK // decimator.factor))]
-    rows = np.concatenate([decimator.apply(structure.columns(q[part], v[part], a[part])[
-        :, arm.measured]) for part in parts or [slice(None)]])
+    """Fit a first model to decimated rows, and return the torque that it predicts, (N, n)."""
+    structure = ModelStructure.of(arm)
+    decimator = Decimator(rate, min(highest, MAX_ROWS * rate / (2 * len(q))))
+    blocks = [block for block, _ in decimator.blocks(len(q), max(32, BLOCK // decimator.factor))]
+    rows = np.concatenate([decimator.apply(structure.columns(q[block], v[block], a[block])[
+        :, arm.measured]) for block in blocks or [slice(None)]])
     torque = decimator.apply(tau[:, arm.measured])
     scale_tau = torque.std(axis=0)
     scale_tau[scale_tau == 0] = 1.0
     matrix = (rows / scale_tau[:, None]).reshape(-1, rows.shape[2])
     scale = np.linalg.norm(matrix, axis=0)
     scale[scale == 0] = 1.0
-    both = np.column_stack([matrix / scale, (torque / scale_tau).ravel()])
-    factor: Any = np.linalg.qr(both, mode='r')
-    values = np.linalg.lstsq(factor[:, :-1], factor[:, -1], rcond=1e-6)[0]
+    values = np.linalg.lstsq(matrix / scale, (torque / scale_tau).ravel(), rcond=1e-6)[0]
     return structure.torque(q, v, a, values / scale)
 
 
 def _crossings(tau: Array, residual: Array, rate: float, lowest: float, highest: float) -> Array:
-    frequency, power = power_spectrum(tau, rate)
-    left = power_spectrum(residual, rate)[1]
-    grid = band_grid(frequency, lowest, highest)
-    width = 2.0 / 3.0
-    unexplained = (band_power(frequency, left, grid, width)
-                   / np.maximum(band_power(frequency, power, grid, width), np.finfo(float).tiny))
-    joints = np.full(tau.shape[1], grid[-1])
-    for j, share in enumerate(unexplained.T):
-        above = np.flatnonzero(share > 1 - EXPLAINED)
-        if len(above):
-            joints[j] = grid[above[0]]
-    return joints
+    """Return the lowest frequency where each residual exceeds half of the torque's power, [Hz]."""
+    total, left = Spectrum.of(tau, rate), Spectrum.of(residual, rate)
+    grid, width = total.grid(lowest, highest), 2.0 / 3.0
+    unexplained = (left.band_power(grid, width)
+                   / np.maximum(total.band_power(grid, width), np.finfo(float).tiny))
+    above = unexplained > 1 - EXPLAINED
+    return grid[np.where(above.any(axis=0), above.argmax(axis=0), -1)]

@@ -11,54 +11,56 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Processed samples: what regression works on."""
+"""Processed samples of a recording, the input of the regression."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.errors import SignalError
 from robot_identification.signals.decimation import Decimator
 from scipy.interpolate import CubicSpline
 
+_PIECES_PER_DIAGNOSIS = 5
+"""Number of consecutive pieces of which one, 1 min of 5 min at 1 kHz, is used for diagnostics."""
+
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class Samples(ReadOnlyArrays):
     """
-    Positions, velocities, accelerations and torques at one uniform clock.
+    Positions, velocities, accelerations and torques of a recording at a uniform rate.
 
     Parameters
     ----------
     t
-        (N,) [s] in the recording's time.
+        Stamps, (N,) [s].
     q, v, a
-        (N, n) [rad or m, per s, per s^2]
+        Positions, velocities and accelerations, (N, n) [rad or m, per s, per s^2].
     tau
-        (N, n) joint torque [N m or N], resampled but not filtered: parallel decimation filters
-        it together with the regressor.
+        Joint torques, (N, n) [N m or N], resampled but not filtered: the parallel decimation
+        filters them together with the regressor.
     rate
-        [Hz]
+        Sampling rate [Hz].
     joint_names
-        In the order of the columns.
+        Names of the joints in the order of the columns.
     segments
-        Runs of rows without a gap; filters and decimation stay inside one.
+        Rows of each run without gaps. Filters and decimation treat each run separately.
     decimation_cutoff
-        For the parallel decimation [Hz]; infinite for none.
+        Cut-off of the parallel decimation [Hz]; infinite for none.
     period
-        Samples in a period of the motion, None where it does not repeat.
+        Number of samples per period of the motion; None if the motion has no period.
     noise
-        (n,) variance of one row of `tau` [(N m)^2], from the scatter between periods; None where
-        no phase was seen twice.
-    averaged
-        Over how many periods the rows are means; 1 when not averaged.
+        Variance of one row of `tau`, (n,) [(N m)^2], from the scatter between periods; None if the
+        recording is not longer than a period.
     processing
-        Every choice with its reason, for the report.
+        Notes on the processing for the report: settings, and the reasons for those chosen.
     piece
-        Index of the piece of a long recording that the samples are of; 0 for the first piece and
-        for a whole recording.
+        Index of the piece of a long recording; 0 for the first piece and for a recording that is
+        not split.
 
     """
 
@@ -73,57 +75,69 @@ class Samples:
     decimation_cutoff: float = float('inf')
     period: int | None = None
     noise: Array | None = None
-    averaged: int = 1
     processing: Mapping[str, object] = field(default_factory=dict)
     piece: int = 0
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only and check their shapes."""
-        for item in fields(self):
-            value = getattr(self, item.name)
-            if isinstance(value, np.ndarray):
-                object.__setattr__(self, item.name, read_only(value))
+        """Make the arrays read-only, and raise an error if their shapes disagree."""
+        super().__post_init__()
         shape = (len(self.t), len(self.joint_names))
         for name in ('q', 'v', 'a', 'tau'):
             if getattr(self, name).shape != shape:
                 raise SignalError(f'{name} of samples is {getattr(self, name).shape}, not {shape}')
 
     def __repr__(self) -> str:
-        return (f'<Samples: {len(self)} of {self.n} joints at {self.rate:.4g} Hz in '
-                f'{len(self.segments)} runs>')
+        return (f'<Samples: {len(self)} of {len(self.joint_names)} joints at {self.rate:.4g} Hz '
+                f'in {len(self.segments)} runs>')
 
     def __len__(self) -> int:
-        """Return how many samples there are."""
+        """Return the number of samples."""
         return len(self.t)
 
     @property
-    def n(self) -> int:
-        """Number of joints."""
-        return len(self.joint_names)
+    def diagnosed(self) -> bool:
+        """
+        Whether the added-variable tests and the estimate of the tilt use this piece.
+
+        They use every fifth piece of a long recording: with all of them they would take half the
+        time of an identification.
+        """
+        return self.piece % _PIECES_PER_DIAGNOSIS == 0
 
     def decimator(self) -> Decimator:
-        """Return the operator for the parallel decimation of these samples."""
+        """Return the filter of the parallel decimation for these samples."""
         return Decimator(self.rate, self.decimation_cutoff)
 
-    def moved(self, delay: Array) -> Samples:
+    def decimate(self, columns: Array) -> Array:
         """
-        Return the samples with positions, velocities and accelerations of other instants.
+        Return values decimated within each segment, (rows, ...).
+
+        Parameters
+        ----------
+        columns
+            Values at every sample, (N, ...).
+
+        """
+        return np.concatenate([self.decimator().apply(columns[run]) for run in self.segments])
+
+    def moved(self, delay: Array, signals: Sequence[str] = ('q', 'v', 'a')) -> Samples:
+        """
+        Return the samples with each signal x(t) replaced by x(t + delay).
+
+        Cubic splines interpolate the signals, and extrapolate them beyond the ends of each run.
+        The velocity and the acceleration of a joint at rest stay zero.
 
         Parameters
         ----------
         delay
-            By how much each joint's positions are late, (n,) [s].
-
-        Returns
-        -------
-        Samples
-            With q(t + delay), by cubic splines that go on beyond the ends of each run. What rests
-            keeps its zero velocity.
+            Delay of each joint, (n,) [s].
+        signals
+            Names of the fields that are shifted.
 
         """
         if not np.any(delay):
             return self
-        states = {name: np.array(getattr(self, name)) for name in 'qva'}
+        shifted: dict[str, Any] = {name: np.array(getattr(self, name)) for name in signals}
         for segment in self.segments:
             t = np.arange(segment.stop - segment.start) / self.rate
             for j, lag in enumerate(delay):
@@ -131,8 +145,8 @@ class Samples:
                     continue
                 nearest = np.clip(np.rint((t + lag) * self.rate).astype(int), 0, len(t) - 1)
                 rests = (self.v[segment, j] == 0)[nearest]
-                for name, values in states.items():
+                for name, values in shifted.items():
                     values[segment, j] = CubicSpline(t, values[segment, j])(t + lag)
-                    if name != 'q':
+                    if name in 'va':
                         values[segment, j][rests] = 0.0
-        return replace(self, q=states['q'], v=states['v'], a=states['a'])
+        return replace(self, **shifted)

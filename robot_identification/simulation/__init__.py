@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The independent arm that tests and demos move: a plant in MuJoCo, its controller and sensors."""
+"""Simulation of an arm in MuJoCo, independent of the identified model."""
 
 from robot_identification.simulation.options import PlantOptions
 from robot_identification.simulation.plant import Plant

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Contact between links, by other readings of the collision geometry than the proofs' own."""
+"""Detection of contacts between links by MuJoCo and coal, independent of the certificate."""
 
 from __future__ import annotations
 
@@ -34,21 +34,18 @@ from robot_identification.simulation.engine import mujoco_module
 @dataclass(frozen=True)
 class Contact:
     """
-    Two links that overlap somewhere along a path.
+    Overlap of two links on a path of joint positions.
 
     Parameters
     ----------
     links
-        Their names.
-    first
-        Index of the first state in which they do.
+        Names of the two links.
     depth
-        Largest overlap of their convex hulls [m].
+        Largest overlap of the convex hulls of the links [m].
 
     """
 
     links: tuple[str, str]
-    first: int
     depth: float
 
     def __str__(self) -> str:
@@ -57,27 +54,27 @@ class Contact:
 
 class ContactGeometry:
     """
-    The links of an arm as MuJoCo sees them: it reads shapes and meshes from the URDF itself.
+    Collision geometry of an arm in MuJoCo, which reads shapes and meshes from the URDF.
 
-    Nothing of the scene that excitations are proven against is in it, so it can contradict the
-    proof. MuJoCo makes a mesh its convex hull, which fills bends and holes; so where two hulls
-    overlap, the triangles of the meshes decide (Pinocchio and coal).
+    The code is independent of the collision geometry of certificates, so that it can reveal errors
+    there. MuJoCo replaces a mesh by its convex hull. If two hulls overlap, Pinocchio and coal
+    check the triangles of the meshes.
 
     Parameters
     ----------
     arm
         The arm.
     package_dirs
-        Folders that hold packages with meshes.
+        Folders of the ROS packages with meshes.
     ignored
-        Pairs of names of links that may overlap, as neighbours do.
+        Pairs of link names whose overlaps are ignored, such as neighbouring links.
 
     Raises
     ------
     ExcitationError
         Meshes are missing.
     SimulationError
-        MuJoCo cannot use the geometry, or there is none.
+        The URDF has no collision geometry, or MuJoCo cannot use it.
 
     """
 
@@ -87,7 +84,7 @@ class ContactGeometry:
         text = with_mesh_paths(arm, package_dirs)
         self._triangles = _Triangles(arm, text)
         root = ElementTree.fromstring(text)
-        for own in root.findall('mujoco'):    # a vendor's (Unitree's): two are refused
+        for own in root.findall('mujoco'):    # of the maker (Unitree); MuJoCo accepts one
             root.remove(own)
         options = ElementTree.SubElement(root, 'mujoco')
         # links that are fixed to others keep their names
@@ -108,7 +105,7 @@ class ContactGeometry:
 
     def find_contacts(self, q: ArrayLike) -> tuple[Contact, ...]:
         """
-        Return the pairs of links that overlap in any of some states, the deepest first.
+        Return the pairs of links that overlap in at least one state, the deepest overlap first.
 
         Parameters
         ----------
@@ -116,14 +113,15 @@ class ContactGeometry:
             Positions, (N, n) [rad or m].
 
         """
-        found: dict[tuple[str, str], Contact] = {}
-        for index, state in enumerate(np.asarray(q, dtype=float)):
+        depths: dict[tuple[str, str], float] = {}
+        for state in np.asarray(q, dtype=float):
             for links, depth in self._overlaps(state):
-                known = found.get(links, Contact(links, index, depth))
-                found[links] = Contact(links, known.first, max(known.depth, depth))
-        return tuple(sorted(found.values(), key=lambda contact: -contact.depth))
+                depths[links] = max(depth, depths.get(links, 0.0))
+        contacts = [Contact(*item) for item in depths.items()]
+        return tuple(sorted(contacts, key=lambda contact: -contact.depth))
 
     def _overlaps(self, state: Any) -> list[tuple[tuple[str, str], float]]:
+        """Return the overlapping pairs of links and their depths [m] at positions (n,)."""
         data = self._data
         data.qpos[self._dof] = state
         self._mujoco.mj_kinematics(self._model, data)
@@ -139,7 +137,7 @@ class ContactGeometry:
 
 
 class _Triangles:
-    """The surfaces of an arm's collision geometry, as Pinocchio and coal have them."""
+    """Collision geometry of an arm in Pinocchio and coal, with the triangles of meshes."""
 
     def __init__(self, arm: Arm, text: str) -> None:
         self._model, self._kinematics = arm.model, arm.model.createData()
@@ -156,6 +154,7 @@ class _Triangles:
         self._data = self._geometry.createData()
 
     def touch(self, state: Any, links: tuple[str, str]) -> bool:
+        """Return whether two links touch at positions (n,)."""
         pin.updateGeometryPlacements(self._model, self._kinematics, self._geometry, self._data,
                                      state)
         return any(pin.computeCollision(self._geometry, self._data, number)

@@ -11,61 +11,55 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The physics engine's model of a plant: MuJoCo reads the URDF on its own."""
+"""MuJoCo model of a plant."""
 
 from __future__ import annotations
 
 from types import ModuleType
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array
-from robot_identification.errors import MissingDependencyError, SimulationError
+from robot_identification.errors import explain_missing, SimulationError
 
-# dry friction that gives way by less than 1e-5 of the velocity it would have: the largest
-# impedance that MuJoCo knows
+# largest impedance in MuJoCo: a joint that sticks creeps at less than 1e-5 of its free velocity
 RIGID = (0.9999, 0.9999, 0.001, 0.5, 2.0)
-END_STOP = 0.05  # mechanical stops are so far beyond the limits, as a part of the range
+END_STOP = 0.05  # distance of mechanical stops from the limits, as a fraction of the range
 
 
 def mujoco_module() -> ModuleType:
     """
-    Import MuJoCo, only where it is needed.
+    Return the module `mujoco`, imported at the first call.
 
     Raises
     ------
     MissingDependencyError
-        It is not installed.
+        MuJoCo is not installed.
 
     """
-    try:
+    with explain_missing('mujoco', 'the simulated arm'):
         import mujoco
-    except ImportError as error:
-        raise MissingDependencyError('mujoco', 'the simulated arm') from error
-    module: ModuleType = mujoco
-    return module
+    return mujoco
 
 
 def build_engine(arm: Arm, urdf: str, step: float) -> Any:
     """
-    Build MuJoCo's model of a plant, still without friction and rotors.
+    Return the MuJoCo model of a plant without friction and rotor inertias.
 
     Parameters
     ----------
     arm
-        The arm, for gravity, end stops and the coupled elements of its transmission, which become
-        fixed tendons.
+        The arm, which defines gravity, end stops and transmission; coupled drives become fixed
+        tendons of MuJoCo.
     urdf
-        URDF of the plant.
+        Text of the URDF of the plant.
     step
         Step of the physics [s].
 
     Raises
     ------
     SimulationError
-        MuJoCo cannot build a model from it.
+        MuJoCo cannot build a model from the URDF.
 
     """
     mujoco = mujoco_module()
@@ -77,7 +71,7 @@ def build_engine(arm: Arm, urdf: str, step: float) -> Any:
         spec.option.tolerance = 1e-14
         spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
         for k, row in enumerate(arm.transmission[arm.n:]):
-            tendon = spec.add_tendon(name=f'element_{arm.n + k}')
+            tendon = spec.add_tendon(name=f'actuator_{arm.n + k}')
             for joint, coefficient in zip(arm.joint_names, row):
                 if coefficient != 0:
                     tendon.wrap_joint(joint, float(coefficient))
@@ -97,26 +91,3 @@ def build_engine(arm: Arm, urdf: str, step: float) -> Any:
     model.dof_solref[:], model.tendon_solref_fri[:] = stiff, stiff
     model.dof_solimp[:], model.tendon_solimp_fri[:] = RIGID, RIGID
     return model
-
-
-def robot_element(arm: Arm) -> ElementTree.Element:
-    """Return the root element of an arm's folded URDF, to be changed at will."""
-    return ElementTree.fromstring(arm.reduced_urdf)
-
-
-def full_mass_matrix(model: Any, data: Any) -> Array:
-    """
-    Return the joint-space inertia at the state of `data`, rotors included, (nv, nv).
-
-    Parameters
-    ----------
-    model, data
-        MuJoCo's; positions must have been propagated.
-
-    """
-    mujoco = mujoco_module()
-    matrix, column = np.empty((model.nv, model.nv)), np.empty(model.nv)
-    for k, unit in enumerate(np.eye(model.nv)):
-        mujoco.mj_mulM(model, data, column, unit)
-        matrix[:, k] = column
-    return matrix

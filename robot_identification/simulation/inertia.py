@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Rigid bodies of the plant: those of the URDF, deformed so that they stay physical."""
+"""Rigid bodies of a plant: physically consistent random variations of the URDF's bodies."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics.inertial import pseudo_inertia
 from robot_identification.errors import SimulationError
 
-SMALLEST = 1e-12  # [kg m^2] smallest principal moment of a body; MuJoCo needs positive ones
+SMALLEST = 1e-12  # [kg m^2] smallest principal moment; MuJoCo requires positive moments
 KEPT = ('link', 'joint')
 REMOVED = ('visual', 'collision', 'dynamics', 'safety_controller', 'calibration', 'mimic',
            'inertial')
@@ -33,39 +33,48 @@ HINT = ('so it cannot be simulated; correct the <inertial> of this link, or of a
 
 def nominal_bodies(arm: Arm) -> Array:
     """
-    Return the pseudo-inertias of the URDF's bodies about the joint frames, (n, 4, 4).
+    Return the pseudo-inertias of the bodies of the URDF about the joint frames, (n, 4, 4).
 
     Parameters
     ----------
     arm
-        The arm; links that are fixed to a joint's link belong to its body.
+        The arm. A body is a moving link with all links that are fixed to it.
 
     Raises
     ------
     SimulationError
-        A body is not physical: no mass, no extent, or principal moments that violate the triangle
-        inequality.
+        A body is not physically consistent: it has no mass, no rotational inertia, or principal
+        moments that violate the triangle inequality.
 
     """
     bodies: Array = pseudo_inertia(arm.inertial_parameters)
     links = _child_links(ElementTree.fromstring(arm.reduced_urdf))
     for joint, body in zip(arm.joint_names, bodies):
-        _check(f"the link '{links[joint]}' behind joint '{joint}'", body)
+        label = f"the link '{links[joint]}' behind joint '{joint}'"
+        if not body[3, 3] > 0:
+            raise SimulationError(f'{label} has no mass, {HINT}')
+        eigenvalues = np.linalg.eigvalsh(_central_moments(body)[2])
+        moments = np.sort(np.sum(eigenvalues) - eigenvalues)
+        if not (eigenvalues[0] >= -1e-9 * eigenvalues[-1] and moments[0] >= SMALLEST):
+            raise SimulationError(
+                f'{label} is not physical: its principal moments of inertia {moments[0]:.3g}, '
+                f'{moments[1]:.3g}, {moments[2]:.3g} kg m^2 must be positive, and none may exceed '
+                f'the sum of the others, {HINT}')
     return bodies
 
 
 def deform_body(pseudo: Array, size: float, rng: np.random.Generator) -> Array:
     """
-    Return a random affine deformation of a body; a physical body stays physical.
+    Return the pseudo-inertia of a randomly deformed body; it stays physically consistent.
 
     Parameters
     ----------
     pseudo
-        Pseudo-inertia (4, 4).
+        Pseudo-inertia of the body, (4, 4).
     size
         Relative size of the deformation.
     rng
-        Source of the draws.
+        Random generator.
 
     References
     ----------
@@ -78,28 +87,26 @@ def deform_body(pseudo: Array, size: float, rng: np.random.Generator) -> Array:
     stretch = rng.uniform(-0.5, 0.5, (3, 3))
     affine = np.eye(4)
     affine[:3, :3] += size * (stretch + stretch.T) / 2
-    shift = size * extent * rng.uniform(-1, 1, 3)
-    affine[:3, 3] = center + shift - affine[:3, :3] @ center
+    affine[:3, 3] = center + (size * extent * rng.uniform(-1, 1, 3)) - affine[:3, :3] @ center
     return (1 + size * rng.uniform(-1, 1)) * affine @ pseudo @ affine.T
 
 
 def make_plant_urdf(arm: Arm, bodies: Array) -> str:
     """
-    Return a URDF with the arm's kinematics and the given bodies, for MuJoCo.
+    Return a URDF for MuJoCo with the kinematics of an arm and the given bodies.
 
     Parameters
     ----------
     arm
         The arm.
     bodies
-        Pseudo-inertias about the joint frames, (n, 4, 4).
+        Pseudo-inertias of the bodies about the joint frames, (n, 4, 4).
 
     """
     root = ElementTree.fromstring(arm.reduced_urdf)
     for element in list(root):
         if element.tag not in KEPT:
             root.remove(element)
-            continue
         for child in [child for child in element if child.tag in REMOVED]:
             element.remove(child)
     links = {link.get('name'): link for link in root.findall('link')}
@@ -114,32 +121,15 @@ def make_plant_urdf(arm: Arm, bodies: Array) -> str:
 
 
 def _child_links(root: ElementTree.Element) -> dict[str, str]:
-    """Return the child link of each joint of a URDF."""
+    """Return the child link of every joint of a URDF, by joint name."""
     return {joint.get('name', ''): joint.find('child').get('link', '')  # type: ignore[union-attr]
             for joint in root.findall('joint')}
 
 
 def _central_moments(pseudo: Array) -> tuple[float, Array, Array]:
-    """Return mass, centre of mass (3,) and second moments about it (3, 3) [kg m^2]."""
+    """Return mass, centre of mass (3,) and second moments about that centre (3, 3) [kg m^2]."""
     mass, center = pseudo[3, 3], pseudo[:3, 3] / pseudo[3, 3]
     return mass, center, pseudo[:3, :3] - mass * np.outer(center, center)
-
-
-def _check(body: str, pseudo: Array) -> None:
-    if not pseudo[3, 3] > 0:
-        raise SimulationError(f'{body} has no mass, {HINT}')
-    second_moments = _central_moments(pseudo)[2]
-    if not np.all(np.isfinite(second_moments)):
-        raise SimulationError(f'{body} has an inertia that is not a finite number, {HINT}')
-    eigenvalues = np.linalg.eigvalsh(second_moments)
-    moments = np.sort(np.sum(eigenvalues) - eigenvalues)
-    if np.max(np.abs(moments)) < SMALLEST:
-        raise SimulationError(f'{body} has mass but no rotational inertia, {HINT}')
-    if eigenvalues[0] < -1e-9 * eigenvalues[-1] or moments[0] < SMALLEST:
-        raise SimulationError(
-            f'{body} is not physical: its principal moments of inertia {moments[0]:.3g}, '
-            f'{moments[1]:.3g}, {moments[2]:.3g} kg m^2 must be positive, and none may exceed '
-            f'the sum of the others, {HINT}')
 
 
 def _inertial_element(pseudo: Array) -> ElementTree.Element:

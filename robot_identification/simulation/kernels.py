@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What happens between two steps of the physics, compiled: a call for each instead of thirty."""
+"""Compiled computation before each step of the physics engine."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ def load_joints(command, limit, commanded, saturated, applied, disturbance, velo
                 coulomb, static, stribeck_velocity, transmission, jammed, dof, force, joint_loss,
                 tendon_loss):
     """
-    Load the engine's joints and tendons for one step; False where the motion has run away.
+    Set forces and dry friction of the engine for one step; return whether all joints are stable.
 
     With the limits u_max, the transmission T and u_i the commands:
 
         commanded_i = clip(u_i, -u_max_i, u_max_i),    force = applied + disturbance,
         w = T v,    loss_k = Fc_k + (Fs_k - Fc_k) exp(-(w_k / vs)^2).
 
-    `commanded` (n,) becomes the command within the limits, of which `saturated` (n,) counts the
-    breaches; `force` (nv,) what is applied, the disturbance with it; `joint_loss` (nv,) and
-    `tendon_loss` the dry friction at the element velocities w, of a jammed joint `JAMMED` times
-    its limit. `dof` (n,) are the engine's places of the joints.
+    The arrays `commanded` (n,), `saturated` (n,), which counts the commands beyond the limits,
+    `force` (nv,), `joint_loss` (nv,) and `tendon_loss` (m - n,) are changed. The losses are the
+    dry friction at the actuator velocities w; a jammed joint has `JAMMED` times its limit. `dof`
+    (n,) are the indices of the joints in the engine.
     """
     n = len(dof)
     for i in range(n):
@@ -64,29 +64,3 @@ def load_joints(command, limit, commanded, saturated, applied, disturbance, velo
         else:
             joint_loss[dof[k]] = level
     return True
-
-
-@njit(**OPTIONS)
-def joint_command(mass, rotors, gravity, friction, transmission, reversal, omega, damping, q, v,
-                  q_ref, v_ref, out):
-    """
-    Fill `out` (n,) with the command of a PD shaped by the inertia.
-
-    out = (M + R) (w^2 (q_ref - q) + 2 d w (v_ref - v)) + gravity + T' (f tanh(T v_ref / r)); only
-    only the upper triangle of the mass matrix M (n, n) is used.
-    """
-    n = len(q)
-    for i in range(n):
-        out[i] = gravity[i]
-    for j in range(n):
-        acceleration = omega ** 2 * (q_ref[j] - q[j]) + 2 * damping * omega * (v_ref[j] - v[j])
-        for i in range(n):
-            entry = mass[i, j] if i <= j else mass[j, i]
-            out[i] += (rotors[i, j] + entry) * acceleration
-    for k in range(len(friction)):
-        w = 0.0
-        for j in range(n):
-            w += transmission[k, j] * v_ref[j]
-        torque = friction[k] * np.tanh(w / reversal)
-        for j in range(n):
-            out[j] += transmission[k, j] * torque

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The plant: an arm in the physics engine, independent of the model that is identified."""
+"""The plant: an arm in the physics engine, independent of the identified model."""
 
 from __future__ import annotations
 
@@ -23,36 +23,34 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics.inertial import from_pseudo_inertia
 from robot_identification.errors import SimulationError, UnknownNameError
-from robot_identification.simulation.engine import build_engine, full_mass_matrix, mujoco_module
-from robot_identification.simulation.inertia import (
-    deform_body,
-    make_plant_urdf,
-    nominal_bodies,
-)
+from robot_identification.simulation.engine import build_engine, mujoco_module
+from robot_identification.simulation.inertia import deform_body, make_plant_urdf, nominal_bodies
 from robot_identification.simulation.kernels import load_joints
 from robot_identification.simulation.options import PlantOptions
 from robot_identification.simulation.truth import draw_drives, PlantTruth, rated
 
-RUNAWAY = 20.0  # multiple of the rated velocity at which a simulation is called unstable
+RUNAWAY = 20.0  # multiple of the rated velocity above which a simulation counts as unstable
 
 
 @dataclass(frozen=True)
 class PlantState:
     """
-    What is true at one instant.
+    True state of a plant at one instant.
 
     Parameters
     ----------
     t
-        [s].
+        Time since the reset [s].
     q, v, a
-        (n,) [rad, rad/s, rad/s^2; metres for sliding joints].
+        Positions, velocities and accelerations, (n,) [rad, rad/s, rad/s^2; m for sliding joints].
     torque
-        Applied by the actuators, (n,) [N m or N]: rigid-body dynamics, rotors and friction.
+        Torque that the actuators apply, including friction, (n,) [N m or N].
     friction
-        Part of it that friction takes, (n,) [N m or N].
+        Friction torque, (n,) [N m or N].
     commanded
-        Asked from the actuators at this instant, within their limits, (n,) [N m or N].
+        Torque commanded at this instant, limited to the rated torque, (n,) [N m or N].
+    at_end_stop
+        Whether a joint touched its end stop; `friction` then includes the force of the stop.
 
     """
 
@@ -63,6 +61,7 @@ class PlantState:
     torque: Array
     friction: Array
     commanded: Array
+    at_end_stop: bool = False
 
 
 class Plant:
@@ -72,14 +71,18 @@ class Plant:
     Parameters
     ----------
     arm
-        The arm; joints are in its order throughout.
+        The arm, which defines the order of the joints.
     options
-        How far the plant is from the URDF; `options.seed` draws it.
+        Options of the plant; None for the defaults.
 
     Raises
     ------
     SimulationError
-        The URDF has bodies that cannot exist, or limits that the plant needs are unknown.
+        A body of the URDF is not physical, or a torque or velocity limit is unknown.
+
+    Examples
+    --------
+    >>> plant = Plant(load_arm('panda'), PlantOptions(seed=3))    # doctest: +SKIP
 
     """
 
@@ -88,7 +91,7 @@ class Plant:
         rng = np.random.default_rng(self.options.seed)
         bodies = np.array([deform_body(body, self.options.inertia_error, rng)
                            for body in nominal_bodies(arm)])
-        torque, velocity = (rated(arm, self.options, name) for name in ('torque', 'velocity'))
+        torque, velocity = (rated(arm, name) for name in ('torque', 'velocity'))
         rotor, friction = draw_drives(arm, self.options, torque, velocity, rng)
         self.truth = PlantTruth(from_pseudo_inertia(bodies), rotor, friction, torque, velocity)
         self.urdf = make_plant_urdf(arm, bodies)
@@ -106,7 +109,7 @@ class Plant:
             self._model.tendon_damping.shape)
         self._data = self._mujoco.MjData(self._model)
         self._mujoco.mj_setConst(self._model, self._data)
-        # the engine's memory stays where it is, and to ask for it costs as much as to read it
+        # views of the engine's memory: attribute look-ups take as long as reading
         data = self._data
         self._qpos, self._qvel, self._qacc = data.qpos, data.qvel, data.qacc
         self._resistance = data.qfrc_passive, data.qfrc_constraint
@@ -119,12 +122,10 @@ class Plant:
 
     @property
     def home(self) -> Array:
-        """Middle of the position limits, zero where there are none, (n,) [rad or m]."""
+        """Middle of the position limits, zero for joints without limits, (n,) [rad or m]."""
         limits = self.arm.limits
         bounded = np.isfinite(limits.lower) & np.isfinite(limits.upper)
-        middle = np.zeros(self.arm.n)
-        middle[bounded] = (limits.lower[bounded] + limits.upper[bounded]) / 2
-        return middle
+        return np.where(bounded, [limits.lower, limits.upper], 0.0).mean(axis=0)
 
     @property
     def t(self) -> float:
@@ -133,39 +134,33 @@ class Plant:
 
     @property
     def q(self) -> Array:
-        """Positions now, (n,) [rad or m]."""
-        q: Array = self._qpos[self._dof]
-        return q
+        """Current positions, (n,) [rad or m]."""
+        return self._qpos[self._dof]
 
     @property
     def v(self) -> Array:
-        """Velocities now, (n,) [rad/s or m/s]."""
-        v: Array = self._qvel[self._dof]
-        return v
+        """Current velocities, (n,) [rad/s or m/s]."""
+        return self._qvel[self._dof]
 
     @property
     def last(self) -> PlantState:
-        """The truth at the beginning of the last step."""
+        """True state at the start of the last step."""
         passive, constraint = self._resistance
         return PlantState(self._t, self._q, self._v, self._qacc[self._dof], self._applied,
-                          -(passive + constraint)[self._dof], self._commanded)
-
-    @property
-    def at_end_stop(self) -> bool:
-        """Whether a joint touched its end stop in the last step; `friction` then includes it."""
-        return int(self._data.nl) > 0
+                          -(passive + constraint)[self._dof], self._commanded,
+                          bool(self._data.nl))
 
     def reset(self, q: Array, v: Array | None = None, torque: Array | None = None) -> None:
         """
-        Put the arm somewhere.
+        Set the state of the arm and the time to zero.
 
         Parameters
         ----------
         q, v
-            State, (n,); at rest when v is not given.
+            Positions and velocities, (n,); None for an arm at rest.
         torque
-            What the actuators are still to apply because of their delay, (n,); the gravity torque
-            when not given.
+            Torque that the actuators apply until the first command has passed their delay, (n,) [N
+            m or N]; None for the gravity torque.
 
         """
         self._mujoco.mj_resetData(self._model, self._data)
@@ -187,7 +182,7 @@ class Plant:
         Parameters
         ----------
         command
-            Commanded torque, (n,) [N m or N]; actuators saturate at the rated torque.
+            Commanded torque, (n,) [N m or N]; the actuators limit it to the rated torque.
 
         Raises
         ------
@@ -207,20 +202,20 @@ class Plant:
                 self._jammed, dof, self._qfrc_applied, *self._losses):
             worst = int(np.argmax(np.abs(self._v) / self.truth.rated_velocity))
             raise SimulationError(
-                f"the simulated joint '{self.arm.joint_names[worst]}' ran away at {self._t:.3f} "
+                f"the simulated joint '{self.arm.joint_names[worst]}' diverged at {self._t:.3f} "
                 f's; lower the plant options `bandwidth` or `step`')
         self._mj_step(self._model, self._data)
 
     def jam(self, joint: str, jammed: bool = True) -> None:
         """
-        Make a joint stick, as a failing brake does, or free it again.
+        Block a joint, as a failing brake does, or release the joint.
 
         Parameters
         ----------
         joint
-            Its name.
+            Name of the joint.
         jammed
-            False frees it.
+            Whether the joint is blocked; False releases it.
 
         Raises
         ------
@@ -239,7 +234,7 @@ class Plant:
         Parameters
         ----------
         q, v, a
-            Motion, (N, n).
+            Positions, velocities and accelerations, (N, n).
 
         """
         mujoco, model = self._mujoco, self._model
@@ -259,17 +254,15 @@ class Plant:
 
     def friction_torque(self, v: Array) -> Array:
         """
-        Return the friction at the joints while all elements slide, (N, n) [N m or N].
+        Return the friction at the joints if all actuators slide, (N, n) [N m or N].
 
         Parameters
         ----------
         v
-            Joint velocities, (N, n).
+            Joint velocities, (N, n) [rad/s or m/s].
 
         """
-        elements = v @ self._transmission.T
-        torque: Array = self.truth.friction.torque(elements) @ self._transmission
-        return torque
+        return self.truth.friction.torque(v @ self._transmission.T) @ self._transmission
 
     def mass_matrix(self, q: Array) -> Array:
         """
@@ -278,13 +271,11 @@ class Plant:
         Parameters
         ----------
         q
-            Positions, (n,) or (N, n).
+            Positions, (n,) or (N, n) [rad or m].
 
         """
-        data = self._mujoco.MjData(self._model)
-        matrices = []
-        for row in np.atleast_2d(q):
-            data.qpos[self._dof] = row
-            self._mujoco.mj_fwdPosition(self._model, data)
-            matrices.append(full_mass_matrix(self._model, data)[np.ix_(self._dof, self._dof)])
-        return matrices[0] if np.ndim(q) == 1 else np.array(matrices)
+        n = self.arm.n
+        states = np.repeat(np.atleast_2d(q), n, axis=0)
+        zero, units = np.zeros_like(states), np.tile(np.eye(n), (len(states) // n, 1))
+        columns = self.rigid_torque(states, zero, units) - self.rigid_torque(states, zero, zero)
+        return columns.reshape(*np.shape(q)[:-1], n, n)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The commanded motion of a simulated arm."""
+"""Reference motion of a simulated arm."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from robot_identification.arrays import Array
 from robot_identification.errors import SimulationError
 from scipy.interpolate import CubicHermiteSpline
 
-RUN_IN = (1.0, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05)  # [s] durations that are tried for the run-in
-_LONGEST = 86_400.0    # [s] of motion that is simulated: 90 million samples at 1 kHz
-Motion = tuple[Array, Array, Array]
+RUN_IN = (1.0, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05)  # [s] candidate durations of the run-in
+_LONGEST = 86_400.0    # [s] longest motion: 90 million samples at 1 kHz
+Motion = tuple[Array, ...]
 
 
 @dataclass(frozen=True)
 class Reference:
     """
-    A motion of n joints, from the instant at which recording starts.
+    Reference motion of n joints; time zero is the start of the recording.
 
     Parameters
     ----------
     evaluate
-        Maps instants (N,) [s] to q, v, a, (N, n) each.
+        Function from times (N,) [s] to positions, velocities and accelerations, (N, n) each.
     duration
-        Duration of all passes [s].
+        Duration of the motion with all repetitions [s].
 
     """
 
@@ -50,22 +50,22 @@ class Reference:
     @classmethod
     def of(cls, motion: Any, arm: Arm, periods: int) -> Reference:
         """
-        Make a reference of what an excitation, a trajectory or arrays give.
+        Return the reference of an excitation, a trajectory or arrays.
 
         Parameters
         ----------
         motion
-            An excitation (with `.trajectory`), a trajectory (with `.evaluate(t)`, giving q, v, a
-            first, and `.period`), an object with `.sample(rate, periods)`, or arrays (t, q, v, a).
+            An excitation (with `.trajectory`), a trajectory (with `.period` and `.evaluate(t)`,
+            whose first three results are q, v and a), or arrays (t, q, v, a).
         arm
-            The arm that is to move.
+            The simulated arm.
         periods
-            How often the motion is passed through.
+            Number of repetitions of the motion.
 
         Raises
         ------
         SimulationError
-            The motion is none of these, or is for other joints.
+            The motion has another type or other joints, or is too long.
 
         """
         names = getattr(motion, 'joint_names', None)
@@ -74,24 +74,23 @@ class Reference:
                 f'the motion is for the joints {", ".join(names)}, the arm has '
                 f'{", ".join(arm.joint_names)}')
         if periods < 1:
-            raise SimulationError(f'the motion cannot be passed through {periods} times')
+            raise SimulationError(f'the motion cannot be executed {periods} times')
         trajectory = getattr(motion, 'trajectory', motion)
         if hasattr(trajectory, 'evaluate') and hasattr(trajectory, 'period'):
-            reference = cls(_from_trajectory(trajectory), float(trajectory.period) * periods)
-        elif hasattr(motion, 'sample'):
-            reference = _from_arrays(motion.sample(1000.0, periods=periods), 'sampled motion')
+            reference = cls(lambda t: tuple(np.asarray(trajectory.evaluate(t)[:3], float)),
+                            float(trajectory.period) * periods)
         elif isinstance(motion, (tuple, list)) and len(motion) == 4:
             if periods != 1:
-                raise SimulationError('a motion given as arrays is passed through once; repeat '
+                raise SimulationError('a motion given as arrays is executed once; repeat '
                                       'the arrays themselves')
-            reference = _from_arrays(motion, 'arrays')
+            reference = _from_arrays(motion)
         else:
             raise SimulationError(
                 f'a motion cannot be made of {type(motion).__name__}; give an excitation, a '
                 'trajectory with evaluate(t) and period, or arrays (t, q, v, a)')
         if not reference.duration <= _LONGEST:
             raise SimulationError(f'a motion of {reference.duration:g} s is longer than the '
-                                  f'{_LONGEST:g} s that are simulated; take fewer periods')
+                                  f'{_LONGEST:g} s that are simulated; use fewer periods')
         joints = reference.evaluate(np.zeros(1))[0].shape[1]
         if joints != arm.n:
             raise SimulationError(f'the motion is for {joints} joints, the arm has {arm.n}')
@@ -99,26 +98,26 @@ class Reference:
 
     def run_in(self, arm: Arm) -> tuple[Array, Array, Array]:
         """
-        Plan how to reach the start with its velocity and acceleration from rest.
+        Return a run-in from rest to the position, velocity and acceleration at the start.
 
-        Each joint waits, then follows a polynomial whose velocity grows from zero, over the
-        longest of a few durations that keeps it within its limits.
+        Each joint waits and then follows a polynomial whose velocity grows from zero. Its duration
+        is the longest of `RUN_IN` that keeps the joint within the position limits.
 
         Parameters
         ----------
         arm
-            Says the position limits.
+            The arm with its position limits.
 
         Returns
         -------
         tuple
-            Where the joints rest, (n,), durations (n,) [s], and polynomial coefficients of the
-            velocity (n, 2) for time squared and cubed.
+            Positions at rest (n,), durations (n,) [s], and coefficients c2 and c3 of the velocity
+            c2 s^2 + c3 s^3 after s seconds of run-in, (n, 2).
 
         Raises
         ------
         SimulationError
-            The motion starts at a position limit, coming from beyond it.
+            Every run-in to the start of the motion violates a position limit.
 
         """
         q, v, a = (x[0] for x in self.evaluate(np.zeros(1)))
@@ -146,14 +145,14 @@ class Reference:
 
 def run_in_motion(plan: tuple[Array, Array, Array], remaining: Array) -> tuple[Array, Array]:
     """
-    Return the reference before the start, q and v, (N, n) each.
+    Return positions and velocities of the run-in, (N, n) each.
 
     Parameters
     ----------
     plan
-        What `Reference.run_in` returned.
+        Result of `Reference.run_in`.
     remaining
-        Times until the start, (N, 1) [s].
+        Times until the start of the motion, (N, 1) [s].
 
     """
     rest, seconds, coefficients = plan
@@ -162,20 +161,13 @@ def run_in_motion(plan: tuple[Array, Array, Array], remaining: Array) -> tuple[A
     return rest + c2 * s ** 3 / 3 + c3 * s ** 4 / 4, c2 * s ** 2 + c3 * s ** 3
 
 
-def _from_trajectory(trajectory: Any) -> Callable[[Array], Motion]:
-    def evaluate(t: Array) -> Motion:
-        q, v, a = (np.asarray(x, dtype=float) for x in trajectory.evaluate(t)[:3])
-        return q, v, a
-    return evaluate
-
-
-def _from_arrays(arrays: Any, name: str) -> Reference:
+def _from_arrays(arrays: Any) -> Reference:
     t, q, v, a = (np.asarray(x, dtype=float) for x in arrays)
     if t.ndim != 1 or q.ndim != 2 or not q.shape == v.shape == a.shape == (len(t), q.shape[1]):
-        raise SimulationError(f'the {name} must be t (N,) and q, v, a (N, n), not '
+        raise SimulationError(f'the arrays must be t (N,) and q, v, a (N, n), not '
                               f'{t.shape}, {q.shape}, {v.shape}, {a.shape}')
     if len(t) < 2 or not np.all(np.diff(t) > 0):
-        raise SimulationError(f'the instants of the {name} must increase')
+        raise SimulationError('the times of the arrays must increase')
     start = t[0]
     position, velocity = CubicHermiteSpline(t - start, q, v), CubicHermiteSpline(t - start, v, a)
 

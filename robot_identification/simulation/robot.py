@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A robot: plant, joint controller and sensors on one clock, advanced a reading at a time."""
+"""A simulated robot: plant, joint controller and sensors in a closed loop."""
 
 from __future__ import annotations
 
@@ -22,40 +22,42 @@ import pinocchio as pin
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ConfigurationError
-from robot_identification.simulation.kernels import joint_command
 from robot_identification.simulation.plant import Plant, PlantState
 from robot_identification.simulation.sensors import Reading, Sensors
+from scipy.linalg.blas import dsymv
 
-LATENCY = 0.8  # [rad] phase lag by latency at crossover up to which the loop is stable
+LATENCY = 0.8  # [rad] largest phase lag that latency may cause at crossover
 REVERSAL = 0.02  # [rad/s or m/s] width of the smoothed sign of the compensated friction
 
 
 class JointController:
     """
-    PD on the joints, shaped by the URDF's mass matrix, with compensation of gravity and friction.
+    PD controller with the mass matrix of the URDF and compensation of gravity and friction.
 
-    The mass matrix gives each joint the same bandwidth in every posture; with constant gains the
-    lightest posture of aligned joints would dictate the gains of all. What is compensated is
-    nominal: gravity of the URDF, and a part of the Coulomb friction that follows the reference.
+    The mass matrix gives each joint the same bandwidth in every posture. The controller
+    compensates the gravity torque of the URDF and a fraction of the Coulomb friction at the
+    reference velocity: with the mass matrix M, rotors R and natural frequency w, the command is
+
+        (M + R) (w^2 (q_ref - q) + 2 d w (v_ref - v)) + gravity + T' (f tanh(T v_ref / r)).
 
     Parameters
     ----------
     arm
-        The arm as the URDF says it is; its gravity torque is wrong by what the plant differs.
+        The arm of the URDF, whose inertias differ from the plant's.
     rotor_inertia
-        Rotor inertias of the m elements of the transmission, (m,) [kg m^2 or kg].
+        Rotor inertias of the m actuators (joints and coupled drives), (m,) [kg m^2 or kg].
     friction
-        Coulomb friction of the elements that is compensated, (m,) [N m or N].
+        Compensated Coulomb friction f of the actuators, (m,) [N m or N].
     bandwidth
-        Natural frequency of the loops [Hz].
+        Natural frequency of the position loops [Hz].
     damping
-        Their damping ratio.
+        Damping ratio d of the position loops.
 
     """
 
     def __init__(self, arm: Arm, rotor_inertia: Array, friction: Array, bandwidth: float,
                  damping: float) -> None:
-        self.bandwidth, self.damping = bandwidth, damping
+        self.damping = damping
         self._omega = 2 * np.pi * bandwidth
         self._model, self._data = arm.model, arm.model.createData()
         self._transmission = np.array(arm.transmission)
@@ -65,19 +67,20 @@ class JointController:
     @classmethod
     def tuned(cls, plant: Plant) -> JointController:
         """
-        Tune to a plant, as a maker tunes the drives on the arm itself.
+        Return a controller with the rotor inertias and friction of a plant.
 
-        Rotors and friction are the plant's, links and gravity the URDF's.
+        Links and gravity are those of the URDF. Rotor inertias and friction are those of the
+        plant, because manufacturers tune a controller on the arm itself.
 
         Parameters
         ----------
         plant
-            The plant, whose options say bandwidth, damping and compensation.
+            The plant, whose options define bandwidth, damping and friction compensation.
 
         Raises
         ------
         ConfigurationError
-            The bandwidth is more than the latency of actuators and sampling allows.
+            The bandwidth is higher than the latency of actuators and sampling permits.
 
         """
         options = plant.options
@@ -92,63 +95,48 @@ class JointController:
                    options.friction_compensation * plant.truth.friction.coulomb,
                    options.bandwidth, options.damping)
 
-    def gravity(self, q: Array) -> Array:
-        """Return the URDF's gravity torque at q, (n,) [N m or N]."""
-        torque: Array = pin.computeGeneralizedGravity(self._model, self._data, q)
-        return torque.copy()
-
     def torque(self, q: Array, v: Array, q_ref: Array, v_ref: Array) -> Array:
         """
-        Return the command, (n,) [N m or N].
+        Return the commanded torque, (n,) [N m or N].
 
         Parameters
         ----------
         q, v
-            State of the arm, (n,).
+            Positions and velocities of the arm, (n,).
         q_ref, v_ref
-            Where it should be, (n,).
+            Positions and velocities of the reference, (n,).
 
         """
-        mass = pin.crba(self._model, self._data, q)  # only its upper triangle counts
+        acceleration = (self._omega ** 2 * (q_ref - q)
+                        + 2 * self.damping * self._omega * (v_ref - v))
+        mass = pin.crba(self._model, self._data, q)  # only the upper triangle is filled
         gravity = pin.computeGeneralizedGravity(self._model, self._data, q_ref)
-        command: Array = np.empty(len(q))
-        joint_command(mass, self._rotors, gravity, self._friction, self._transmission, REVERSAL,
-                      self._omega, self.damping, q, v, q_ref, v_ref, command)
-        return command
+        friction = self._friction * np.tanh(self._transmission @ v_ref / REVERSAL)
+        return (dsymv(1.0, mass, acceleration) + self._rotors @ acceleration + gravity
+                + friction @ self._transmission)
 
 
 class SimulatedRobot:
     """
-    The closed loop of a plant; a ROS node or `simulate` moves it from reading to reading.
+    Closed loop of a plant, a joint controller and sensors.
 
     Parameters
     ----------
     plant
         The arm in the physics engine.
     rng
-        Source of the measurement noise.
-    controller
-        Tuned to the plant when not given.
+        Random generator of the measurement noise.
 
     """
 
-    def __init__(self, plant: Plant, rng: np.random.Generator,
-                 controller: JointController | None = None) -> None:
-        self.plant, self.controller = plant, controller or JointController.tuned(plant)
+    def __init__(self, plant: Plant, rng: np.random.Generator) -> None:
+        self.plant, self.controller = plant, JointController.tuned(plant)
         self.sensors = Sensors(plant, rng)
-        self.touched_end_stop = 0  # readings while a joint was at its end stop
-        self._command = plant.last.commanded
-        self._steps = 0
         self.reset(plant.home)
-
-    @property
-    def state(self) -> PlantState:
-        """The truth at the instant of the last reading."""
-        return self._state
 
     def reset(self, q: Array) -> None:
         """
-        Rest at q.
+        Set the arm to rest at positions q.
 
         Parameters
         ----------
@@ -158,16 +146,16 @@ class SimulatedRobot:
         """
         self.plant.reset(q)
         self.sensors.start(q, np.zeros(len(q)))
-        self._state, self._steps, self.touched_end_stop = self.plant.last, 0, 0
+        self._steps = 0
 
     def advance(self, reference: Callable[[float], tuple[Array, Array]]) -> Reading:
         """
-        Move on by one sensor period and return the reading made at its beginning.
+        Advance by one sensor period and return the reading at the start of the period.
 
         Parameters
         ----------
         reference
-            As `move` takes it.
+            Reference, as for `move`.
 
         Raises
         ------
@@ -175,17 +163,19 @@ class SimulatedRobot:
             The motion has become unstable.
 
         """
-        return self.sensors.read([self.move(reference)])[0]
+        stacked = self.sensors.read([self.move(reference)])
+        return Reading(float(stacked.t[0]), stacked.q[0],
+                       None if stacked.v is None else stacked.v[0], stacked.torque[0])
 
     def move(self, reference: Callable[[float], tuple[Array, Array]]) -> PlantState:
         """
-        Advance by one sensor period and return the true states at its start.
+        Advance by one sensor period and return the true state at the start of the period.
 
         Parameters
         ----------
         reference
-            Maps the time since the reset [s] to q and v, (n,) each; asked at the rate of the
-            controller.
+            Function from the time since the reset [s] to positions and velocities, (n,) each. It
+            is called at the rate of the controller.
 
         Raises
         ------
@@ -201,6 +191,5 @@ class SimulatedRobot:
             plant.step(self._command)
             self._steps += 1
             if k == 0:
-                self._state = plant.last
-                self.touched_end_stop += plant.at_end_stop
-        return self._state
+                state = plant.last
+        return state

@@ -11,39 +11,40 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Sensors: what a robot publishes of what is true."""
+"""Sensors of a simulated arm: measured signals from true states."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.simulation.plant import Plant, PlantState
 
-VELOCITY_WINDOW = 0.01  # [s] over which encoder counts are differenced
+VELOCITY_WINDOW = 0.01  # [s] time between the encoder counts whose difference is the velocity
 
 
 @dataclass(frozen=True)
 class Reading:
     """
-    One message of a robot.
+    Published signals at N instants; the arrays of a single reading have no first axis.
 
     Parameters
     ----------
     t
-        Stamp [s].
+        Time stamps, (N,) [s].
     q
-        (n,) [rad or m].
+        Positions, (N, n) [rad or m].
     v
-        (n,) [rad/s or m/s], None when the robot does not publish it.
+        Velocities, (N, n) [rad/s or m/s]; None if the robot does not publish velocities.
     torque
-        At the joints, (n,) [N m or N].
+        Joint torques, (N, n) [N m or N].
 
     """
 
-    t: float
+    t: Any
     q: Array
     v: Array | None
     torque: Array
@@ -56,9 +57,9 @@ class Sensors:
     Parameters
     ----------
     plant
-        Its options say how well they measure.
+        The plant, whose options define the errors of the sensors.
     rng
-        Source of the noise.
+        Random generator of the noise.
 
     """
 
@@ -70,50 +71,43 @@ class Sensors:
         self.count = np.zeros(plant.arm.n) if bits is None else span / 2 ** bits  # [rad or m]
         self.torque_std = plant.options.torque_noise * plant.truth.rated_torque  # [N m or N]
         self._spacing = max(1, int(np.rint(VELOCITY_WINDOW * plant.options.rate)))
-        self.start(plant.q, plant.v)
 
     def start(self, q: Array, v: Array) -> None:
         """
-        Forget what was read, and suppose that the arm came to q at the velocity v.
+        Start the measurement, as if the arm had moved at constant velocity before.
 
         Parameters
         ----------
         q, v
-            State, (n,).
+            Positions and velocities at the start, (n,).
 
         """
         back = np.arange(self._spacing, 0, -1)[:, None]
         self._history = self._encode(q - v * back / self._options.rate)
 
-    def read(self, states: Sequence[PlantState]) -> list[Reading]:
+    def read(self, states: Sequence[PlantState]) -> Reading:
         """
-        Measure at successive instants; every instant of the sensors' rate must be read, in order.
+        Return the readings at N successive instants of the sensors.
 
         Parameters
         ----------
         states
-            What is true at the instants.
+            True states at these instants; the first follows the last state of the previous call.
 
         """
-        options, n = self._options, len(self.count)
+        options = self._options
         q = self._encode(np.array([state.q for state in states]))
         path = np.concatenate([self._history, q])
         self._history = path[-self._spacing:]
-        v: Sequence[Array | None] = [None] * len(states)
+        v = None
         if options.velocity_signal == 'true':
-            v = [state.v for state in states]
+            v = np.array([state.v for state in states])
         elif options.velocity_signal == 'encoder':
-            v = list((q - path[:len(q)]) * options.rate / self._spacing)
+            v = (q - path[:len(q)]) * options.rate / self._spacing
         commanded = options.torque_signal == 'commanded'
-        noise = self._rng.standard_normal((len(states), n + (options.stamp_jitter > 0)))
-        torque = self.torque_std * noise[:, :n] + [
+        torque = self.torque_std * self._rng.standard_normal(q.shape) + [
             state.commanded if commanded else state.torque for state in states]
-        t = np.array([state.t for state in states])
-        if options.stamp_jitter:
-            t += np.clip(noise[:, n], -2, 2) * options.stamp_jitter
-        return [Reading(*row) for row in zip(t.tolist(), q, v, torque)]
+        return Reading(np.array([state.t for state in states]), q, v, torque)
 
     def _encode(self, q: Array) -> Array:
-        if self._options.encoder_bits is None:
-            return q
-        return np.rint(q / self.count) * self.count
+        return q if self._options.encoder_bits is None else np.rint(q / self.count) * self.count

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Runs: an arm follows a motion, and what it publishes is recorded beside what is true."""
+"""Simulation of an arm that follows a motion: recording and true states."""
 
 from __future__ import annotations
 
@@ -19,46 +19,43 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.recording import published_effort, Recording
 from robot_identification.recording.effort import published_position
 from robot_identification.simulation.plant import Plant, PlantState
 from robot_identification.simulation.reference import Reference, run_in_motion
 from robot_identification.simulation.robot import SimulatedRobot
 from robot_identification.simulation.sensors import Reading, Sensors
-from robot_identification.simulation.truth import PlantTruth
 
-SETTLING = 0.5  # [s] at rest before the run-in
+SETTLING = 0.5  # [s] time at rest before the run-in
 
 
 @dataclass(frozen=True)
-class SimulatedRun:
+class SimulatedRun(ReadOnlyArrays):
     """
-    What was recorded of a run of N samples, and what was true.
+    Recording of a simulated run with N samples, and the true states.
 
     Parameters
     ----------
     recording
-        What the robot published, with efforts and positions as its robot YAML says.
+        Published signals, with efforts and positions as the robot YAML declares them.
     t
-        True instants, (N,) [s].
+        True times of the samples, (N,) [s].
     q, v, a
-        True motion, (N, n).
+        True positions, velocities and accelerations, (N, n).
     torque
-        Clean torque that the actuators applied at these instants, (N, n) [N m or N]: rigid-body
-        dynamics, rotors and friction explain it.
+        Torque without noise that the actuators applied, (N, n) [N m or N]: the sum of rigid-body
+        dynamics, rotors and friction.
     friction
-        Part of it that friction took, (N, n) [N m or N].
+        Friction torque, (N, n) [N m or N].
     q_ref, v_ref
-        The commanded motion, (N, n).
+        Positions and velocities of the reference, (N, n).
     plant
-        The plant; `plant.truth` holds its parameters, `plant.mass_matrix(q)` its inertia.
+        The plant; `plant.truth` has the true parameters, `plant.mass_matrix(q)` is the inertia.
     saturated
-        Share of the run during which each joint's command was cut to the rated torque, (n,) [-].
+        Fraction of the run in which the command of each joint exceeded the rated torque, (n,).
     end_stops
-        Number of samples at which a joint touched an end stop; zero for a sound run.
-    bandwidth
-        Bandwidth of the controller [Hz]; infinite for ideal tracking.
+        Number of samples at which a joint touched an end stop.
 
     """
 
@@ -74,83 +71,71 @@ class SimulatedRun:
     plant: Plant
     saturated: Array
     end_stops: int
-    bandwidth: float
-
-    def __post_init__(self) -> None:
-        for name in ('t', 'q', 'v', 'a', 'torque', 'friction', 'q_ref', 'v_ref', 'saturated'):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
-    @property
-    def truth(self) -> PlantTruth:
-        """Parameters of the plant."""
-        return self.plant.truth
 
     @property
     def tracking_error(self) -> Array:
-        """Largest distance from the reference, (n,) [rad or m]."""
-        error: Array = np.max(np.abs(self.q - self.q_ref), axis=0)
-        return error
-
-    def mass_matrix(self, q: Array) -> Array:
-        """Return the plant's inertia matrix with rotors at q, (n, n) or (N, n, n)."""
-        return self.plant.mass_matrix(q)
+        """Largest absolute position error of each joint, (n,) [rad or m]."""
+        return np.max(np.abs(self.q - self.q_ref), axis=0)
 
 
 def simulate(plant: Plant, motion: Any, *, rng: np.random.Generator, periods: int = 1,
              name: str = 'simulation') -> SimulatedRun:
     """
-    Move a plant along a motion and record it.
+    Return the recording of a plant that moves along a motion.
 
-    The arm rests, runs in to the start of the motion (neither is recorded), and passes through the
-    motion `periods` times.
+    The arm starts at rest and moves to the start of the motion, which is not recorded. The motion
+    is then repeated `periods` times.
 
     Parameters
     ----------
     plant
-        The arm in the physics engine; runs of one plant are runs of one arm.
+        The simulated arm; several runs of one plant are runs of the same arm.
     motion
         An excitation, a trajectory, or arrays (t, q, v, a); see `Reference.of`.
     rng
-        Source of the measurement noise.
+        Random generator of the measurement noise.
     periods
-        How often the motion is passed through.
+        Number of repetitions of the motion.
     name
         Name of the recording.
 
     Raises
     ------
     SimulationError
-        The motion is for other joints, cannot be reached from rest, or becomes unstable.
+        The motion has other joints, cannot be reached from rest, or becomes unstable.
+
+    Examples
+    --------
+    >>> plant = Plant(load_arm('panda'), PlantOptions(seed=3))    # doctest: +SKIP
+    >>> run = simulate(plant, excitation, rng=np.random.default_rng(0))    # doctest: +SKIP
+    >>> result = identify(plant.arm, [run.recording])    # doctest: +SKIP
 
     """
     reference = Reference.of(motion, plant.arm, periods)
+    count = int(np.floor(reference.duration * plant.options.rate + 1e-3))    # sensor periods
     if plant.options.tracking == 'ideal':
-        states, readings, robot = *_follow_ideally(plant, reference, rng), None
+        states, readings = _follow_ideally(plant, reference, count, rng)
+        saturated = np.mean([np.abs(state.torque) > plant.truth.rated_torque
+                             for state in states], axis=0)
     else:
-        robot = SimulatedRobot(plant, rng)
-        states, readings = _follow(robot, reference)
-    t = np.array([state.t for state in states]) - states[0].t
+        states, readings = _follow(plant, reference, count, rng)
+        saturated = plant.saturated / (len(states) * plant.options.sensor_steps)
+    t = readings.t - readings.t[0]
     q_ref, v_ref, _ = reference.evaluate(t)
     truth = {field: np.array([getattr(state, field) for state in states])
              for field in ('q', 'v', 'a', 'torque', 'friction')}
-    return SimulatedRun(
-        recording=_recorded(plant, readings, states[0].t, name), t=t, **truth, q_ref=q_ref,
-        v_ref=v_ref, plant=plant,
-        saturated=(np.mean(np.abs(truth['torque']) > plant.truth.rated_torque, axis=0)
-                   if robot is None else plant.saturated / (len(t) * plant.options.sensor_steps)),
-        end_stops=0 if robot is None else robot.touched_end_stop,
-        bandwidth=np.inf if robot is None else robot.controller.bandwidth)
+    effort = published_effort(plant.arm, readings.torque, readings.q)
+    q, v = published_position(plant.arm, readings.q, readings.v)
+    recording = Recording(t, q, v=v, joint_names=plant.arm.joint_names,
+                          name=name, tau=effort.get('tau'), current=effort.get('current'))
+    return SimulatedRun(recording=recording, t=t, **truth, q_ref=q_ref, v_ref=v_ref, plant=plant,
+                        saturated=saturated, end_stops=sum(state.at_end_stop for state in states))
 
 
-def _samples(plant: Plant, reference: Reference) -> int:
-    """Return how many whole sensor periods the motion lasts."""
-    return int(np.floor(reference.duration * plant.options.rate + 1e-3))
-
-
-def _follow(robot: SimulatedRobot,
-            reference: Reference) -> tuple[list[PlantState], list[Reading]]:
-    plant, options = robot.plant, robot.plant.options
-    count = _samples(plant, reference)
+def _follow(plant: Plant, reference: Reference, count: int,
+            rng: np.random.Generator) -> tuple[list[PlantState], Reading]:
+    """Return states and readings of an arm that its controller moves along the reference."""
+    robot, options = SimulatedRobot(plant, rng), plant.options
     plan = reference.run_in(plant.arm)
     lead = int(np.ceil((SETTLING + np.max(plan[1])) * options.rate))
     while lead * options.sensor_steps % options.control_steps:  # start on a tick of the controller
@@ -162,43 +147,31 @@ def _follow(robot: SimulatedRobot,
         run_in_motion(plan, start - np.arange(ahead)[:, None] / options.control_rate),
         reference.evaluate(ticks / options.control_rate)))
 
-    def wanted(t: float) -> tuple[Array, Array]:
+    def reference_at(t: float) -> tuple[Array, Array]:
         k = round(t * options.control_rate)
         return q_ref[k], v_ref[k]
 
     robot.reset(plan[0])
-    before = [robot.move(wanted) for _ in range(lead)]
-    plant.saturated[:], robot.touched_end_stop = 0, 0
-    states = [robot.move(wanted) for _ in range(count)]
-    return states, robot.sensors.read(before + states)[lead:]
+    before = [robot.move(reference_at) for _ in range(lead)]
+    plant.saturated[:] = 0
+    states = [robot.move(reference_at) for _ in range(count)]
+    robot.sensors.read(before)
+    return states, robot.sensors.read(states)
 
 
-def _follow_ideally(plant: Plant, reference: Reference,
-                    rng: np.random.Generator) -> tuple[list[PlantState], list[Reading]]:
-    t = np.arange(_samples(plant, reference)) / plant.options.rate
-    delayed = t + plant.options.delay  # a drive that is on its reference commands ahead of time
+def _follow_ideally(plant: Plant, reference: Reference, count: int,
+                    rng: np.random.Generator) -> tuple[list[PlantState], Reading]:
+    """Return states and readings of an arm that is exactly on its reference."""
+    t = np.arange(count) / plant.options.rate
     q, v, a = reference.evaluate(t)
     friction = plant.friction_torque(v)
     torque = plant.rigid_torque(q, v, a) + friction
     commanded = torque
     if plant.options.delay:
-        ahead = reference.evaluate(delayed)
+        # the torque commanded at t acts after the delay
+        ahead = reference.evaluate(t + plant.options.delay)
         commanded = plant.rigid_torque(*ahead) + plant.friction_torque(ahead[1])
     sensors = Sensors(plant, rng)
     sensors.start(q[0], v[0])
     states = [PlantState(*row) for row in zip(t.tolist(), q, v, a, torque, friction, commanded)]
     return states, sensors.read(states)
-
-
-def _recorded(plant: Plant, readings: list[Reading], start: float, name: str) -> Recording:
-    arm = plant.arm
-    q = np.array([reading.q for reading in readings])
-    v = None
-    if readings[0].v is not None:
-        v = np.array([reading.v for reading in readings])
-    torque = np.array([reading.torque for reading in readings])
-    effort = published_effort(arm, torque, q)
-    q, v = published_position(arm, q, v)
-    return Recording(np.array([reading.t for reading in readings]) - start, q, v=v,
-                     joint_names=arm.joint_names, name=name, tau=effort.get('tau'),
-                     current=effort.get('current'))

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The truth about a plant: what an identification is compared with, and never given."""
+"""True parameters of a plant, the reference for identified parameters."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.errors import ConfigurationError, SimulationError
 from robot_identification.simulation.options import PlantOptions
 
 
 @dataclass(frozen=True)
-class PlantFriction:
+class PlantFriction(ReadOnlyArrays):
     """
-    Friction of m elements of a transmission.
+    Friction of m actuators (joints and coupled drives).
 
-    F(v) = [Fc + (Fs - Fc) exp(-(v / vs)^2)] sign(v) + Fv v; it is not the identified model's
-    friction unless Fs = Fc.
+    F(v) = [Fc + (Fs - Fc) exp(-(v / vs)^2)] sign(v) + Fv v, which is Coulomb and viscous friction
+    if Fs = Fc.
 
     Parameters
     ----------
     coulomb, static
-        Fc and Fs, (m,) [N m or N].
+        Coulomb friction Fc and static friction Fs, (m,) [N m or N].
     viscous
-        Fv, (m,) [N m s/rad or N s/m].
+        Viscous friction Fv, (m,) [N m s/rad or N s/m].
     stribeck_velocity
-        vs [rad/s or m/s].
+        Stribeck velocity vs [rad/s or m/s].
 
     """
 
@@ -49,57 +49,41 @@ class PlantFriction:
     viscous: Array
     stribeck_velocity: float
 
-    def __post_init__(self) -> None:
-        for name in ('coulomb', 'static', 'viscous'):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
-    def level(self, v: Array) -> Array:
-        """
-        Return the magnitude of dry friction at element velocities v, (..., m) [N m or N].
-
-        Parameters
-        ----------
-        v
-            Velocities, (..., m) [rad/s or m/s].
-
-        """
-        level: Array = self.dry(v, self.coulomb, self.static, self.stribeck_velocity)
-        return level
-
     @staticmethod
     def dry(v: Any, coulomb: Any, static: Any, stribeck_velocity: float) -> Any:
-        """Return Fc + (Fs - Fc) exp(-(v / vs)^2), of arrays, or of numbers in compiled code."""
+        """Return the dry friction Fc + (Fs - Fc) exp(-(v / vs)^2); the kernel compiles it too."""
         return coulomb + (static - coulomb) * np.exp(-(v / stribeck_velocity) ** 2)
 
     def torque(self, v: Array) -> Array:
         """
-        Return the friction while sliding at element velocities v, (..., m) [N m or N].
+        Return the friction torque of actuators that slide, (..., m) [N m or N].
 
         Parameters
         ----------
         v
-            Velocities, (..., m) [rad/s or m/s]; dry friction at exactly zero is taken as zero.
+            Actuator velocities, (..., m) [rad/s or m/s]; dry friction at zero velocity is zero.
 
         """
-        torque: Array = self.level(v) * np.sign(v) + self.viscous * v
-        return torque
+        return self.dry(v, self.coulomb, self.static, self.stribeck_velocity) * np.sign(
+            v) + self.viscous * v
 
 
 @dataclass(frozen=True)
-class PlantTruth:
+class PlantTruth(ReadOnlyArrays):
     """
-    Parameters of a plant with n joints and m elements of the transmission.
+    Parameters of a plant with n joints and m actuators (joints and coupled drives).
 
     Parameters
     ----------
     inertial
-        (n, 10), Pinocchio's order, about the joint frames, links fixed to a joint folded in.
+        Inertial parameters of the bodies about the joint frames in Pinocchio's order, (n, 10); a
+        body includes the links that are fixed to it.
     rotor_inertia
-        (m,) [kg m^2 or kg].
+        Rotor inertias, (m,) [kg m^2 or kg].
     friction
-        Friction of the m elements.
+        Friction of the actuators.
     rated_torque, rated_velocity
-        Rated values of the joints, (n,) [N m or N], [rad/s or m/s].
+        Rated torques [N m or N] and velocities [rad/s or m/s] of the joints, (n,).
 
     """
 
@@ -109,71 +93,57 @@ class PlantTruth:
     rated_torque: Array
     rated_velocity: Array
 
-    def __post_init__(self) -> None:
-        for name in ('inertial', 'rotor_inertia', 'rated_torque', 'rated_velocity'):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
 
-
-def rated(arm: Arm, options: PlantOptions, name: str) -> Array:
+def rated(arm: Arm, name: str) -> Array:
     """
-    Return the rated torque or velocity of every joint, (n,).
+    Return the rated torque or velocity of every joint, (n,) [N m or N], [rad/s or m/s].
 
     Parameters
     ----------
     arm
-        The arm, whose limits are used where the options have none.
-    options
-        Options of the plant.
+        The arm, whose limits are the rated values.
     name
         'torque' or 'velocity'.
 
     Raises
     ------
     SimulationError
-        Neither the arm nor the options know it.
-    ConfigurationError
-        The options give another number of values than there are joints.
+        The limit of a joint is unknown.
 
     """
-    given = getattr(options, f'rated_{name}')
-    values = np.array(getattr(arm.limits, name) if given is None else given, dtype=float)
-    if values.shape != (arm.n,):
-        raise ConfigurationError(f'plant option `rated_{name}` has {values.size} values for '
-                                 f'{arm.n} joints')
+    values: Array = getattr(arm.limits, name)
     unknown = [joint for joint, value in zip(arm.joint_names, values)
                if not (np.isfinite(value) and value > 0)]
     if unknown:
         raise SimulationError(
-            f"the {name} limit of '{', '.join(unknown)}' is not known, and with it the size of "
-            f'friction, noise and saturation; give `{name}:` in the robot YAML, the URDF or '
-            f'`rated_{name}` in the plant options')
+            f"the {name} limit of '{', '.join(unknown)}' is unknown, but determines "
+            f'friction, noise and saturation; give `{name}:` in the robot YAML or in the URDF')
     return values
 
 
 def draw_drives(arm: Arm, options: PlantOptions, torque: Array, velocity: Array,
                 rng: np.random.Generator) -> tuple[Array, PlantFriction]:
     """
-    Draw rotor inertias and friction of the m elements of the transmission.
+    Return random rotor inertias and friction of the m actuators (joints and coupled drives).
 
     Parameters
     ----------
     arm, options
         The arm and the options of its plant.
     torque, velocity
-        Rated values of the joints, (n,).
+        Rated torques and velocities of the joints, (n,).
     rng
-        Source of the draws.
+        Random generator.
 
     Returns
     -------
     tuple
-        Rotor inertias (m,) [kg m^2 or kg], and the friction.
+        Rotor inertias, (m,) [kg m^2 or kg], and the friction.
 
     """
     owner = arm.drives.owners
     m = len(owner)
-    acceleration = rng.uniform(200, 400, m) * np.where(arm.prismatic[owner], 0.1, 1.0)
-    rotor = torque[owner] / acceleration
+    rotor = torque[owner] / (rng.uniform(200, 400, m) * np.where(arm.prismatic[owner], 0.1, 1.0))
     nominal = arm.drives.rotor_inertia[owner]
     change = 1 + options.inertia_error * rng.uniform(-1, 1, m)
     rotor = np.where(np.isfinite(nominal), nominal * change, rotor)

@@ -11,13 +11,12 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Errors on held-out motion, overlap with the training motion, and the verdict."""
+"""Torque errors on held-out motion, overlap with the training motion, and the verdict."""
 
-from robot_identification.validation.finding import Finding
 from robot_identification.validation.held_out import evaluate, HeldOut
 from robot_identification.validation.metrics import Errors, errors, JointErrors
 from robot_identification.validation.predict import predict
-from robot_identification.validation.verdict import make_verdict, Thresholds, Verdict
+from robot_identification.validation.verdict import Finding, make_verdict, Thresholds, Verdict
 
 __all__ = ['Errors', 'Finding', 'HeldOut', 'JointErrors', 'Thresholds',
            'Verdict', 'errors', 'evaluate', 'make_verdict', 'predict']

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The verdict on an identified model, with notes on its fit, and what its file records of it."""
+"""Verdict on a fitted model with notes on the fit, and entries about the fit in a model file."""
 
 from __future__ import annotations
 
@@ -19,22 +19,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from robot_identification.arm import Arm
-from robot_identification.estimation import Fit
+from robot_identification.estimation import Fit, uncertainty
 from robot_identification.estimation.payload_errors import payload_covariance
 from robot_identification.estimation.resampling import Bootstrap
 from robot_identification.estimation.tilt import estimate_tilt, Tilt
-from robot_identification.estimation.uncertainty import (
-    low_rank_covariance,
-    to_rows,
-    UNCERTAINTY,
-)
-from robot_identification.recording.inputs import RecordingSummary
 from robot_identification.signals import Samples
-from robot_identification.validation.finding import Finding
 from robot_identification.validation.held_out import HeldOut
 from robot_identification.validation.repeats import MotionTrace, STORED_SECONDS
-from robot_identification.validation.verdict import make_verdict, Thresholds, Verdict
+from robot_identification.validation.verdict import Finding, make_verdict, Thresholds, Verdict
 
 
 def make_fit_verdict(fit: Fit, held_out: Sequence[HeldOut], thresholds: Thresholds,
@@ -48,21 +40,24 @@ def make_fit_verdict(fit: Fit, held_out: Sequence[HeldOut], thresholds: Threshol
     fit
         The fit.
     held_out
-        Errors of its model on recordings that were not fitted.
+        Torque errors of its model on recordings that were not fitted.
     thresholds
-        Largest errors.
+        Largest torque errors with which the model passes.
     findings
         Findings of the checks.
     tilt
-        Tilt of the base, if gravity was estimated.
+        Estimated tilt of the base; None if gravity was not estimated.
     bootstrap
-        Bootstrap over the recordings, if there was one.
+        Bootstrap over the recordings; None if it was not requested.
 
     """
     arm, consistent = fit.consistent.structure.arm, fit.consistent
-    notes = [*_fit_notes(fit), *_tilt_notes(fit, tilt), *_arm_notes(arm)]
+    notes = [*_fit_notes(fit), *_tilt_notes(fit, tilt)]
+    if arm.unmeasured:
+        notes.append('joints without effort are neither fitted nor validated, and their friction '
+                     f'is unknown: {", ".join(arm.unmeasured)}')
     if bootstrap is not None:
-        notes.append(bootstrap.against(fit.estimate.standard_deviations))
+        notes.append(bootstrap.compare_with(fit.estimate.standard_deviations))
     if consistent.active:
         notes.append(f'at the limit of physical feasibility: {", ".join(consistent.active)}')
     return make_verdict(
@@ -80,9 +75,9 @@ def _fit_notes(fit: Fit) -> list[str]:
     if estimate.status == 'not_converged':
         notes.append(estimate.message)
     if estimate.interval_doubt:
-        notes.append(f'intervals of the base parameters cover less than stated: '
+        notes.append(f'confidence intervals of the base parameters are too narrow: '
                      f'{estimate.interval_doubt}')
-    leads = fit.delay.implausible(1 / min(part.rate for part in fit.regression.samples))
+    leads = fit.delay.implausible(1 / min(piece.rate for piece in fit.regression.samples))
     if len(leads):
         delays = ', '.join(f'{-1e3 * fit.delay.values[j]:.1f} ms ({arm.joint_names[j]})'
                            for j in leads)
@@ -95,59 +90,55 @@ def _fit_notes(fit: Fit) -> list[str]:
 def _tilt_notes(fit: Fit, tilt: Tilt | None) -> list[str]:
     """Return notes on the base orientation if it was estimated or contradicts the robot file."""
     if tilt is not None:
-        return [f'gravity was estimated: the base is tilted by {tilt} (two standard deviations) '
-                f'against the robot file']
+        return [f'gravity was estimated: the base is tilted by {tilt} (+- is two standard '
+                f'deviations) relative to the robot file']
     if not np.any(fit.consistent.structure.arm.gravity):
         return []
     estimated = estimate_tilt(fit)
     if not estimated.significant:
         return []
-    return [f'the base seems to be tilted by {estimated} (two standard deviations) against the '
-            f'robot file; level it, correct `gravity` or `mount` in the robot file, or estimate '
-            f'it with `gravity: estimate`']
+    return [f'the base seems to be tilted by {estimated} (+- is two standard deviations) '
+            f'relative to the robot file; level it, correct `gravity` or `mount` in the robot '
+            f'file, or estimate the direction with `gravity: estimate`']
 
 
-def _arm_notes(arm: Arm) -> list[str]:
-    """Return a note on joints without effort."""
-    return [f'joints without effort are neither fitted nor validated, and their friction is '
-            f'unknown: {", ".join(arm.unmeasured)}'] if arm.unmeasured else []
-
-
-def describe_fit(fit: Fit, recordings: Sequence[RecordingSummary],
+def describe_fit(fit: Fit, recordings: Sequence[tuple[str, float]],
                  samples: Sequence[Samples]) -> dict[str, Any]:
     """
-    Return what a model file records of the fit: recordings, training motion, covariances.
+    Return the entries of a model file about the fit: recordings, motion, status, covariances.
 
     Parameters
     ----------
     fit
         The fit.
-    recordings, samples
-        The recordings that were fitted, and their processed pieces.
+    recordings
+        Name and duration [s] of each fitted recording.
+    samples
+        The processed pieces of these recordings.
 
     """
     estimate, consistent = fit.estimate, fit.consistent
     return {
         'estimator': estimate.estimator,
-        'recordings': [recording.name for recording in recordings],
-        'seconds': [float(round(recording.duration, 3)) for recording in recordings],
+        'recordings': [name for name, _ in recordings],
+        'seconds': [float(round(duration, 3)) for _, duration in recordings],
         'training_motion': _training_motion(samples),
         'rows_per_joint': int(estimate.rows[0]),
         'condition_number': float(estimate.condition_number),
         'status': estimate.status,
-        UNCERTAINTY: to_rows(low_rank_covariance(consistent.structure, consistent.covariance)),
-        'smallest_pseudo_inertia_eigenvalue': {
-            joint: float(value)
-            for joint, value in zip(consistent.structure.arm.joint_names, consistent.certificate)},
-        'payload_covariance': [[float(x) for x in row] for row in payload_covariance(
-            fit.model({}), consistent.covariance, samples)]}
+        uncertainty.UNCERTAINTY: uncertainty.to_rows(uncertainty.low_rank_covariance(
+            consistent.structure, consistent.covariance)),
+        'smallest_pseudo_inertia_eigenvalue': dict(zip(
+            consistent.structure.arm.joint_names, consistent.certificate.tolist())),
+        'payload_covariance': payload_covariance(
+            fit.model({}), consistent.covariance, samples).tolist()}
 
 
 def _training_motion(samples: Sequence[Samples]) -> list[dict[str, Any]]:
-    """Return the motion that a model file stores; of long recordings the first minutes."""
+    """Return the traces that begin in the first `STORED_SECONDS` of each recording, as dicts."""
     traces, start = [], 0.0
-    for part in samples:
-        start = start if part.piece else float(part.t[0])
-        if part.piece == 0 or part.t[0] - start < STORED_SECONDS:
-            traces += [trace.to_dict() for trace in MotionTrace.of(part)]
+    for piece in samples:
+        start = start if piece.piece else float(piece.t[0])
+        if piece.t[0] - start < STORED_SECONDS:
+            traces += [trace.to_dict() for trace in MotionTrace.of(piece)]
     return traces

@@ -11,66 +11,63 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Errors of a model on a recording that was not fitted."""
+"""Torque errors of a model on a recording that was not fitted."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 import operator
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import SignalError
 from robot_identification.parallel import parallel_map
 from robot_identification.signals import delayed, Samples
-from robot_identification.validation.metrics import Errors, ErrorSums, JointErrors
+from robot_identification.validation.metrics import Errors, errors, JointErrors
 from scipy import signal
 
 CUTOFF = 7.5
 """[Hz] Cut-off of the low-pass for measured and predicted torques."""
-PAD = 15
-"""Samples by which the low-pass extends a run, mirrored at its end point."""
 EDGE = 0.5
-"""[s] Cut at both ends of a run after the low-pass."""
+"""[s] Time removed at both ends of a run after the low-pass."""
 SHORTEST = 3 * EDGE
-"""[s] Runs that are not longer are skipped."""
+"""[s] Runs between gaps that are not longer than this are skipped."""
 _MOVING = 0.9
-"""Fraction of the low-pass over which a joint must move for its torque to count."""
+"""Low-passed indicator of motion (0 at rest, 1 in motion) above which a torque is compared."""
 _SLOW = 0.05
-"""Highest speed, as a fraction of the fastest joint's, below which a joint nearly rests: its
-motion is servo jitter and its torque static friction, both noise to a model."""
+"""A joint nearly rests if its highest speed is below this fraction of the fastest joint's. Its
+motion is then servo jitter and its torque static friction; a model can predict neither."""
 _BLOCK = 1 << 14
-"""Rows whose torques one core predicts at once."""
+"""Number of rows whose torques one call of the model predicts."""
 _PLOT_RATE = 100.0
 """[Hz] Rate of the torques kept for plots."""
 MAX_PLOT_ROWS = 60_000
-"""Rows kept for plots of one recording: ten minutes at `_PLOT_RATE`, fewer per second of a longer
-one."""
+"""Largest number of rows kept for plots of one recording: ten minutes at `_PLOT_RATE`."""
 _MAX_FILL = 10
-"""Samples of the even clock per recorded one, above which a recording is mostly gaps."""
+"""Ratio of interpolated to recorded samples above which a recording is mostly gaps."""
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
+class HeldOut(ReadOnlyArrays):
     """
-    Errors of a model on one recording.
+    Torque errors of a model on one recording.
 
     Parameters
     ----------
     name
         Name of the recording.
     errors
-        Errors of the identified model, both torques low-passed.
+        Torque errors of the identified model; measured and predicted torques are low-passed.
     cutoff
         Cut-off of the low-pass [Hz]; infinite for none.
     repeated
         Fraction of the motion that repeats the training motion, 0 to 1.
     free_relative_error
-        Relative error of the free base estimate, a diagnostic; NaN if unknown.
+        Relative error of the model of the free estimate, for diagnosis; NaN if unknown.
     t, measured, predicted
         Low-passed torques for plots, (rows,) [s] and (rows, n) [N m or N].
     full_relative_error
@@ -88,10 +85,6 @@ class HeldOut:
     predicted: Array
     full_relative_error: float = float('nan')
 
-    def __post_init__(self) -> None:
-        for name in ('t', 'measured', 'predicted'):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
     @property
     def relative_error(self) -> float:
         """Norm of the error over norm of the measured torque, all joints together."""
@@ -104,7 +97,7 @@ class HeldOut:
 
     @property
     def repeat(self) -> bool:
-        """Whether most of the motion repeats the training motion, so that it is no validation."""
+        """Whether over half of the motion repeats the training motion, which validates nothing."""
         return self.repeated > 0.5
 
 
@@ -118,20 +111,21 @@ def evaluate(
     free: IdentifiedModel | None = None,
 ) -> HeldOut:
     """
-    Return the errors of a model on processed samples.
+    Return the torque errors of a model on a processed recording.
 
     Torques or positions are shifted by the model's delays. Measured and predicted torques pass the
     same zero-phase fourth-order Butterworth low-pass at a fixed frequency, so that errors of
-    different recordings, models and programs are comparable. Torques of a joint do not count while
-    it rests, or while the low-pass reaches into its rest: static friction then takes any value up
-    to the breakaway torque. Joints that nearly rest do not count either, see `nearly_resting`.
+    different recordings, models and programs are comparable. Torques of a joint are excluded while
+    it rests, and while the response of the filter extends into a rest, because static friction
+    takes any value up to the breakaway torque. Joints that nearly rest are excluded as well, see
+    `nearly_resting`.
 
     Parameters
     ----------
     model
         The identified model.
     samples
-        Processed recording, or the pieces of one, whose errors add up.
+        Processed recording, or a sequence of its pieces.
     name, repeated
         As in `HeldOut`.
     cutoff
@@ -142,120 +136,77 @@ def evaluate(
     Raises
     ------
     SignalError
-        No run without gaps is longer than the filter needs.
+        Every run between gaps is shorter than the filter needs.
+
+    Examples
+    --------
+    >>> held_out = evaluate(model, process(recording, model.arm))    # doctest: +SKIP
+    >>> held_out.relative_error, held_out.joints['panda_joint1'].rmse    # doctest: +SKIP
 
     """
     pieces = [samples] if isinstance(samples, Samples) else samples
-    fastest = np.max([np.abs(piece.v).max(axis=0) for piece in pieces], axis=0)
+    sizes = [(len(piece), np.abs(piece.v).max(axis=0)) for piece in pieces]
+    fastest = np.max([speed for _, speed in sizes], axis=0)
     counted = model.arm.measured & ~nearly_resting(fastest[None], model.arm.limits.velocity)
-    plot, filtered = _PlotRows(), True
-    sums: list[ErrorSums] = []
-    free_sums: list[ErrorSums] = []
+    step = max(int(pieces[0].rate / _PLOT_RATE), 1 + sum(n for n, _ in sizes) // MAX_PLOT_ROWS)
+    plot, model_errors, free_errors = [], [], []
     for piece in pieces:
         piece = delayed(piece, model.delay, of=model.delay_of)
         filtered = cutoff < 0.45 * piece.rate
         runs = [run for run in piece.segments
-                if not filtered or _length(run) > SHORTEST * piece.rate]
+                if not filtered or run.stop - run.start > SHORTEST * piece.rate]
         if not runs:
             continue
-        low_passed = _LowPass(cutoff if filtered else None, piece.rate, tuple(runs))
-        t = low_passed.cut(piece.t)
-        moving = _moving(piece, low_passed, len(t), counted)
-        measured, predicted = low_passed(piece.tau), low_passed(_torque(model, piece))
-        sums.append(ErrorSums.compare(measured, predicted, piece.joint_names, moving))
+        cut = partial(_cut_runs, runs=runs, edge=int(EDGE * piece.rate) if filtered else 0)
+        low_pass = partial(cut, sections=signal.butter(
+            4, cutoff, fs=piece.rate, output='sos')) if filtered else cut
+        measured, predicted = low_pass(piece.tau), low_pass(_torque(model, piece))
+        used, rests = np.tile(counted, (len(measured), 1)), counted & np.any(piece.v == 0, axis=0)
+        if np.any(rests):    # joints that never rest are compared at all samples
+            used[:, rests] = low_pass((piece.v[:, rests] != 0).astype(float)) > _MOVING
+        compare = partial(errors, measured, joint_names=piece.joint_names,
+                          used=None if np.all(used) else used)
+        model_errors.append(compare(predicted))
         if free is not None:
-            free_sums.append(ErrorSums.compare(
-                measured, low_passed(_torque(free, piece)), piece.joint_names, moving))
-        plot.add(piece.rate, t, measured, predicted)
-    if not sums:
+            free_errors.append(compare(low_pass(_torque(free, piece))))
+        plot.append([np.array(x[::step]) for x in (cut(piece.t), measured, predicted)])
+    if not model_errors:
         raise SignalError(f"'{name}' has no unbroken run longer than {SHORTEST:g} s to validate "
                           f'on; record for longer')
+    t, measured, predicted = (np.concatenate(rows) for rows in zip(*plot))
     return HeldOut(
-        name, reduce(operator.add, sums).errors(), cutoff if filtered else float('inf'), repeated,
-        reduce(operator.add, free_sums).errors().relative_error if free_sums else float('nan'),
-        *plot.arrays())
+        name, reduce(operator.add, model_errors), cutoff if filtered else float('inf'), repeated,
+        reduce(operator.add, free_errors).relative_error if free_errors else float('nan'),
+        t, measured, predicted)
 
 
-class _PlotRows:
-    """Every so many rows of the torques, for plots; fewer of long recordings."""
-
-    def __init__(self) -> None:
-        self._step = 0
-        self._rows: list[tuple[Array, Array, Array]] = []
-
-    def add(self, rate: float, *arrays: Array) -> None:
-        """Add stamps, measured and predicted torques of a piece."""
-        self._step = self._step or max(1, int(rate / _PLOT_RATE))
-        t, measured, predicted = (np.array(x[::self._step]) for x in arrays)
-        self._rows.append((t, measured, predicted))
-        while sum(len(t) for t, _, _ in self._rows) > MAX_PLOT_ROWS:
-            self._step *= 2
-            self._rows = [(t[::2], x[::2], y[::2]) for t, x, y in self._rows]
-
-    def arrays(self) -> tuple[Array, Array, Array]:
-        """Return stamps (rows,) and torques (rows, n)."""
-        t, measured, predicted = map(np.concatenate, zip(*self._rows))
-        return t, measured, predicted
-
-
-@dataclass(frozen=True)
-class _LowPass:
+def _cut_runs(x: Array, runs: Sequence[slice], edge: int, sections: Array | None = None) -> Array:
     """
-    The low-pass of runs of rows, which cuts off their ends.
+    Return the concatenated runs of x, filtered and without their ends, (K, ...).
 
     Parameters
     ----------
-    cutoff
-        [Hz]; None for none.
-    rate
-        [Hz]
+    x
+        Signals, (N, ...).
     runs
-        The rows.
+        Rows of each run.
+    edge
+        Number of rows removed at both ends of a run.
+    sections
+        Second-order sections of the zero-phase filter; None for no filter.
 
     """
-
-    cutoff: float | None
-    rate: float
-    runs: tuple[slice, ...]
-
-    def cut(self, x: Array) -> Array:
-        """Return the remaining rows of x (N, ...)."""
-        edge = 0 if self.cutoff is None else int(EDGE * self.rate)
-        return np.concatenate([x[run.start + edge:run.stop - edge] for run in self.runs])
-
-    def __call__(self, x: Array) -> Array:
-        """Return the low-passed columns of x (N, c) on the remaining rows."""
-        if self.cutoff is None:
-            return self.cut(x)
-        sections = signal.butter(4, self.cutoff, fs=self.rate, output='sos')
-        smooth = np.empty(x.shape)
-        for run in self.runs:
-            smooth[run] = signal.sosfiltfilt(sections, x[run], axis=0, padlen=PAD)
-        return self.cut(smooth)
-
-
-def _moving(samples: Samples, low_passed: _LowPass, count: int,
-            used: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return the rows of a low-pass in which the used joints move, (count, n)."""
-    moving = np.tile(used, (count, 1))
-    resting = np.flatnonzero(np.any(samples.v == 0, axis=0) & used)
-    if len(resting):    # the low-pass of a constant one is one
-        moving[:, resting] = low_passed((samples.v[:, resting] != 0).astype(float)) > _MOVING
-    return moving
+    runs_of_x = (x[run] if sections is None else signal.sosfiltfilt(
+        sections, x[run], axis=0) for run in runs)
+    return np.concatenate([run[edge:len(run) - edge] for run in runs_of_x])
 
 
 def _torque(model: IdentifiedModel, samples: Samples) -> Array:
     """Return the predicted torques, (N, n) [N m or N]."""
-    torque, states = np.empty(samples.q.shape), model.states(samples.q)
-
-    def fill(rows: slice) -> None:
-        torque[rows] = model.torque(samples.q[rows], samples.v[rows], samples.a[rows],
-                                    None if states is None else states[rows])
-
-    starts = range(0, len(samples), _BLOCK)
-    for _ in parallel_map(fill, [slice(first, first + _BLOCK) for first in starts]):
-        pass
-    return torque
+    q, v, a, states = samples.q, samples.v, samples.a, model.states(samples.q)
+    blocks = [slice(first, first + _BLOCK) for first in range(0, len(samples), _BLOCK)]
+    return np.concatenate(list(parallel_map(lambda rows: model.torque(
+        q[rows], v[rows], a[rows], None if states is None else states[rows]), blocks)))
 
 
 def nearly_resting(v: Array, limits: Array) -> NDArray[np.bool_]:
@@ -267,44 +218,44 @@ def nearly_resting(v: Array, limits: Array) -> NDArray[np.bool_]:
     v
         Velocities, (N, n) [rad/s or m/s].
     limits
-        Velocity limits, (n,), to which speeds are related if all of them are known.
+        Velocity limits, (n,) [rad/s or m/s]; speeds are divided by them if all are known.
 
     """
     fastest = np.max(np.abs(v), axis=0)
     if np.all(np.isfinite(limits) & (limits > 0)):
         fastest = fastest / limits
-    slow: NDArray[np.bool_] = fastest < _SLOW * fastest.max()
-    return slow
+    return fastest < _SLOW * fastest.max()
 
 
-def full_recording_error(pieces: Iterable[tuple[Array, Array, Array, Array]]) -> float:
+def full_recording_error(pieces: Iterable[tuple[Array, ...]]) -> float:
     """
     Return the relative torque error of all joints over the full recording.
 
-    Both torques are interpolated linearly to one even clock (the median step), across gaps and
-    rests, and pass the same zero-phase fourth-order low-pass; half a second is cut at either end.
-    NaN if the recording is too short, or consists mostly of gaps.
+    Both torques are interpolated linearly to the same evenly spaced stamps, also across gaps and
+    rests. The time step is the median step of the recording. Both torques then pass the same
+    zero-phase fourth-order low-pass, and half a second is removed at both ends. The error is NaN
+    if the recording is too short or consists mostly of gaps.
 
     Parameters
     ----------
     pieces
-        For each piece of the recording, stamps (N,) [s] and torques (N, n) [N m or N] as recorded,
-        stamps (M,) and torques (M, n) of the model. Squared errors of the pieces add up.
+        For each piece of the recording: stamps (N,) [s] and torques (N, n) [N m or N] as recorded,
+        then stamps (M,) and torques (M, n) of the model.
 
     """
-    error = energy = float('nan')
-    for piece in pieces:
-        torques = _on_even_clock(*piece)
-        if torques is not None:
-            real, model = torques
-            error = float(np.nan_to_num(error) + np.sum((real - model) ** 2))
-            energy = float(np.nan_to_num(energy) + np.sum(real ** 2))
-    return float('inf') if energy == 0 else float(np.sqrt(error / energy))
+    sums = [(np.sum((measured - predicted) ** 2), np.sum(measured ** 2))
+            for measured, predicted in filter(None, (_on_even_clock(*piece) for piece in pieces))]
+    error, energy = np.sum(sums, axis=0) if sums else (float('nan'), float('nan'))
+    return float(np.sqrt(error / energy)) if energy else float('inf')
 
 
 def _on_even_clock(t: Array, measured: Array, t_predicted: Array,
                    predicted: Array) -> list[Array] | None:
-    """Return measured and predicted torque, low-passed, (K, n); None if mostly gaps."""
+    """
+    Return evenly sampled, low-passed measured and predicted torques, (K, n).
+
+    Return None if the recording is too short or consists mostly of gaps.
+    """
     step = float(np.median(np.diff(t)))
     start, end = max(t[0], t_predicted[0]), min(t[-1], t_predicted[-1])
     if end - start > _MAX_FILL * len(t) * step:
@@ -319,7 +270,3 @@ def _on_even_clock(t: Array, measured: Array, t_predicted: Array,
         sections = signal.butter(4, CUTOFF, fs=1 / step, output='sos')
         torques = [signal.sosfiltfilt(sections, torque, axis=0) for torque in torques]
     return [torque[edge:len(torque) - edge] for torque in torques]
-
-
-def _length(run: slice) -> int:
-    return int(run.stop - run.start)

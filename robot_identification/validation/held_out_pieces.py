@@ -11,60 +11,51 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Held-out recordings in pieces: samples, predictions and findings of all of them."""
+"""Validation of a model on a recording that is processed piece by piece."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 import numpy as np
-from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.dynamics import BaseParameters, get_friction, IdentifiedModel
+from robot_identification.dynamics import get_friction, IdentifiedModel
 from robot_identification.errors import SignalError
 from robot_identification.estimation import Fit
 from robot_identification.recording import Recording
-from robot_identification.recording.inputs import RecordingSummary
 from robot_identification.signals import process_pieces, ProcessingOptions, Samples
 from robot_identification.signals.shift import trim_for_validation
 from robot_identification.spilling_list import SpillingList, View
-from robot_identification.validation.checks.run_checks import (
-    check_held_out,
-    worst_findings,
-)
-from robot_identification.validation.finding import Finding
-from robot_identification.validation.held_out import (
-    evaluate,
-    full_recording_error,
-    HeldOut,
-    SHORTEST,
-)
-from robot_identification.validation.predict import predict
-from robot_identification.validation.repeats import MotionSymmetry, MotionTrace, training_overlap
+from robot_identification.validation import held_out as errors
+from robot_identification.validation.checks.run_checks import check_held_out
+from robot_identification.validation.predict import keep_rests, predict_pieces
+from robot_identification.validation.repeats import MotionTrace, training_overlap
+from robot_identification.validation.verdict import Finding
 
-LONG_ENOUGH = SHORTEST + 0.1
-"""[s] Shortest run between rests that is validated alone, without the largest delays."""
+LONG_ENOUGH = errors.SHORTEST + 0.1
+"""[s] If no run of motion is longer than this, rests are kept for validation. It is the shortest
+length that is evaluated plus the largest delay at both ends."""
 
 
 @dataclass(frozen=True, eq=False)
 class PiecewiseValidation:
     """
-    Errors and findings of a model on one recording.
+    Torque errors of a model on one recording, and findings of the checks.
 
     Parameters
     ----------
     held_out
-        The errors.
+        The torque errors.
     findings
         The worst finding of each check over the pieces.
     predictions
-        Stamps and predicted torques of each piece, (M,) [s] and (M, n) [N m or N].
+        Stamps and predicted torques of each piece, (M,) [s] and (M, n) [N m or N]; empty if they
+        were not requested.
 
     """
 
-    held_out: HeldOut
+    held_out: errors.HeldOut
     findings: tuple[Finding, ...]
     predictions: tuple[tuple[Array, Array], ...]
 
@@ -73,106 +64,89 @@ def validate_pieces(model: IdentifiedModel, pieces: Sequence[Recording],
                     processing: ProcessingOptions, training: Sequence[MotionTrace], *,
                     fit: Fit | None = None, keep: bool = False) -> PiecewiseValidation:
     """
-    Return errors and findings of a model on the pieces of one recording.
+    Return torque errors of a model, and findings of the checks, on the pieces of one recording.
 
     Parameters
     ----------
     model
         The identified model.
     pieces
-        The recording.
+        The pieces of the recording, in chronological order.
     processing
-        How it is processed.
+        Processing options.
     training
-        The training motion, to recognise its repetition.
+        Training motion, from which the repeated fraction of the recording is computed.
     fit
-        The fit of the model, for the error of the free estimate.
+        Fit from which the error of the free estimate is computed; None for a stored model.
     keep
-        Whether predicted torques are returned.
+        Whether the predicted torques are returned.
 
     """
     indices, samples = process_held_out(model, pieces, processing)
-    by_load = get_friction(model.friction).needs_load    # not part of the free estimate
-    held_out = evaluate(model, samples, name=pieces[0].name,
-                        free=None if fit is None or by_load else fit.free_model(model),
-                        repeated=repeated_fraction(model.arm, samples, training))
-    predictions: tuple[tuple[Array, Array], ...] = ()
-    if not processing.average:    # the mean over periods is no full motion
-        full: Iterable[tuple[Array, Array, Array, Array]] = predict_pieces(
-            model, pieces, processing)
-        if keep:
-            full = SpillingList(full)
-        held_out = replace(held_out, full_relative_error=full_recording_error(full))
-        predictions = tuple((t, torque) for *_, t, torque in full) if keep else ()
-    findings = check_pieces(model, map(pieces.__getitem__, indices), samples,
-                            None if fit is None else fit.estimate.base)
-    return PiecewiseValidation(held_out, findings, predictions)
-
-
-def check_pieces(
-    model: IdentifiedModel, pieces: Iterable[Recording], samples: Sequence[Samples],
-    base: BaseParameters | None = None,
-) -> tuple[Finding, ...]:
-    """Return the worst finding of each check in a held-out recording, over its pieces."""
-    return worst_findings(chain.from_iterable(
-        check_held_out(model, piece, part, base) for piece, part in zip(pieces, samples)))
+    motion = [trace for piece in samples for trace in MotionTrace.of(piece)]
+    repeated = training_overlap(motion, training, model.arm) if training else 0.0
+    by_load = get_friction(model.friction).needs_load    # the free estimate has no such friction
+    held_out = errors.evaluate(
+        model, samples, name=pieces[0].name, repeated=repeated,
+        free=None if fit is None or by_load else fit.free_model())
+    torques: Iterable[tuple[Array, ...]] = predict_pieces(model, pieces, processing)
+    if keep:
+        torques = SpillingList(torques)
+    if not processing.average:    # the average over periods is not the full recording
+        held_out = replace(held_out, full_relative_error=errors.full_recording_error(torques))
+    findings = check_held_out(model, map(pieces.__getitem__, indices), samples,
+                              None if fit is None else fit.estimate.base)
+    return PiecewiseValidation(
+        held_out, findings, tuple((t, torque) for *_, t, torque in torques) if keep else ())
 
 
 def process_held_out(
     model: IdentifiedModel, pieces: Sequence[Recording], processing: ProcessingOptions
 ) -> tuple[list[int], Sequence[Samples]]:
     """
-    Return the samples that errors are computed on, and the pieces that they are of.
+    Return the indices of the pieces that are validated, and their samples.
 
-    They are the moving runs, or, where these are short, the runs with the rests between.
+    Rests are removed if at least one run between rests is longer than `LONG_ENOUGH`; otherwise
+    they are kept.
     """
     try:
         indices, samples = _collect(process_pieces(
             pieces, model.arm, replace(processing, still_joints=True)))
-        if processing.average or any(run.stop - run.start > LONG_ENOUGH * part.rate
-                                     for part in samples for run in part.segments):
+        if processing.average or any(run.stop - run.start > LONG_ENOUGH * piece.rate
+                                     for piece in samples for run in piece.segments):
             return indices, samples
     except SignalError:
         if processing.average:
             raise
-    full = process_pieces(pieces, model.arm, _keep_all(processing))
-    return _collect((index, trim_for_validation(part, LONG_ENOUGH)) for index, part in full)
+    full = process_pieces(pieces, model.arm, keep_rests(processing))
+    return _collect((index, trim_for_validation(piece, LONG_ENOUGH)) for index, piece in full)
 
 
 def _collect(samples: Iterable[tuple[int, Samples]]) -> tuple[list[int], SpillingList]:
+    """Return the indices of the processed pieces, and their samples."""
     indices, collected = [], SpillingList()
-    for index, part in samples:
+    for index, piece in samples:
         indices.append(index)
-        collected.append(part)
+        collected.append(piece)
     return indices, collected
 
 
-def _keep_all(processing: ProcessingOptions) -> ProcessingOptions:
-    return replace(processing, still_joints=True, standstill='zero', edges='keep')
-
-
-def predict_pieces(
-    model: IdentifiedModel, pieces: Sequence[Recording], processing: ProcessingOptions
-) -> Iterator[tuple[Array, Array, Array, Array]]:
-    """Yield stamps and torques of each piece, as recorded and as predicted, rests included."""
-    for index, samples in process_pieces(pieces, model.arm, _keep_all(processing)):
-        piece = pieces[index]
-        yield piece.t, piece.joint_torque(model.arm), *predict(model, piece, samples)
-
-
-def repeated_fraction(arm: Arm, samples: Iterable[Samples],
-                      training: Sequence[MotionTrace]) -> float:
-    """Return the fraction of a held-out motion that repeats the training motion, 0 to 1."""
-    if not training:
-        return 0.0
-    motion = [trace for part in samples for trace in MotionTrace.of(part)]
-    return training_overlap(motion, training, MotionSymmetry.of(arm, training))
-
-
 def evaluate_fitted(model: IdentifiedModel, samples: SpillingList, used: Sequence[list[int]],
-                    summaries: Sequence[RecordingSummary]) -> SpillingList:
-    """Return the errors of the model on each recording that was fitted."""
+                    names: Iterable[str]) -> SpillingList:
+    """
+    Return the errors of the model on each recording that was fitted.
+
+    Parameters
+    ----------
+    model
+        The identified model.
+    samples
+        The processed pieces of all recordings.
+    used, names
+        Indices of the processed pieces of each recording, and the names of the recordings.
+
+    """
     ends = np.cumsum([0, *map(len, used)])
     return SpillingList(
-        evaluate(model, View(samples, range(first, last)), name=summary.name, repeated=1.0)
-        for first, last, summary in zip(ends, ends[1:], summaries))
+        errors.evaluate(model, View(samples, range(first, last)), name=name, repeated=1.0)
+        for first, last, name in zip(ends, ends[1:], names))

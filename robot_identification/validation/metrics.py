@@ -11,12 +11,13 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Errors of predicted torques, by joint and in all."""
+"""Errors of predicted torques, of each joint and of all joints together."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ from robot_identification.errors import ConfigurationError
 @dataclass(frozen=True)
 class JointErrors:
     """
-    Errors of one joint.
+    Torque errors of one joint.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ class JointErrors:
     samples
         Number of torques compared.
 
-    All but the last are NaN for a joint that rests all the time.
+    All but `samples` are NaN for a joint that never moves.
 
     """
 
@@ -53,193 +54,97 @@ class JointErrors:
     samples: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Errors:
     """
-    Errors of an arm.
-
-    Parameters
-    ----------
-    relative_error
-        Norm of the error over norm of the measured torque, all joints together.
-    joints
-        Errors of each joint, by its name.
-
-    """
-
-    relative_error: float
-    joints: Mapping[str, JointErrors]
-
-
-@dataclass(frozen=True, eq=False)
-class ErrorSums:
-    """
-    Sums over compared torques; those of two pieces of a motion add up with `+`.
+    Torque errors of an arm; `+` combines the errors of two motions.
 
     Parameters
     ----------
     joint_names
         The n joints.
-    count
-        Number of torques compared, (n,).
-    error, energy
-        Sums of squared errors and of squared measured torques, (n,) [(N m)^2 or N^2].
-    lowest, highest
-        Range of the measured torque, (n,) [N m or N].
-    mean
-        Means of measured and predicted torque, (2, n) [N m or N].
-    moments
-        Sums of squared deviations from these means, of both, and of their product, (3, n).
+    sums
+        For each joint the sums of 1, (y - x)^2, x, y, x^2, y^2 and x y over its measured torques x
+        and predicted torques y, (n, 7).
+    peaks
+        For each joint the largest values of -x and x, (n, 2) [N m or N].
 
     """
 
     joint_names: tuple[str, ...]
-    count: Array
-    error: Array
-    energy: Array
-    lowest: Array
-    highest: Array
-    mean: Array
-    moments: Array
+    sums: Array
+    peaks: Array
 
-    @classmethod
-    def compare(cls, measured: Array, predicted: Array, joint_names: tuple[str, ...],
-                used: NDArray[np.bool_] | None = None) -> ErrorSums:
-        """
-        Return the sums of one piece of motion.
+    def __add__(self, other: Errors) -> Errors:
+        """Return the errors over both motions."""
+        return Errors(self.joint_names, self.sums + other.sums,
+                      np.maximum(self.peaks, other.peaks))
 
-        Parameters
-        ----------
-        measured, predicted, joint_names, used
-            As for `errors`.
+    @property
+    def relative_error(self) -> float:
+        """Norm of the error over norm of the measured torque, all joints together."""
+        return _root_ratio(np.sum(self.sums[:, 1]), np.sum(self.sums[:, 4]))
 
-        Raises
-        ------
-        ConfigurationError
-            The shapes disagree.
-
-        """
-        if measured.shape != predicted.shape or measured.shape[1:] != (len(joint_names),):
-            raise ConfigurationError(
-                f'torques of shapes {measured.shape} and {predicted.shape} cannot be compared for '
-                f'{len(joint_names)} joints')
-        if used is None or np.all(used):    # masks double the time
-            count = np.full(len(joint_names), len(measured))
-            lowest, highest = (pick.reduce(measured, axis=0, initial=start) for pick, start in (
-                (np.minimum, np.inf), (np.maximum, -np.inf)))
-            mean = np.array([np.einsum('ij->j', side) for side in (measured, predicted)])
-            mean = mean / np.maximum(count, 1)
-            x, y = measured - mean[0], predicted - mean[1]
-        else:
-            count = np.count_nonzero(used, axis=0)
-            lowest = np.min(np.where(used, measured, np.inf), axis=0, initial=np.inf)
-            highest = np.max(np.where(used, measured, -np.inf), axis=0, initial=-np.inf)
-            measured, predicted = np.where(used, measured, 0.0), np.where(used, predicted, 0.0)
-            mean = np.array([np.sum(side, axis=0) for side in (measured, predicted)])
-            mean = mean / np.maximum(count, 1)
-            x, y = (np.where(used, side - middle, 0.0)
-                    for side, middle in zip((measured, predicted), mean))
-        difference = measured - predicted
-        return cls(joint_names, count, _products(difference, difference),
-                   _products(measured, measured), lowest, highest, mean,
-                   np.array([_products(x, x), _products(y, y), _products(x, y)]))
-
-    def __add__(self, other: ErrorSums) -> ErrorSums:
-        """
-        Return the sums over both pieces.
-
-        References
-        ----------
-        T. F. Chan, G. H. Golub, R. J. LeVeque, "Algorithms for computing the sample variance",
-        The American Statistician 37(3), 1983.
-
-        """
-        count = np.maximum(self.count + other.count, 1)
-        step = other.mean - self.mean
-        products = np.array([step[0] ** 2, step[1] ** 2, step[0] * step[1]])
-        return ErrorSums(
-            self.joint_names, self.count + other.count, self.error + other.error,
-            self.energy + other.energy, np.minimum(self.lowest, other.lowest),
-            np.maximum(self.highest, other.highest), self.mean + step * other.count / count,
-            self.moments + other.moments + self.count * other.count / count * products)
-
-    def errors(self) -> Errors:
-        """Return the errors of each joint and of the arm."""
-        return Errors(
-            _ratio(float(np.sqrt(np.sum(self.error))), float(np.sqrt(np.sum(self.energy)))),
-            {joint: self._joint(j) for j, joint in enumerate(self.joint_names)})
-
-    def _joint(self, j: int) -> JointErrors:
-        if not self.count[j]:
-            unknown = float('nan')
-            return JointErrors(unknown, unknown, unknown, unknown)
-        rmse = float(np.sqrt(self.error[j] / self.count[j]))
-        spread = np.sqrt(self.moments[0, j] * self.moments[1, j])
-        return JointErrors(
-            rmse=rmse,
-            relative_error=_ratio(rmse, float(np.sqrt(self.energy[j] / self.count[j]))),
-            correlation=float(self.moments[2, j] / spread) if spread > 0 else float('nan'),
-            nrmse=_ratio(rmse, float(self.highest[j] - self.lowest[j])),
-            samples=int(self.count[j]))
+    @cached_property
+    def joints(self) -> Mapping[str, JointErrors]:
+        """Errors of each joint, by its name."""
+        return {joint: _joint_errors(*row) for joint, row in zip(
+            self.joint_names, np.column_stack([self.sums, np.sum(self.peaks, axis=1)]))}
 
 
 def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...],
            used: NDArray[np.bool_] | None = None) -> Errors:
     """
-    Return the errors of predicted torques.
+    Return the errors of predicted torques against measured torques.
 
     Parameters
     ----------
     measured, predicted
-        (N, n) [N m or N].
+        Measured and predicted torques, (N, n) [N m or N].
     joint_names
         The n joints.
     used
-        Which torques count, (N, n) bool; None for all.
+        Mask of the torques that are compared, (N, n) bool; None for all.
 
     Raises
     ------
     ConfigurationError
         The shapes disagree.
 
-    """
-    return ErrorSums.compare(measured, predicted, joint_names, used).errors()
-
-
-def pool_errors(motions: Sequence[Mapping[str, JointErrors]]) -> dict[str, JointErrors]:
-    """
-    Return the errors of each joint over several motions together.
-
-    Relative error and RMSE are those of all torques together. Correlation and NRMSE do not add up
-    and are NaN for more than one motion. All are NaN for a joint that moves in no motion.
-
-    Parameters
-    ----------
-    motions
-        Errors by joint, of each motion.
+    Examples
+    --------
+    >>> tau = np.array([[1.0], [-1.0]])
+    >>> round(errors(tau, 0.9 * tau, ('joint1',)).relative_error, 3)
+    0.1
 
     """
-    found = {}
-    for joint in motions[0] if motions else ():
-        parts = [errors[joint] for errors in motions if errors[joint].samples]
-        if len(parts) < 2:
-            found[joint] = parts[0] if parts else motions[0][joint]
-            continue
-        count = sum(part.samples for part in parts)
-        error = sum(part.samples * part.rmse ** 2 for part in parts)
-        size = sum(part.samples * (part.rmse / part.relative_error) ** 2 for part in parts
-                   if part.relative_error > 0)
-        found[joint] = JointErrors(
-            rmse=float(np.sqrt(error / count)),
-            relative_error=float(_ratio(np.sqrt(error), np.sqrt(size))) if error else 0.0,
-            correlation=float('nan'), nrmse=float('nan'), samples=count)
-    return found
+    if measured.shape != predicted.shape or measured.shape[1:] != (len(joint_names),):
+        raise ConfigurationError(
+            f'torques of shapes {measured.shape} and {predicted.shape} cannot be compared for '
+            f'{len(joint_names)} joints')
+    sums, peaks = [], []
+    for j, (x, y) in enumerate(zip(*map(np.ascontiguousarray, (measured.T, predicted.T)))):
+        if used is not None:
+            x, y = x[used[:, j]], y[used[:, j]]
+        sums.append([len(x), np.sum((y - x) ** 2), np.sum(x), np.sum(y), x @ x, y @ y, x @ y])
+        peaks.append([-x.min(initial=np.inf), x.max(initial=-np.inf)])
+    return Errors(joint_names, np.array(sums), np.array(peaks))
 
 
-def _products(x: Array, y: Array) -> Array:
-    """Return the sums over the rows of x y, (n,)."""
-    return np.asarray(np.einsum('ij,ij->j', x, y))
+def _joint_errors(count: float, error: float, x: float, y: float, xx: float, yy: float, xy: float,
+                  span: float) -> JointErrors:
+    """Return the errors of a joint from its row of `Errors.sums` and its range of torque."""
+    if not count:
+        return JointErrors(*(float('nan'),) * 4, samples=0)
+    variances = xx - x * x / count, yy - y * y / count
+    constant = variances[0] <= 1e-10 * xx or variances[1] <= 1e-10 * yy
+    return JointErrors(
+        rmse=float(np.sqrt(error / count)), relative_error=_root_ratio(error, xx),
+        correlation=float('nan') if constant else float(
+            (xy - x * y / count) / np.sqrt(variances[0] * variances[1])),
+        nrmse=_root_ratio(error / count, span ** 2), samples=int(count))
 
 
-def _ratio(error: float, size: float) -> float:
-    return error / size if size > 0 else float('inf')
+def _root_ratio(error: float, size: float) -> float:
+    """Return the square root of error / size; infinity if the size is zero."""
+    return float(np.sqrt(error / size)) if size > 0 else float('inf')

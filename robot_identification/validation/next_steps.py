@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Next steps after a verdict, with the commands to type."""
+"""Recommended next steps after a verdict, with their commands."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAX_JOINTS = 3
 def suggest_next_steps(arm: Arm, verdict: Verdict, *, auto: bool = False,
                        model: str = 'model.yaml') -> tuple[str, ...]:
     """
-    Return the next steps, most urgent first.
+    Return the recommended next steps for the user, most urgent first.
 
     Parameters
     ----------
@@ -71,12 +71,10 @@ def suggest_next_steps(arm: Arm, verdict: Verdict, *, auto: bool = False,
 
 
 def _failed_joints(arm: Arm, verdict: Verdict) -> list[str]:
-    """Return the joints that do not pass, worst first."""
-    errors = {joint: found.relative_error
-              for rated, (joint, found) in zip(arm.limits.torque, verdict.joints.items())
-              if verdict.thresholds.accepts(found, rated) == 'no'}
-    if not errors and any(h.relative_error > verdict.thresholds.overall
+    """Return the joints that fail, largest relative error first."""
+    failed = verdict.thresholds.failed(verdict.joints, arm.limits.torque)
+    if not failed and any(h.relative_error > verdict.thresholds.overall
                           for h in verdict.held_out):
         worst = verdict.held_out[0].joints
         return [max(worst, key=lambda j: np.nan_to_num(worst[j].relative_error))]
-    return sorted(errors, key=lambda joint: -errors[joint])
+    return sorted(failed, key=lambda joint: -verdict.joints[joint].relative_error)

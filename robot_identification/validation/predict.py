@@ -15,30 +15,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 import io
 
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics import FRICTION_TERMS, IdentifiedModel
 from robot_identification.recording import Recording
-from robot_identification.signals import Samples
+from robot_identification.signals import process_pieces, ProcessingOptions, Samples
 
 _HELD_FRACTION = 0.5
-"""Fraction of the friction at creeping speed that a resting joint holds: relaxation leaves between
-none and all of it. Measured at rests of a UR10e, a TX40 and a KR300: 0.5 to 1.4
-(docs/real_arms.md)."""
+"""Assumed ratio of the static friction of a resting joint to its friction at creeping speed.
+Relaxation can lower the ratio to any value between 0 and 1; measured at rests of a UR10e, a TX40
+and a KR300 it was 0.5 to 1.4 (docs/real_arms.md)."""
 _TRAVEL, _SLIDE = 1e-4, 1e-5
 """Half the travel over which static friction reverses: revolute [rad], prismatic [m]."""
 _CREEP, _SLIDING_CREEP = 1e-2, 1e-3
 """Creeping speed [rad/s, m/s]."""
 
 
+def keep_rests(processing: ProcessingOptions) -> ProcessingOptions:
+    """Return options that keep the full recording, with zero velocity where joints rest."""
+    return replace(processing, average=False, still_joints=True, standstill='zero', edges='keep')
+
+
+def predict_pieces(
+    model: IdentifiedModel, pieces: Sequence[Recording], processing: ProcessingOptions
+) -> Iterator[tuple[Array, ...]]:
+    """Yield stamps and torques of each piece, as recorded and as predicted, rests included."""
+    for index, samples in process_pieces(pieces, model.arm, keep_rests(processing)):
+        piece = pieces[index]
+        yield piece.t, piece.joint_torque(model.arm), *predict(model, piece, samples)
+
+
 def predict(model: IdentifiedModel, recording: Recording, samples: Samples) -> tuple[Array, Array]:
     """
     Return the predicted torques of a recording at its own stamps.
 
-    At resting joints static friction is added, see `stiction_torque`. The positions that belong to
-    a torque are recorded later by the model's delays.
+    Static friction of resting joints is added, see `stiction_torque`. The model's delays, by which
+    measured positions lag the torques, are compensated.
 
     Parameters
     ----------
@@ -47,13 +63,19 @@ def predict(model: IdentifiedModel, recording: Recording, samples: Samples) -> t
     recording
         The recording.
     samples
-        The recording, processed with its edges kept and standstill set to zero velocity.
+        The recording, processed with the options of `keep_rests`.
 
     Returns
     -------
     tuple
-        Stamps (M,) [s], all but those in gaps (of a piece: those of its core), and torques (M, n)
+        Stamps outside gaps (for a piece only those of its core), (M,) [s], and torques, (M, n)
         [N m or N].
+
+    Examples
+    --------
+    >>> options = keep_rests(ProcessingOptions())
+    >>> samples = process(recording, model.arm, **vars(options))    # doctest: +SKIP
+    >>> t, torque = predict(model, recording, samples)    # doctest: +SKIP
 
     """
     delay = model.delay
@@ -64,7 +86,7 @@ def predict(model: IdentifiedModel, recording: Recording, samples: Samples) -> t
     out = np.full((len(recording.t), torque.shape[1]), np.nan)
     for segment in samples.segments:
         clock = samples.t[segment]
-        step = 1 / samples.rate    # the even clock may start or end within a step of the stamps
+        step = 1 / samples.rate    # samples may start or end within a step of the stamps
         rows = (recording.t > clock[0] - step) & (recording.t < clock[-1] + step)
         for j in range(torque.shape[1]):
             out[rows, j] = np.interp(recording.t[rows] + delay[j], clock, torque[segment, j])
@@ -78,12 +100,13 @@ def stiction_torque(model: IdentifiedModel, samples: Samples) -> Array:
     """
     Return the static friction of resting joints, (N, n) [N m or N]; 0 for those that move.
 
-    Static friction holds a joint against the direction of its last travel, even of the few tenths
-    of a milliradian by which it creeps back after an overshoot. The direction is the state z of an
-    elasto-plastic contact (the friction term `slip`), with a travel that suits all arms tested.
-    The held torque lies between zero and the friction at creeping speed, and the motion before
-    does not determine it, so the prediction is the middle. Before a joint has moved, z is zero.
-    Friction terms with a state of their own predict their part themselves.
+    Static friction opposes the direction of a joint's last travel. Even a travel of a few tenths
+    of a milliradian counts, such as creeping back after an overshoot. The direction is the state
+    z, -1 to 1, of an elasto-plastic contact (the friction term `slip`). The length of travel over
+    which z reverses suits all arms tested; until a joint moves, z is zero. The torque at rest lies
+    between zero and the friction at creeping speed. The preceding motion does not determine it, so
+    the middle is predicted. Friction terms with an internal state are not added here, because the
+    model's torque contains them already.
 
     Parameters
     ----------
@@ -94,7 +117,7 @@ def stiction_torque(model: IdentifiedModel, samples: Samples) -> Array:
 
     """
     structure, arm = model.structure, model.arm
-    v, q = samples.v @ arm.transmission.T, samples.q @ arm.transmission.T    # of the actuators
+    v, q = samples.v @ arm.transmission.T, samples.q @ arm.transmission.T    # of each actuator
     rest = v == 0
     if not rest.any():
         return np.zeros_like(samples.q)
@@ -106,12 +129,11 @@ def stiction_torque(model: IdentifiedModel, samples: Samples) -> Array:
             if structure.friction.needs_load else None)
     states = model.states(samples.q)
     creep = np.where(structure.slides, _SLIDING_CREEP, _CREEP) * np.sign(z)
-    columns = (structure.element_friction(q, creep, load, states)
-               - structure.element_friction(q, np.zeros_like(creep), load, states))
+    columns = (structure.actuator_friction(q, creep, load, states)
+               - structure.actuator_friction(q, np.zeros_like(creep), load, states))
     held = _HELD_FRACTION * np.abs(z) * np.einsum('nek,ek->ne', columns,
                                                   model.friction_parameters)
-    torque: Array = np.where(rest, held, 0.0) @ arm.transmission
-    return torque
+    return np.where(rest, held, 0.0) @ arm.transmission
 
 
 def prediction_csv(t: Array, torque: Array, joint_names: tuple[str, ...]) -> str:

@@ -54,7 +54,7 @@ class Validation:
 
 
 @single_threaded_blas()
-def validate_model(
+def validate(
     model: IdentifiedModel,
     recording: Recording | str | Path | Sequence[Recording | str | Path],
     *,
@@ -66,13 +66,31 @@ def validate_model(
 
     Parameters
     ----------
-    model, recording, thresholds, processing
-        As for `robot_identification.validate`.
+    model
+        The identified model.
+    recording
+        A recording of the model's arm or its path, or a sequence of these for a common verdict.
+    thresholds
+        Largest torque errors with which the model passes; the defaults of `Thresholds` when None.
+    processing
+        Fields of `signals.ProcessingOptions` by name.
+
+    Returns
+    -------
+    Validation
+        The verdict over all recordings, with relative torque errors, and the predicted torques
+        of the first recording, (N, n) [N m or N].
 
     Raises
     ------
     RobotIdentificationError
-        The recording cannot be used; the text says what to do.
+        The recording cannot be used; the message says what to do.
+
+    Examples
+    --------
+    >>> validation = validate(load_model('result/model.yaml'), 'other.csv')    # doctest: +SKIP
+    >>> validation.verdict.passed    # doctest: +SKIP
+    True
 
     """
     inputs = [recording] if isinstance(recording, Recording | str | Path) else list(recording)
@@ -82,7 +100,7 @@ def validate_model(
     training = [MotionTrace.from_dict(trace)
                 for trace in model.information.get('training_motion', [])]
     validated: list[PiecewiseValidation] = []
-    for source in inputs:    # one after the other in memory
+    for source in inputs:    # only one recording is in memory at a time
         pieces, = load_inputs(model.arm, [source], split=not options.needs_period)
         validated.append(validate_pieces(model, pieces, options, training, keep=not validated))
     verdict = make_verdict(
@@ -90,5 +108,4 @@ def validate_model(
         rated_torque=model.arm.limits.torque,
         findings=[*(finding for each in validated for finding in each.findings),
                   *check_model(model)])
-    t, torque = map(np.concatenate, zip(*validated[0].predictions))
-    return Validation(verdict, t, torque)
+    return Validation(verdict, *map(np.concatenate, zip(*validated[0].predictions)))

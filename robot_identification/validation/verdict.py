@@ -15,21 +15,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+import operator
 
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError
-from robot_identification.validation.finding import Finding
 from robot_identification.validation.held_out import HeldOut
-from robot_identification.validation.metrics import JointErrors, pool_errors
+from robot_identification.validation.metrics import JointErrors
 
 
 @dataclass(frozen=True)
 class Thresholds:
     """
-    Largest errors of a model on held-out motion.
+    Largest torque errors on held-out motion with which a model passes.
 
     Parameters
     ----------
@@ -55,7 +56,10 @@ class Thresholds:
 
     def accepts(self, errors: JointErrors, rated: float) -> str:
         """
-        Return the criterion by which a joint passes: 'relative', 'rated', 'rests', or 'no'.
+        Return the criterion by which a joint passes.
+
+        'relative' and 'rated' stand for the thresholds `joint` and `rated`, 'rests' for a joint
+        that did not move, and 'no' for a joint that fails.
 
         Parameters
         ----------
@@ -71,6 +75,51 @@ class Thresholds:
             return 'relative'
         return 'rated' if np.isfinite(rated) and errors.rmse <= self.rated * rated else 'no'
 
+    def failed(self, joints: Mapping[str, JointErrors], rated_torque: Array) -> list[str]:
+        """Return the joints that do not pass; parameters as for `make_verdict`."""
+        return [joint for (joint, errors), rated in zip(joints.items(), rated_torque)
+                if self.accepts(errors, rated) == 'no']
+
+
+@dataclass(frozen=True)
+class Finding:
+    """
+    Result of a check: a figure and the threshold that it is compared with.
+
+    Parameters
+    ----------
+    check
+        Name of the check.
+    subject
+        Name of the recording; empty for a model.
+    figure, threshold
+        The figure, and the threshold beyond which the check raises an alarm.
+    unit
+        Unit of figure and threshold.
+    alarm
+        Whether the figure is beyond the threshold.
+    text
+        The finding as a sentence; with an alarm also what to do.
+    joint
+        The joint concerned; empty for the arm.
+
+    """
+
+    check: str
+    subject: str
+    figure: float
+    threshold: float
+    unit: str
+    alarm: bool
+    text: str
+    joint: str = ''
+
+    @property
+    def sentence(self) -> str:
+        """The finding as a sentence that names the recording and the check."""
+        subject = f"'{self.subject}': " if self.subject else ''
+        return f'{subject}{self.text} (check: {self.check})'
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -85,7 +134,7 @@ class Verdict:
     reasons
         Reasons against the model; empty if passed.
     notes
-        Further remarks for the user.
+        Further remarks for the user, also on alarms of checks.
     held_out
         Errors on the recordings that the verdict is based on.
     thresholds
@@ -93,7 +142,7 @@ class Verdict:
     findings
         Findings of the checks, with and without alarm.
     undetermined
-        Base parameters that the data do not determine.
+        Labels of the base parameters that the data do not determine.
 
     """
 
@@ -119,9 +168,9 @@ class Verdict:
         return 'failed' if fresh or len(self.reasons) > 1 else 'not validated'
 
     @property
-    def joints(self) -> dict[str, JointErrors]:
+    def joints(self) -> Mapping[str, JointErrors]:
         """Errors of each joint over all validation motions, on which the verdict is based."""
-        return _joint_errors(self.held_out)
+        return _pool_errors(_validation_motions(self.held_out))
 
     @property
     def sentence(self) -> str:
@@ -137,14 +186,14 @@ class Verdict:
         return tuple(finding for finding in self.findings if finding.alarm)
 
 
-def _joint_errors(held_out: Sequence[HeldOut]) -> dict[str, JointErrors]:
-    """Return the errors of each joint over all motions that do not repeat the training motion."""
-    return pool_errors([h.joints for h in _validation_motions(held_out)])
-
-
 def _validation_motions(held_out: Sequence[HeldOut]) -> list[HeldOut]:
     """Return the motions that do not repeat the training motion; all if every one does."""
     return [h for h in held_out if not h.repeat] or list(held_out)
+
+
+def _pool_errors(motions: Sequence[HeldOut]) -> Mapping[str, JointErrors]:
+    """Return the errors of each joint over several motions together."""
+    return reduce(operator.add, [h.errors for h in motions]).joints if motions else {}
 
 
 def make_verdict(
@@ -158,7 +207,7 @@ def make_verdict(
     findings: Sequence[Finding] = (),
 ) -> Verdict:
     """
-    Return the verdict.
+    Return the verdict on a model from its errors on recordings that were not fitted.
 
     Every motion must stay within the overall threshold. Each joint is judged by its error over all
     motions together, so that a motion in which it nearly rests has no weight.
@@ -168,7 +217,7 @@ def make_verdict(
     held_out
         Errors on recordings that were not fitted.
     thresholds
-        Largest errors.
+        Largest torque errors with which the model passes.
     rated_torque
         Rated torques of the joints, in the order of their errors, (n,) [N m or N]; infinite
         if unknown.
@@ -181,13 +230,19 @@ def make_verdict(
     findings
         Findings of the checks; alarms become notes.
 
+    Examples
+    --------
+    >>> held_out = evaluate(model, process(recording, arm))    # doctest: +SKIP
+    >>> rated = arm.limits.torque    # doctest: +SKIP
+    >>> make_verdict([held_out], Thresholds(), rated_torque=rated).passed    # doctest: +SKIP
+    True
+
     """
     reasons, remarks = [], [f.sentence for f in findings if f.alarm] + list(notes)
-    fresh = [h for h in held_out if not h.repeat]
     for h in held_out:
         if h.repeat:
-            remarks.append(f"'{h.name}' repeats {h.repeated:.0%} of the training motion: its "
-                           f'error is reported, but is no validation')
+            remarks.append(f"{h.repeated:.0%} of '{h.name}' repeats the training motion: its "
+                           'error is reported, but does not validate the model')
         if h.relative_error > thresholds.overall:
             reasons.append(f"'{h.name}': relative torque error {h.relative_error:.1%} exceeds "
                            f'{thresholds.overall:.1%}')
@@ -195,27 +250,20 @@ def make_verdict(
         if still:
             remarks.append(f"'{h.name}': {', '.join(still)} did not move, nearly rested, or has "
                            'no effort: not part of the verdict')
-    reasons += _failed_joints(held_out, thresholds, rated_torque)
+    motions = _validation_motions(held_out)
+    joints = _pool_errors(motions)
+    where = (f"'{motions[0].name}'" if len(motions) == 1
+             else f'all {len(motions)} validation motions')
+    reasons += [f'{where}: relative torque error {joints[joint].relative_error:.1%} of joint '
+                f'{joint} exceeds {thresholds.joint:.1%}'
+                for joint in thresholds.failed(joints, rated_torque)]
     if not held_out:
         reasons.append('no held-out recording: provide one of another motion (--held-out)')
-    elif not fresh:
+    elif all(h.repeat for h in held_out):
         reasons.append('every held-out recording repeats the training motion: '
                        'record another motion')
     if unexcited:
         reasons.append(f'the motion does not determine {", ".join(unexcited)}')
-    for link in infeasible:
-        reasons.append(f"the inertia of '{link}' is not physical")
+    reasons += [f"the inertia of '{link}' is not physical" for link in infeasible]
     return Verdict(not reasons, tuple(reasons), tuple(remarks), tuple(held_out), thresholds,
                    tuple(findings), tuple(unexcited))
-
-
-def _failed_joints(held_out: Sequence[HeldOut], thresholds: Thresholds,
-                   rated_torque: Array) -> list[str]:
-    """Return a reason for each joint that does not pass."""
-    motions = _validation_motions(held_out)
-    where = (f"'{motions[0].name}'" if len(motions) == 1
-             else f'all {len(motions)} validation motions')
-    return [f'{where}: relative torque error {e.relative_error:.1%} of joint {joint} exceeds '
-            f'{thresholds.joint:.1%}'
-            for rated, (joint, e) in zip(rated_torque, _joint_errors(held_out).items())
-            if thresholds.accepts(e, rated) == 'no']

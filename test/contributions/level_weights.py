@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Least squares with weights from the size of the torques."""
+"""Least squares with weights from the torque levels of the joints."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from robot_identification.regression import Regression
 
 
 class LevelWeights(Estimator):
-    """Each joint is weighted by the reciprocal of its root mean square torque."""
+    """Weighted least squares; the weight of a joint is the reciprocal of its rms torque."""
 
     name = 'level_weights'
     summary = 'least squares; joints are weighted by the size of their torques'
     info = EstimatorInfo(purpose='relative errors of all joints count the same')
 
     def weights(self, regression: Regression, reweighted: ReweightedFit) -> Array:
-        """Return the reciprocal root mean square torques, (n,)."""
+        """Return the reciprocal rms torques, (n,)."""
         normal = regression.normal
         level = np.sqrt(normal.energy() / normal.rows)
         return np.where(level > 0, 1 / np.where(level > 0, level, 1.0), 1.0)

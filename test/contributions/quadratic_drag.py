@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Friction in proportion to the square of the speed."""
+"""Friction proportional to the square of the speed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from robot_identification.dynamics.friction.term import FrictionInput, FrictionT
 
 
 class QuadraticDrag(FrictionTerm):
-    """Friction Fq v abs(v), of a joint that moves a viscous fluid."""
+    """Friction Fq v abs(v) of a joint that moves a viscous fluid."""
 
     name = 'quadratic_drag'
     formula = 'Fq v |v|'

@@ -15,22 +15,18 @@
 
 from __future__ import annotations
 
-from robot_identification.validation.checks.check import Check, CheckInput, RECORDINGS
-from robot_identification.validation.finding import Finding
+from robot_identification.validation.checks import check
 
-_NAME = 'short recording'
 _SHORTEST = 1.0
 """[s] Shortest recording without alarm."""
 
 
-def check_short_recording(data: CheckInput) -> Finding | None:
+def measure_duration(data: check.CheckInput) -> check.Measurement:
     """Compare the duration of the recording with the shortest useful one."""
-    if data.recording is None:
-        return None
-    duration = data.recording.duration
-    return Finding(_NAME, data.name, duration, _SHORTEST, 's', duration < _SHORTEST,
-                   f'the recording lasts {duration:.3g} s; record a longer motion')
+    duration = check.require(data.recording).duration
+    return check.Measurement(duration, _SHORTEST, 's', f'the recording lasts {duration:.3g} s',
+                             '; record a longer motion', alarm=duration < _SHORTEST)
 
 
-CHECK = Check(_NAME, 'Is the recording long enough?', f'below {_SHORTEST:g} s', RECORDINGS,
-              check_short_recording)
+CHECK = check.Check('short recording', 'Is the recording long enough?', f'below {_SHORTEST:g} s',
+                    check.RECORDINGS, measure_duration)

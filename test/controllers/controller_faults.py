@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Faults during a motion on the controller testbench: how it ends, and the largest steps."""
+"""Faults during a motion, on the controller testbench: reason of the end, and largest steps."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from robot_identification.ros.execution.effort_checks import check_driver_effort
 from robot_identification.ros.execution.motion_plan import plan_path
 from robot_identification.ros.execution.robot_clock import RobotClock
 
-MOTION_PERIOD = 8.0         # [s] of the motion below
+MOTION_PERIOD = 8.0         # [s] period of the motion below
 HARMONICS = np.array([2, 3, 4])
 USAGE = 0.9                 # fraction of the tightest limit that the motion uses
 INSTANTS = (1.3, 4.1)       # [s] after the start of the excitation at which faults occur
@@ -53,14 +53,13 @@ class Scenario:
     reason
         Reason with which the motion must end.
     inject
-        Injects it into the testbench.
+        Function that injects the fault into the testbench.
     refers, action, reports
-        As of `Stand`.
+        As for `ControllerTestbench`.
     steps_alone
-        Whether the controller makes a step by itself or for another client.
+        Whether the controller makes a step even if this node sends nothing.
     before
-        Whether it occurs before the motion, which is then refused.
-
+        Whether the fault occurs before the motion, which must then not start.
     """
 
     name: str
@@ -76,26 +75,25 @@ class Scenario:
 @dataclass(frozen=True)
 class Row:
     """
-    Result of a scenario, the worst of all instants.
+    Result of a scenario: the worst of all instants at which the fault occurs.
 
     Parameters
     ----------
     name
         Name of the scenario.
     reasons
-        Reasons with which it ended.
+        Reasons with which the motion ended.
     step
         Largest step of a command in one cycle [rad or m].
     excess
         Largest increase from one step to the next as a fraction of the acceleration limit [-]; at
         most 1 for a smooth motion.
     alone
-        The same if the node sends nothing from that instant on [-].
+        The same if the node sends nothing after the fault [-].
     rest
         Time until the command rests [s].
     sent
-        Number of segments sent after that instant.
-
+        Number of segments sent after the fault.
     """
 
     name: str
@@ -109,13 +107,12 @@ class Row:
 
 def reference_motion(arm: Arm) -> MotionPlan:
     """
-    Return the plan of a motion in closed form that uses 90 % of the tightest limit of each joint.
+    Return the plan of a closed-form motion that uses 90 % of each joint's tightest limit.
 
     Parameters
     ----------
     arm
-        Its velocity and acceleration limits are finite; ranges count up to one turn.
-
+        The arm, with finite velocity and acceleration limits; ranges count up to one turn.
     """
     limits = arm.limits
     lower, upper = np.maximum(limits.lower, -np.pi), np.minimum(limits.upper, np.pi)
@@ -142,7 +139,7 @@ def reference_motion(arm: Arm) -> MotionPlan:
 def run_scenario(scenario: Scenario, arm: Arm, plan: MotionPlan,
                  started: dict[Scenario, ControllerTestbench]) -> Row:
     """
-    Return the worst result of a scenario at several instants.
+    Return the worst result of a scenario over several instants of the fault.
 
     Parameters
     ----------
@@ -151,8 +148,7 @@ def run_scenario(scenario: Scenario, arm: Arm, plan: MotionPlan,
     arm, plan
         The arm and its motion.
     started
-        Testbenches in motion, kept from call to call.
-
+        Cache of testbenches in motion, shared by the calls.
     """
     if scenario.before:
         return _refused(scenario, arm, plan)
@@ -177,7 +173,7 @@ def run_scenario(scenario: Scenario, arm: Arm, plan: MotionPlan,
 
 
 def _refused(scenario: Scenario, arm: Arm, plan: MotionPlan) -> Row:
-    """Return the result of a fault before the motion, at rest."""
+    """Return the result of a fault that occurs at rest, before the motion."""
     bench = ControllerTestbench(arm, plan)
     reason = 'finished'
     try:
@@ -189,7 +185,7 @@ def _refused(scenario: Scenario, arm: Arm, plan: MotionPlan) -> Row:
 
 def in_motion(kind: Scenario, arm: Arm, plan: MotionPlan, instant: float,
               started: dict[Scenario, ControllerTestbench]) -> ControllerTestbench:
-    """Return a testbench at an instant of the excitation [s]."""
+    """Return a testbench at a time of the excitation [s]."""
     key = Scenario(str(instant), '', _no_fault, kind.refers, kind.action, kind.reports)
     if key not in started:
         earlier = [other for k, other in started.items() if k.name and float(k.name) < instant
@@ -293,7 +289,7 @@ def _apart(seconds: float) -> Callable[[ControllerTestbench], None]:
 
 
 def _efforts(factor: float, description: str = '') -> Callable[[ControllerTestbench], None]:
-    """Publish a multiple of the torques, from a driver with this description."""
+    """Publish a multiple of the torques, with the URDF of a driver."""
     def inject(bench: ControllerTestbench) -> None:
         arm = bench.arm
         zero = np.zeros((1, arm.n))
@@ -363,7 +359,7 @@ FAULTS = (
 
 
 def main() -> None:
-    """Run the faults and print a table; exit with 1 if one does not end as expected."""
+    """Run all faults and print a table; exit with 1 if a motion does not end as expected."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--robot', default='panda', help='shipped robot or robot YAML')
     parser.add_argument('--only', default='', help='only faults whose name contains this text')

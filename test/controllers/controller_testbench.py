@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A closed loop of MotionExecutor, joint_trajectory_controller at 500 Hz and arm, with delays."""
+"""Closed loop of MotionExecutor, joint_trajectory_controller at 500 Hz and an arm, with delays."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ from robot_identification.ros.trajectory_controller import (
     TrajectoryController,
 )
 
-PERIOD = 0.002      # [s] of the controller
+PERIOD = 0.002      # [s] period of the controller
 SERVO = 0.01        # [s] time constant with which the arm follows the command
 NODE = 3            # cycles between steps of the executor
 STATE = 10          # cycles between messages of the controller's state: 50 Hz
-LATENCY = 0.003     # [s] of a message
-START = 1e4         # [s] of the plan on the controller's clock; a stamp of 0 would mean now
-STILL = 0.01        # [rad/s] velocity of a command at rest
+LATENCY = 0.003     # [s] latency of a message
+START = 1e4         # [s] start of the plan on the controller's clock; 0 would mean now
+STILL = 0.01        # [rad/s] slower commands are at rest
 
 
 class ControllerTestbench:
     """
-    The closed loop; its times count from the start of the plan on the controller's clock.
+    The closed loop; its times are relative to the start of the plan, on the controller's clock.
 
     Parameters
     ----------
@@ -63,12 +63,11 @@ class ControllerTestbench:
     refers
         Whether the executor receives the controller's reference.
     action
-        Whether it commands by goals of the action; otherwise by the topic.
+        Whether trajectories are sent as goals of the action; otherwise on the topic.
     reports
         Whether the controller publishes its speed scaling.
     tolerances
         Tolerances of the monitor.
-
     """
 
     def __init__(self, arm: Arm, plan: MotionPlan, *, refers: bool = True, action: bool = True,
@@ -80,8 +79,8 @@ class ControllerTestbench:
         self.v = np.zeros(arm.n)
         self.controller = TrajectoryController(arm.joint_names, self.q, PERIOD)
         self.executor = MotionExecutor(arm, plan, self, tolerances, has_reference=refers)
-        self.shift = self.own = 0.0     # [s] offset of the robot's clock and of the node's from t
-        self.start = 0.0                # [s] of the plan on the robot's clock
+        self.shift = self.own = 0.0     # [s] offsets of the robot's and the node's clock from t
+        self.start = 0.0                # [s] start of the plan on the robot's clock
         self.clock = RobotClock()
         self.clock.measure(_ns(START - REST + LATENCY), _ns(START - REST))
         self.executor.monitor.start_effort_monitoring(self._states(self.q, -REST).effort, self.q)
@@ -101,11 +100,11 @@ class ControllerTestbench:
         self._goal: ControllerGoal | None = None
 
     def fork(self) -> ControllerTestbench:
-        """Return a copy that goes on by itself."""
+        """Return an independent copy of the present state."""
         shared = (self.arm, self.plan)
         return copy.deepcopy(self, {id(item): item for item in shared})
 
-    # Interface of the executor
+    # Interface for the executor
 
     def send(self, segment: TrajectorySegment) -> None:
         """Send a segment to the controller, by its action or its topic."""
@@ -121,7 +120,7 @@ class ControllerTestbench:
     # Other clients
 
     def command(self, q: Array, seconds: float, *, goal: bool = False) -> None:
-        """Send a trajectory of another client to q, which takes `seconds`."""
+        """Send another client's trajectory to the position q, with a duration of `seconds`."""
         message = TrajectoryMessage(self.arm.joint_names, 0.0, np.array([seconds]), q[None],
                                     np.zeros((1, self.arm.n)), None)
         self.controller.accept(self.time, message, ControllerGoal() if goal else None)
@@ -130,7 +129,7 @@ class ControllerTestbench:
                                        'received on the topic of the controller', touch=False))
 
     def cancel_by_others(self) -> None:
-        """Cancel the goal that the controller follows."""
+        """Cancel the active goal as another client."""
         if self.controller.goal is not None:
             self.controller.cancel(self.controller.goal)
 
@@ -138,7 +137,7 @@ class ControllerTestbench:
 
     @property
     def time(self) -> float:
-        """The controller's clock [s]."""
+        """The clock of the controller [s]."""
         return START + self.t + self.shift
 
     def until(self, t: float) -> None:
@@ -225,7 +224,7 @@ class ControllerTestbench:
     def _accept(self, segment: TrajectorySegment, goal: ControllerGoal | None) -> None:
         if self.rejects:
             return
-        first = min(float(segment.t[0]), 0.0)     # times from the stamp are not negative
+        first = min(float(segment.t[0]), 0.0)     # times since the stamp are not negative
         message = TrajectoryMessage(self.arm.joint_names, START + self.start + first,
                                     segment.t - first, segment.q, segment.v, segment.a)
         try:

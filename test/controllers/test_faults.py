@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""In every fault, the node adds no step to the command of a controller at 500 Hz."""
+"""After every fault the node adds no step to the command of a controller at 500 Hz."""
 
 import dataclasses
 
@@ -30,8 +30,8 @@ from robot_identification.arm import load_arm
 from robot_identification.ros.execution import Fault
 from robot_identification.ros.execution.motion_plan import plan_path
 
-BOUND = 1.05    # multiple of the acceleration limit, for errors of interpolation
-UNKNOWN = 60.0  # the same for a scaled motion without reference: bounded, not smooth
+BOUND = 1.05    # accepted multiple of the acceleration limit, for interpolation errors
+UNKNOWN = 60.0  # the same for a scaled motion without a published reference, which is not smooth
 
 
 @pytest.fixture(scope='module')
@@ -45,7 +45,7 @@ def test_fault(benches, scenario):
     row = run_scenario(scenario, *benches)
     assert row.reasons == (scenario.reason,)
     allowed = BOUND
-    if scenario.steps_alone or '1.2' in scenario.name:   # steps of the controller itself
+    if scenario.steps_alone or '1.2' in scenario.name:   # the controller itself makes steps
         allowed = row.alone + BOUND
     elif 'scaling' in scenario.name and 'topic only' in scenario.name:
         allowed = row.alone + UNKNOWN + BOUND
@@ -58,7 +58,7 @@ def test_fault(benches, scenario):
 
 
 def test_a_continuous_joint_is_published_wrapped():
-    """Positions from 0 to a full turn, whose jump by a turn is no fault."""
+    """Positions of a continuous joint jump from a full turn to 0, which is no fault."""
     arm = load_arm('two_link')
     n = np.full(arm.n, np.inf)
     arm = dataclasses.replace(arm, limits=dataclasses.replace(arm.limits, lower=-n, upper=n))
@@ -90,7 +90,7 @@ def test_a_simulated_clock_that_stops_does_not_hold_the_node(benches):
     bench.until(plan.start_of('excitation') + 1.0)
     run, sent = bench.executor, bench.sent
     run.stop(Fault('shutdown', 'the node was ended'))
-    for k in range(1, 400):     # joint states and the clock are gone, as in a closed simulation
+    for k in range(1, 400):     # joint states and clock stop, as in a closed simulation
         run.step(bench.t, None, 0.02 * k, 0.02)
         if run.finished:
             break

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The model of the controller keeps the rules that were measured on the real one."""
+"""The model of the controller follows the rules that were measured on the real controller."""
 
 from controller_faults import reference_motion
 import numpy as np
@@ -41,7 +41,7 @@ def controller():
 
 
 def run(controller, now, seconds, q=None, track=True):
-    """Go on and return times and commands; the arm is on its command, or at q."""
+    """Continue and return times and commands; the arm is at its command, or at q."""
     commands, times = [], []
     for k in range(round(seconds / PERIOD)):
         measured = controller.command[0] if track and q is None else q
@@ -59,7 +59,7 @@ def test_a_new_trajectory_is_entered_at_now(controller):
 
 @pytest.mark.parametrize('scaling', [0.95, 0.5, 0.0])
 def test_the_step_of_a_piece_on_the_old_plan_is_what_the_scaling_has_lost(scaling):
-    """After 0.15 s at 0.5 the joints of the closed formula are 0.075 s of motion behind."""
+    """After 0.15 s at speed scaling 0.5 the arm is 0.075 s behind the motion."""
     arm = load_arm('panda')
     plan = reference_motion(arm)
     segment = full_trajectory(plan)
@@ -78,7 +78,7 @@ def test_the_step_of_a_piece_on_the_old_plan_is_what_the_scaling_has_lost(scalin
     after = controller.update(begin + 0.152, before, np.zeros(arm.n))[0]
     lost = plan.evaluate(begin - BEGIN + np.array([0.152, 0.15 * scaling]) + PERIOD)[0]
     np.testing.assert_allclose(after - before, lost[0] - lost[1], atol=1e-6)
-    assert np.abs(after - before).max() > 0.15 * (1 - scaling) * 0.5    # [rad] at over 0.5 rad/s
+    assert np.abs(after - before).max() > 0.15 * (1 - scaling) * 0.5    # [rad] above 0.5 rad/s
 
 
 def test_scaling_slows_the_trajectory(controller):
@@ -118,13 +118,13 @@ def test_goals_are_replaced_cancelled_and_ended(controller):
     run(controller, BEGIN, 0.5)
     controller.accept(BEGIN + 0.5, way, second)
     assert (first.state, first.code) == ('aborted', -1) and 'preempted' in first.text
-    controller.accept(BEGIN + 0.5, way)     # the topic leaves the goal
+    controller.accept(BEGIN + 0.5, way)     # a message on the topic does not end the goal
     run(controller, BEGIN + 0.5, 0.5)
     assert controller.goal is second
     controller.cancel(second)
     _, commands = run(controller, BEGIN + 1, 0.1, q=np.array([0.3, 0.3]))
     assert second.state == 'canceled'
-    np.testing.assert_array_equal(commands, 0.3)    # the measured position, in one cycle
+    np.testing.assert_array_equal(commands, 0.3)    # holds the measured position
     controller.accept(BEGIN + 2, way, third)
     run(controller, BEGIN + 2, 1.1)
     assert third.state == 'succeeded' and not controller.moving

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Structure-aware mutations of every kind of file that the suite reads."""
+"""Structure-aware mutations of all kinds of files that the package reads."""
 
 from __future__ import annotations
 
@@ -77,21 +77,20 @@ STARTS = ['!!int ""', '&a [*a]', '!!python/object:os.system x', '2001-99-99', '[
 @dataclass(frozen=True)
 class Fuzzer:
     """
-    One reader: a good file, how it is spoiled, and how it is read.
+    Fuzzer of one reader: a valid file, its mutations, and the reader.
 
     Parameters
     ----------
     name
-        Of the file, with the suffix that the reader wants.
+        Name of the file, with the suffix that the reader expects.
     seed
-        Returns a good file.
+        Returns a valid file.
     spoil
-        Returns another file, given a source of chance and the good one.
+        Returns a mutated file, given a random generator and the valid file.
     read
         Reads a file.
     seconds
-        That a case may take.
-
+        Time limit of a case.
     """
 
     name: str
@@ -108,7 +107,7 @@ RECORDING = Recording(TIMES + 1, ROWS, ROWS, joint_names=ARM.joint_names, v=ROWS
 
 
 def flipped(rng, raw):
-    """Return bytes of which a few are changed, cut out, repeated or cut off."""
+    """Return bytes with random changes, cuts and repetitions."""
     raw = bytearray(raw)
     for _ in range(rng.choice([1, 1, 1, 2, 5])):
         if not raw:
@@ -203,7 +202,7 @@ def _npz(rng, raw):
         for key, content in members.items():
             archive.writestr(key, content)
     raw = bytearray(out.getvalue())
-    if rng.random() < 0.2:    # encrypted, of another size or compression, in the directory
+    if rng.random() < 0.2:    # directory entries with another encryption, size or compression
         k = raw.rfind(b'PK\x01\x02')
         raw[k + rng.choice([8, 10, 20, 24, 25, 26, 27])] = rng.choice([1, 8, 99, 255])
     return bytes(raw)
@@ -286,7 +285,7 @@ def _sqlite(rng, raw):
 
 
 def _by_statement(rng, raw, statements):
-    """Return a database spoilt by one of some statements, or by its bytes."""
+    """Return a database that is mutated by an SQL statement, or in its bytes."""
     if rng.random() < 0.4:
         return flipped(rng, raw)
     path = Path(f'/dev/shm/fuzz_{random.Random().random()}.db3')
@@ -307,7 +306,7 @@ def _by_statement(rng, raw, statements):
 
 
 def places(tree, way=()):
-    """Yield the ways to all values of nested mappings and lists."""
+    """Yield the paths to all values of nested mappings and lists."""
     items = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(
         tree, list) else ()
     for key, value in items:
@@ -316,7 +315,7 @@ def places(tree, way=()):
 
 
 def _place(rng, tree):
-    """Return the way to a value: any of them, or found key by key, so that all keys have turns."""
+    """Return the path to a random value, drawn uniformly or key by key (so every key occurs)."""
     if rng.random() < 0.3:
         return rng.choice(list(places(tree)) or [()])
     way = ()
@@ -404,7 +403,7 @@ def _model_seed():
     with TemporaryDirectory() as folder:
         model.save(Path(folder) / 'm.yaml')
         content = yaml.safe_load((Path(folder) / 'm.yaml').read_bytes())
-        content.pop('digest', None)    # older files have none, and what it guards is looked at
+        content.pop('digest', None)    # older files have none
         return yaml.safe_dump(content).encode()
 
 
@@ -471,7 +470,7 @@ _MCAP = []
 
 
 def _read_metadata(path):
-    """Read a bag whose metadata is spoiled and whose file is good."""
+    """Read a bag with mutated metadata and a valid data file."""
     if not _MCAP:
         _MCAP.append(_bag_seed('mcap')())
     bag = path.parent / 'bag'
@@ -508,7 +507,7 @@ def _controllers_seed():
 
 
 def _read_controllers(path):
-    """Read the controllers of an arm whose robot YAML lies beside them."""
+    """Read a controllers file beside the robot YAML of its arm."""
     arm = replace(ARM, source=path.parent / f'{ARM.name}.yaml')
     check_controller(arm, 'arm_controller', 'position')
     controllers_for_namespace(replace(arm, tf_prefix='left_'), 'cell', path.parent)
@@ -521,8 +520,8 @@ def _joint_limits_seed():
 
 
 def _read_joint_limits(path):
-    """Propose a robot YAML with the limits of a file."""
-    return robot_template(ARM.urdf, base=path.parent, options=TemplateOptions(joint_limits=path))
+    """Create a robot YAML with the limits of a file."""
+    return robot_template(ARM.urdf, TemplateOptions(joint_limits=path), base=path.parent).text
 
 
 def _options_seed():
@@ -544,7 +543,7 @@ def _fleet_result_seed():
 
 
 def _read_fleet_result(path):
-    """Do with a stored result what the next run of a fleet does."""
+    """Use a stored result like the next run of a fleet."""
     result = RobotResult.load(path.parent)
     write_fleet_page([result], path.parent)
     return list(result.rows())

@@ -14,10 +14,10 @@
 """
 Run the fuzzers of the readers: `python test/fuzz/run.py --count 1000 [READER ...]`.
 
-Every case is read in a process whose memory is limited to 2 GB above what the libraries take,
-within 10 s (xacro 60 s), with warnings as errors. What is neither an answer nor the suite's own
-error is a failure: it is printed, and its file is kept in test/fuzz/corpus, which is read again in
-every run.
+Each case is read in a process whose memory is limited to 2 GB above that of the libraries, within
+10 s (xacro 60 s), with warnings as errors. Any outcome other than a result or an error of the
+package is a failure. It is printed, and its file is stored in test/fuzz/corpus, which every run
+reads again.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ MEMORY, BATCH = 2_000_000_000, 2000
 
 
 class TooLong(BaseException):
-    """A case took longer than its fuzzer allows."""
+    """A case exceeded the time limit of its fuzzer."""
 
 
 def alarm(number, frame):
-    """End a case."""
+    """End a case at its time limit."""
     raise TooLong
 
 
 def judge(fuzzer, path, noise):
-    """Return what went wrong when a file was read, '' where nothing did, and whether refused."""
+    """Return how reading a file failed (empty: it did not), and whether it was rejected."""
     before = os.fstat(noise).st_size
     signal.alarm(fuzzer.seconds)
     refused = False
@@ -85,7 +85,7 @@ def limited():
 
 
 def child(key, cases, path, report):
-    """Read cases, and write one line for each into `report`; runs in a process of its own."""
+    """Read cases and write one line for each into `report`; runs in its own process."""
     fuzzer, good = FUZZERS[key], FUZZERS[key].seed()
     noise = os.open(path.parent / 'noise', os.O_RDWR | os.O_CREAT | os.O_TRUNC)
     os.dup2(noise, 2)
@@ -106,7 +106,7 @@ def child(key, cases, path, report):
 
 
 def keep(key, path, wrong):
-    """Add a file that failed to the corpus, one for each thing that went wrong."""
+    """Add a failing file to the corpus, one for each kind of failure."""
     folder = CORPUS / key
     folder.mkdir(parents=True, exist_ok=True)
     name = hashlib.sha256(wrong.encode('utf-8', 'replace')).hexdigest()[:12]
@@ -114,7 +114,7 @@ def keep(key, path, wrong):
 
 
 def run(key, cases):
-    """Return how many cases were read and refused, and the failures by what went wrong."""
+    """Return the numbers of read and rejected cases, and the failures by kind."""
     count = refused = 0
     failures = {}
     with tempfile.TemporaryDirectory(dir='/dev/shm' if os.path.isdir('/dev/shm') else None) as f:
@@ -138,7 +138,7 @@ def run(key, cases):
             for line in lines:
                 parts = line.split('\t')
                 count += 1
-                if len(parts) < 3:    # it died here
+                if len(parts) < 3:    # the process died in this case
                     failures.setdefault(f'the process ended with status {status}', parts[0])
                     keep(key, path, f'status {status}')
                     continue
@@ -153,7 +153,7 @@ def run(key, cases):
 
 
 def main():
-    """Run what the command line asks for, and print a table."""
+    """Run the fuzzers named on the command line, and print a table."""
     parser = argparse.ArgumentParser()
     parser.add_argument('readers', nargs='*', help=f'of {", ".join(FUZZERS)}; all if none')
     parser.add_argument('--count', type=int, default=200)

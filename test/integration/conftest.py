@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A ROS system of separate processes over real middleware, on its own domain."""
+"""Fixtures of the integration tests: nodes as separate processes in a ROS domain of their own."""
 
 import os
 from pathlib import Path
@@ -25,16 +25,16 @@ from motions import excitation_of
 import numpy as np
 import pytest
 
-# two workers never meet, and another run of the tests beside them seldom; above 101 there is none
+# domains differ between two workers, and mostly between two runs; the largest domain is 101
 WORKER = int(os.environ.get('PYTEST_XDIST_WORKER', 'gw0')[2:]) % 2
 os.environ['ROS_DOMAIN_ID'] = str(10 + 2 * (os.getpid() % 40) + WORKER)
-os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'SYSTEM_DEFAULT'      # the profile says it
+os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'SYSTEM_DEFAULT'      # set by the profile
 os.environ['FASTDDS_DEFAULT_PROFILES_FILE'] = str(Path(__file__).with_name('loopback.xml'))
 os.environ.setdefault('OMP_NUM_THREADS', '1')
 
 
-PATIENCE = 240.0    # [s] for an answer: kernels are compiled at the first use, cores are shared
-# A shared computer stalls for longer than a robot's may.
+PATIENCE = 240.0    # [s] longest wait for a response: compilation at the first use, shared cores
+# tolerances for a shared computer, which stalls for longer than that of a robot may
 PATIENT = {'watch__stale': 2.0, 'brake__horizon': 2.5}
 
 
@@ -48,7 +48,11 @@ def ros():
 
 @pytest.fixture(scope='module')
 def own_domain():
-    """Keep a module whose last test kills a node apart: its services are known for 20 s more."""
+    """
+    Use another ROS domain for a module whose last test kills a node.
+
+    The middleware still announces the services of a killed node for 20 s.
+    """
     rclpy, before = ros(), os.environ['ROS_DOMAIN_ID']
     rclpy.try_shutdown()
     os.environ['ROS_DOMAIN_ID'] = str(90 + 2 * (int(before) // 2 % 5) + WORKER)
@@ -58,16 +62,16 @@ def own_domain():
 
 
 def node_of(name):
-    """Return the node that offers an action or a service."""
+    """Return the name of the node that offers an action or a service."""
     return name.split('/_action')[0].rsplit('/', 1)[0]
 
 
 class System:
-    """Processes of nodes, and a client node to talk to them."""
+    """Node processes, and a client node that calls them."""
 
     def __init__(self, data, sim_time=True):
         self.rclpy, self.data = ros(), data
-        self.sim_time = sim_time  # a busy computer then makes the robot slow, not late
+        self.sim_time = sim_time  # then a busy computer slows the robot but delays no messages
         self.processes, self.logs = {}, {}
         if not self.rclpy.ok():
             self.rclpy.init()
@@ -75,7 +79,7 @@ class System:
         self._clients, self.actions = {}, {}
 
     def start(self, node, **parameters):
-        """Start a node and wait until it is there."""
+        """Start a node and wait until it runs."""
         self.launch(node, **parameters)
         self.wait(lambda: node in self.client.get_node_names()
                   or self.processes[node].poll() is not None, PATIENCE)
@@ -87,8 +91,8 @@ class System:
         """
         Start a node.
 
-        In a `fresh` interpreter where its start matters; `prepare` is called in the process of
-        such a one, and `before` is what starts it.
+        With `fresh` the node runs in a new interpreter, for tests of its start. `prepare` is
+        called in the process of a forked node; `before` is the start of a fresh one's command.
         """
         parameters.setdefault('data_directory', str(self.data))
         if node == 'simulated_robot':
@@ -115,14 +119,14 @@ class System:
         return self.logs[node].read_text()
 
     def kill(self, node, number=signal.SIGKILL):
-        # after SIGKILL the middleware knows its services for up to 20 s more: such tests come last
+        # after SIGKILL the middleware announces the services for 20 s more: such tests run last
         process = self.processes.pop(node)
         process.send_signal(number)
         self.actions.clear()
         return process.wait(timeout=40)
 
     def close(self):
-        """End everything with SIGINT; return the exit codes."""
+        """End all processes with SIGINT, and return their exit codes."""
         processes, self.processes = self.processes, {}
         for process in processes.values():
             process.send_signal(signal.SIGINT)
@@ -145,7 +149,7 @@ class System:
             assert time.monotonic() < latest, f'not within {seconds} s'
 
     def live(self, seconds):
-        """Let the simulated robot live for so long: on a busy computer that takes longer."""
+        """Wait until the simulated robot has run for some time; a busy computer takes longer."""
         from rosgraph_msgs.msg import Clock
         stamps = []
         clock = self.client.create_subscription(
@@ -154,17 +158,17 @@ class System:
         self.client.destroy_subscription(clock)
 
     def settle(self, seconds=0.3):
-        """Let things happen."""
+        """Spin the client node for a while."""
         latest = time.monotonic() + seconds
         while time.monotonic() < latest:
             self.rclpy.spin_once(self.client, timeout_sec=0.02)
 
     def meet(self, node):
         """
-        Wait until a node has found all clients that were made here: else its answers are lost.
+        Wait until a node has discovered all clients created here; otherwise responses are lost.
 
-        They are announced in order, so who answers the last one knows those before; parameters
-        are a question that may be asked twice.
+        The middleware announces clients in order: a node that responds to the last client knows
+        the earlier ones, too. The call reads parameters, because it can be repeated.
         """
         from rcl_interfaces.srv import ListParameters
         client = self.client.create_client(ListParameters, f'{node}/list_parameters')
@@ -203,7 +207,7 @@ class System:
         assert all(result.successful for result in answer.results)
 
     def change(self, node, *transitions):
-        """Take a lifecycle node through transitions: 'configure', 'activate', 'deactivate'."""
+        """Apply transitions to a lifecycle node: 'configure', 'activate' or 'deactivate'."""
         from lifecycle_msgs.msg import Transition
         from lifecycle_msgs.srv import ChangeState
         for name in transitions:
@@ -216,7 +220,7 @@ class System:
 
 
 class Speeds:
-    """Speeds of the arm, heard by somebody else."""
+    """Records the speeds of the arm, with its own subscription."""
 
     def __init__(self, system):
         from sensor_msgs.msg import JointState
@@ -236,7 +240,7 @@ class Speeds:
         self.system.wait(lambda: self.speeds and self.speeds[-1] > speed)
 
     def deceleration_after(self, stamp):
-        """Largest loss of speed a second, over 50 ms."""
+        """Return the largest deceleration over 50 ms [rad/s^2 or m/s^2]."""
         t, v = np.array(self.stamps), np.array(self.speeds)
         t, v = t[t > stamp], v[t > stamp]
         window = round(0.05 / np.median(np.diff(t)))
@@ -254,7 +258,7 @@ def speeds(system):
 
 
 class Goal:
-    """A goal of an action of ours."""
+    """A goal that the test sends to an action."""
 
     def __init__(self, system, kind, name, /, **fields):
         from rclpy.action import ActionClient
@@ -275,7 +279,7 @@ class Goal:
 
 
 def rest_in(seconds):
-    """Return another client's trajectory to the middle of the panda's ranges."""
+    """Return another client's trajectory to the middle of the Panda's position ranges."""
     from robot_identification.arm import load_arm
     from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
     arm = load_arm('panda')
@@ -286,13 +290,13 @@ def rest_in(seconds):
 
 
 def latched():
-    """Return the quality of service of a speed scaling."""
+    """Return the quality of service of the speed scaling topic."""
     from rclpy.qos import DurabilityPolicy, QoSProfile
     return QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class Execution(Goal):
-    """A goal of the excitation node."""
+    """A goal of the action of the excitation node."""
 
     DESIGN = 6
 
@@ -314,7 +318,7 @@ class Execution(Goal):
 
 @pytest.fixture(scope='session')
 def excitations(tmp_path_factory):
-    """Two short motions of the panda: files a.yaml and b.yaml."""
+    """Write two short motions of the Panda: the files a.yaml and b.yaml."""
     from robot_identification.excitation import save_excitation
     folder = tmp_path_factory.mktemp('excitations')
     for name, source in (('a', 'panda_8s_margin'), ('b', 'panda_5s_margin')):

@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Nodes as processes of their own, forked from one that has imported their libraries.
+Nodes as processes that are forked from one that has already imported the libraries.
 
-What a node imports takes most of the processor time of a test; nothing else differs from a fresh
-interpreter. Tests whose subject is the start of a node start an interpreter.
+Imports take most of the processor time of a test. Otherwise a forked node behaves like one in a
+new interpreter. Tests of the start of a node use a new interpreter.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FORKS.set_forkserver_preload([
 
 
 class ForkedNode:
-    """A node that runs; its methods are those of `subprocess.Popen`."""
+    """A running node, with the methods of `subprocess.Popen`."""
 
     def __init__(self, node, arguments, log):
         self._process = FORKS.Process(target=_main, args=(
@@ -64,7 +64,7 @@ class ForkedNode:
 
 def _main(node, arguments, log, environment):
     take_streams(log, log)
-    faulthandler.enable()    # where a library crashed stands in the log
+    faulthandler.enable()    # the log shows where a library crashed
     sys.argv = [node, *arguments]
     os.environ.clear()
     os.environ.update(environment)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Launch files run for real, in a process of their own."""
+"""Runs launch files in a separate process."""
 
 from contextlib import contextmanager
 import importlib.util
@@ -44,7 +44,7 @@ needs_launch = pytest.mark.skipif(
 
 
 def laid_out(prefix):
-    """Lay this source tree out as colcon would install it."""
+    """Lay out this source tree as colcon installs it."""
     (prefix / 'share/ament_index/resource_index/packages').mkdir(parents=True)
     (prefix / 'share/ament_index/resource_index/packages/robot_identification').touch()
     (prefix / 'share/robot_identification').mkdir()
@@ -57,7 +57,7 @@ def laid_out(prefix):
 
 @contextmanager
 def launched(folder, files, *arguments):
-    """Run launch files; at the end SIGINT as from the terminal, and a look at how nodes ended."""
+    """Run launch files; then send SIGINT as from a terminal, and check how the nodes ended."""
     prefix = laid_out(folder / 'prefix')
     environment = {**os.environ, 'ROS_LOG_DIR': str(folder / 'log'), 'AMENT_PREFIX_PATH':
                    os.pathsep.join([str(prefix), os.environ.get('AMENT_PREFIX_PATH', '')]),
@@ -82,5 +82,5 @@ def launched(folder, files, *arguments):
 
 
 def ended_cleanly(folder):
-    """Return how many processes ended cleanly."""
+    """Return the number of processes that ended cleanly."""
     return (folder / 'out').read_text().count('process has finished cleanly')

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Random requests, by the types of the interfaces and by the values that break things.
+Random requests, made from the types of the interfaces and from critical values.
 
 ROBOT_IDENTIFICATION_REQUESTS=10000 pytest -s test/integration/test_requests.py -k alive
 """
@@ -39,7 +39,7 @@ LENGTHS = (0, 1, 2, 6, 7, 12, 2000)
 
 
 def folder_of_a_laboratory(folder):
-    """Fill a data folder with what people have in it."""
+    """Fill a data directory with typical files of a user."""
     arm = load_arm('two_link')
     model = IdentifiedModel(arm, arm.inertial_parameters, np.full(2, 0.01), 'coulomb_viscous',
                             np.tile([0.05, 0.02, 0.0], (2, 1)))
@@ -55,7 +55,7 @@ def folder_of_a_laboratory(folder):
 
 
 def value_of(kind, rng):
-    """Return a value of a type, as `get_fields_and_field_types` names it."""
+    """Return a random value of a type named as by `get_fields_and_field_types`."""
     found = re.fullmatch(r'sequence<(\w+)(?:, (\d+))?>', kind)
     if found:
         length = min(rng.choice(LENGTHS), int(found[2] or 10 ** 9))
@@ -72,7 +72,7 @@ def value_of(kind, rng):
 
 
 def request_of(kind, rng):
-    """Return a request in which some fields have a value, and the others their default."""
+    """Return a request in which some fields have random values, the others their default."""
     fields = kind.get_fields_and_field_types()
     part = rng.choice((0.1, 0.3, 1.0))
     return kind(**{name: value_of(type_, rng) for name, type_ in fields.items()
@@ -81,9 +81,9 @@ def request_of(kind, rng):
 
 def ask(system, service, action, count, seed):
     """
-    Send requests of one kind, one after the other; return the answers.
+    Send requests of one type one after the other, and return the responses.
 
-    `service` and `action` are (type, name); one of them is None.
+    `service` and `action` are pairs of type and name; one of them is None.
     """
     from action_msgs.msg import GoalStatus
     from rclpy.action import ActionClient

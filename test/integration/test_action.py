@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The arm is moved through the action FollowJointTrajectory, where control_msgs is installed."""
+"""Motions through the action FollowJointTrajectory; these tests need control_msgs."""
 
 import importlib.util
 import shutil
@@ -55,7 +55,7 @@ def test_auto_takes_the_action(system, speeds):
     assert result.reason == 'finished', result.message
     assert result.transport == 'action' and 'was cancelled' not in result.message
     assert max(result.largest_tracking_error) < 0.05
-    assert f"sends to '/{CONTROLLER}/follow_joint_trajectory' by the action" in (
+    assert f"are sent to '/{CONTROLLER}/follow_joint_trajectory' by action" in (
         system.log('excitation'))
 
 
@@ -169,7 +169,7 @@ def test_whole_motion_that_cannot_be_replaced_is_held(system, speeds):
     start_excitation(system, transport='action')
     execution = Execution(system, excitation='a.yaml')
     execution.reach(EXCITATION)
-    system.fault(reject=True)       # the braking trajectory as well
+    system.fault(reject=True)       # the braking trajectory is rejected, too
     began = time.monotonic()
     execution.handle.cancel_goal_async()
     result = execution.result()
@@ -200,7 +200,7 @@ def test_action_without_control_msgs_is_refused(tmp_path):
     system = System(tmp_path)
     try:
         system.start('simulated_robot', robot='panda', rate=RATE)
-        system.launch('excitation', **OPTIONS, transport='action')   # ends at once
+        system.launch('excitation', **OPTIONS, transport='action')   # the goal ends immediately
         assert system.processes.pop('excitation').wait(timeout=30) == 2
         assert 'control_msgs is not installed' in system.log('excitation')
     finally:

@@ -28,7 +28,7 @@ from robot_identification.online import trajectory_efforts
 
 @pytest.fixture(scope='module')
 def folder(tmp_path_factory):
-    """Return the folder of a model of the two-link arm and a recording of it without contact."""
+    """Return a folder with a model of the two-link arm and a recording without contact."""
     folder = tmp_path_factory.mktemp('work')
     arm = load_arm('two_link')
     model = IdentifiedModel(arm, arm.inertial_parameters, np.full(2, 0.01), 'coulomb_viscous',
@@ -72,7 +72,7 @@ def publisher(system):
 
 def stream(system, send, seconds, effort, until=lambda: False, clock=1000.0, speed=0.0,
            **words):
-    """Publish an arm at 200 Hz with its stamps, however busy the computer is; return where."""
+    """Publish joint states with stamps at 200 Hz, even on a busy computer; return the position."""
     begin = clock + time.monotonic()
     for k in range(round(200 * seconds)):
         place = np.array([0.3, 0.2]) + speed * k / 200
@@ -107,8 +107,8 @@ def test_external_torque_sees_a_push(system, folder):
     assert contacts[-1]
     stream(system, send, 20, pushed, lambda: abs(torques[-1][1] - 3.0) < 0.1)
     assert torques[-1][1] == pytest.approx(3.0, abs=0.2)
-    assert wrenches and np.isinf(deviations[-1].wrench.torque.x)    # which two joints do not feel
-    # efforts that are not numbers are left out and said, a clock that is set back begins anew
+    assert wrenches and np.isinf(deviations[-1].wrench.torque.x)    # it loads no joint
+    # NaN efforts are skipped with a warning; after the clock was set back, estimation starts again
     system.wait(lambda: 'contact is not monitored' in system.log('external_torque'))
     system.settle()
     del torques[:]
@@ -168,17 +168,17 @@ def test_compensation_begins_on_request_and_ends_on_doubt(system, folder):
     send = publisher(system)
     system.settle()
     stream(system, send, 0.5, [])
-    assert not commands    # nothing moves before it is asked for
+    assert not commands    # nothing moves before the request
     assert system.call(Trigger, '/feedforward/start').success
-    stream(system, send, 20, [], lambda: len(commands) > 20)    # efforts are not needed
+    stream(system, send, 20, [], lambda: len(commands) > 20)    # without measured efforts
     gravity = held(model, [0.3, 0.2])
     np.testing.assert_allclose(commands[-1], gravity, atol=0.01)
-    system.wait(lambda: 'no joint state for' in system.log('feedforward'))    # the watchdog
+    system.wait(lambda: 'no joint state for' in system.log('feedforward'))    # no joint states
     count = len(commands)
     stream(system, send, 0.3, [])
     assert len(commands) <= count + 1
     np.testing.assert_allclose(commands[-1], gravity, atol=0.01)
-    # deactivation: gravity alone, and nothing until it is active again
+    # deactivation: gravity torques once, then no command until activation
     assert system.call(Trigger, '/feedforward/start').success
     place = stream(system, send, 20, [], lambda: len(commands) > count + 20, speed=0.05)
     assert np.abs(commands[-1] - held(model, place)).min() > 2.0    # with friction
@@ -190,12 +190,12 @@ def test_compensation_begins_on_request_and_ends_on_doubt(system, folder):
     stream(system, send, 0.3, [])
     assert len(commands) == count
     system.change('feedforward', 'activate')
-    # of another arm: it does not begin, and says of which
+    # joint states of another arm: compensation does not start, and the message names its joints
     assert system.call(Trigger, '/feedforward/start').success
     stream(system, send, 20, [], lambda: 'but of wrist' in system.log('feedforward'),
            names=['wrist', 'hand'])
     assert 'but of wrist, hand' in system.log('feedforward')
-    # Ctrl-C leaves the arm with gravity alone
+    # after Ctrl-C the last command is the gravity torques
     del commands[:]
     assert system.call(Trigger, '/feedforward/start').success
     place = stream(system, send, 20, [], lambda: len(commands) > 20, speed=0.05)
@@ -209,7 +209,7 @@ def test_compensation_begins_on_request_and_ends_on_doubt(system, folder):
 
 @needs_launch
 def test_launch_files_bring_the_model_to_work_on_the_simulated_robot(system, folder, tmp_path):
-    """A trajectory goes through and the arm follows; when the robot falls silent, that is said."""
+    """The arm follows a trajectory; if the robot stops publishing, a warning is issued."""
     from sensor_msgs.msg import JointState
     from std_msgs.msg import Bool
     from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -237,7 +237,7 @@ def test_launch_files_bring_the_model_to_work_on_the_simulated_robot(system, fol
             point = JointTrajectoryPoint(positions=place, velocities=[0.0, 0.0])
             point.time_from_start.sec, point.time_from_start.nanosec = 2 * k, 100_000_000
             message.points.append(point)
-        for _ in range(5):    # a node that has just started may not know the controller yet
+        for _ in range(5):    # a new node may not have discovered the controller yet
             before = said().count('not passed on')
             sender.publish(message)
             system.wait(lambda n=before: there() or said().count('not passed on') > n, 30)

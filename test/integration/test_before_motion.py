@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What is wrong before a motion is said, and nothing moves."""
+"""Conditions that prevent a motion are reported before anything moves."""
 
 import dataclasses
 import shutil
@@ -66,7 +66,7 @@ def test_start_outside_limits_and_wrong_controller(tmp_path, excitations):
 
 
 def move(system, seconds):
-    """Move the arm by the controller's topic."""
+    """Move the arm through the controller's topic."""
     from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
     arm = load_arm('two_link')
     publisher = system.client.create_publisher(
@@ -106,11 +106,11 @@ def test_motion_that_is_designed_on_request(tmp_path):
         assert load_excitation(tmp_path / 'new.yaml').period == 4.0
         again = Execution(system, **goal).result()
         assert again.reason == 'excitation' and 'already exists' in again.message
-        move(system, seconds=5)    # somebody else does
+        move(system, seconds=5)    # another client moves the arm
         result = Execution(system, excitation='new.yaml').result()
         assert result.reason == 'arm_moves', result.message
         assert system.kill('excitation', signal.SIGINT) == 0
-        system.sim_time = False     # its clock is another one than that of the stamps
+        system.sim_time = False     # the node's clock differs from that of the stamps
         system.start('excitation', robot='two_link', autostart=True)
         assert Execution(system, excitation='new.yaml').result().reason == 'clock'
         assert system.kill('simulated_robot', signal.SIGINT) == 0

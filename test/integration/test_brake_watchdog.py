@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What is published for a node that is gone, by the process that waits for it."""
+"""The brake watchdog publishes a braking trajectory if the node has died or stalled."""
 
 import os
 import signal
@@ -51,7 +51,7 @@ def dead_man(system):
 
 @pytest.fixture
 def heard(system, dead_man):
-    """Hear what is published, once the process has found who listens."""
+    """Return what the watchdog publishes after it has discovered the subscriber."""
     from trajectory_msgs.msg import JointTrajectory
     heard = []
     subscription = system.listen(JointTrajectory, TOPIC,
@@ -105,10 +105,10 @@ def test_a_dead_man_that_was_held_up_takes_a_later_one(system, dead_man, heard):
 
 
 def test_a_dead_man_that_was_held_up_knows_the_newest_alone(system, dead_man, heard):
-    """The node has braked by itself meanwhile, or goes on: old trajectories would be a step."""
+    """A watchdog that has stalled only uses the newest trajectories; older ones cause a step."""
     for newest in ((), [(rest_in(9), after(system, LONG))]):
         os.kill(dead_man.process.pid, signal.SIGSTOP)
-        for number in range(200):       # several times what a pipe holds
+        for number in range(200):       # several times the capacity of a pipe
             dead_man.leave([(rest_in(number), after(system, LONG))] * 20, after(system, 0.0))
         dead_man.leave(newest, after(system, LONG))
         os.kill(dead_man.process.pid, signal.SIGCONT)
@@ -140,7 +140,7 @@ def test_a_node_that_dies_leaves_what_was_whole():
     memory, waiting = SharedContent(file), PendingMessages(SharedContent(file))
     assert waiting.due(250, True) is None
     memory.write(HEADER.pack(200, 2) + ITEM.pack(220, 5) + b'early' + ITEM.pack(300, 5) + b'whole')
-    os.pwrite(file, b'torn', VERSION.size)    # of the next one, into the other place
+    os.pwrite(file, b'torn', VERSION.size)    # a part of the next content, in the other slot
     assert waiting.due(150, False) is None
     assert waiting.due(250, False) == b'whole' and waiting.due(250, True) is None
     memory.write(HEADER.pack(200, 1) + ITEM.pack(220, 5) + b'early')

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""An arm that runs is taken from its robot_description, by command and by launch file."""
+"""A robot YAML from the topic robot_description of a running arm, by command and launch file."""
 
 import os
 import subprocess
@@ -30,7 +30,7 @@ NODES = ('excitation', 'recorder', 'identification', 'validation')
 
 @pytest.fixture
 def system(tmp_path):
-    """Return a Panda that shows itself as a driver does."""
+    """Start a Panda that publishes its URDF as a driver does."""
     ros()
     from rclpy.qos import DurabilityPolicy, QoSProfile
     from std_msgs.msg import String
@@ -49,13 +49,13 @@ def is_the_panda(path):
     arm, panda = load_arm(path), load_arm('panda')
     assert arm.joint_names == panda.joint_names
     assert np.all(arm.limits.lower <= panda.limits.lower) and (
-        np.all(arm.limits.upper >= panda.limits.upper))    # the robot YAML narrows the URDF's
+        np.all(arm.limits.upper >= panda.limits.upper))    # narrower in the robot YAML
     np.testing.assert_array_equal(arm.limits.acceleration, 2.0)
     assert (arm.effort.quantity, arm.effort.side) == ('torque', 'joint')
 
 
 def init(folder, *more):
-    """Run `init --from-topic` as a user does."""
+    """Run the command `init --from-topic`."""
     environment = {name: value for name, value in os.environ.items()
                    if name != '_ROS_WHEELS_BOOTSTRAP_COMPLETE'}
     return subprocess.run(
@@ -69,7 +69,7 @@ def test_init_takes_the_arm_that_runs(system, tmp_path):
     folder.mkdir()
     refused = init(folder, '--tip', 'nose')
     assert refused.returncode == 2 and "no link 'nose'" in ' '.join(refused.stderr.split())
-    assert not list(folder.iterdir())    # so that the next attempt needs no --force
+    assert not list(folder.iterdir())    # so the next call needs no --force
     done = init(folder, '--effort', EFFORT, '--acceleration', '2')
     assert done.returncode == 0, done.stderr
     assert 'nothing is left to fill in' in done.stdout

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The whole job over real middleware, in separate processes."""
+"""The complete workflow on ROS: design, execution, recording, identification and validation."""
 
 import itertools
 import shutil
@@ -26,7 +26,7 @@ from robot_identification.excitation import load_excitation
 
 
 def torque(folder, parameters):
-    """Torques along the motion b, (N, n) [N m], of base parameters."""
+    """Return torques along the motion b for base parameters, (N, n) [N m]."""
     arm = load_arm('panda')
     base = base_parameters(ModelStructure.of(arm, 'coulomb_viscous'))
     _, q, v, a = load_excitation(folder / 'b.yaml').sample(20.0)
@@ -104,7 +104,7 @@ def test_excite_record_identify_validate(tmp_path, excitations):
         assert len(last.innovation) == len(last.used) == len(last.joint_names) == 7
         found = torque(tmp_path, last.values), torque(tmp_path, answer.parameter_values)
         assert np.all(rms(found[0] - found[1]) < 0.1 * rms(found[1]))
-        assert any(b.updates < a.updates for a, b in itertools.pairwise(online))   # the reset
+        assert any(b.updates < a.updates for a, b in itertools.pairwise(online))  # after the reset
 
         refused = system.call(Validate, '/validation/validate', model='../results/model.yaml',
                               recording='run_b')

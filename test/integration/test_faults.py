@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Whatever goes wrong, the arm comes to rest with bounded deceleration and a named reason."""
+"""After every fault the arm comes to rest with bounded deceleration, and the reason is named."""
 
 import re
 import shutil
@@ -134,7 +134,7 @@ def test_clocks(system, speeds):
     system.fault(**CALM)
     assert refused.reason == 'clock', refused.message
     ahead = float(re.search(r'is ([\d.]+) s ahead', refused.message)[1])
-    assert ahead == pytest.approx(0.4, abs=0.1)    # a message may come late
+    assert ahead == pytest.approx(0.4, abs=0.1)    # the message may be late
     execution = Execution(system, excitation='a.yaml')
     execution.reach(APPROACH)
     system.fault(clock=3.0)
@@ -216,6 +216,6 @@ def test_killed_excitation_leaves_an_arm_that_brakes(system, speeds):
     died = speeds.stamps[-1]
     speeds.wait_for_rest()
     moving = np.array(speeds.stamps)[np.array(speeds.speeds) > 0.02]
-    # a horizon of 2.5 s, two more for a dead man that is held up, the tail, late messages
+    # horizon of 2.5 s, 2 s more if the watchdog stalls, braking time, late messages
     assert moving[-1] - died < 7.0
     assert speeds.deceleration_after(died) < load_arm('panda').limits.acceleration.max()

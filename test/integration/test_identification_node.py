@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The services and actions of the identification node that the whole job does not need."""
+"""Services and actions of the identification node that test_end_to_end does not use."""
 
 from conftest import Goal, ros, System
 import numpy as np
@@ -120,7 +120,7 @@ def test_identification_that_is_refused(system, request_, text):
 
 
 def test_what_a_request_states_is_what_identify_does(system):
-    """Settings, delays, prior and limits of links are those of the command."""
+    """Settings, delays, prior and limits of a request have the effect of the command options."""
     from robot_identification import identify, load_recording
     from robot_identification.estimation.link_limits import load_limits
     from robot_identification_interfaces.srv import Identify

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Launch files bring their nodes up for real, and SIGINT brings them down, cleanly.
+Launch files start their nodes, and SIGINT ends the nodes cleanly.
 
 ROBOT_IDENTIFICATION_LAUNCH_FILES='ur fr3' runs the files of these robots as well.
 """

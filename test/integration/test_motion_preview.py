@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What the arm is about to do is shown to RViz and MoveIt, also by a node that moves nothing."""
+"""Motions are previewed in RViz and MoveIt, also by an inactive node."""
 
 import dataclasses
 import importlib.util
@@ -58,7 +58,7 @@ def system(tmp_path_factory, excitations, own_domain):
 
 
 def planned(arm, q, speed=1.0, **changed):
-    """Return a motion of the panda from q, and its plan."""
+    """Return an excitation of the Panda and its plan from the position q."""
     motion = excitation_of('panda_5s_margin', arm)
     plan = plan_motion(arm, motion, q, speed=speed, periods=2)
     return dataclasses.replace(motion, requirements=dataclasses.replace(
@@ -99,10 +99,10 @@ def test_markers_are_what_the_plan_does():
     np.testing.assert_allclose(approach[-1], at(settled), atol=1e-12)
     np.testing.assert_allclose(path[[0, -1]], [at(run_in), at(plan.duration)], atol=1e-12)
     near = np.linalg.norm(path - at(plan.start_of('excitation') + 0.37 * motion.period), axis=1)
-    assert near.min() < 0.02            # the whole period is drawn
-    assert np.linalg.norm(np.diff(path, axis=0), axis=1).max() < 0.05   # run-out where it ended
+    assert near.min() < 0.02            # the path contains the whole period
+    assert np.linalg.norm(np.diff(path, axis=0), axis=1).max() < 0.05   # no gap before the run-out
     np.testing.assert_allclose(start[-1], at(settled), atol=1e-12)
-    assert len(start) == arm.n + 2      # base, joints, tool
+    assert len(start) == arm.n + 2      # origins of base, joints and tool
     floor, box = shown['floor'], shown['boxes']
     assert floor.pose.position.z + floor.scale.z / 2 == pytest.approx(-0.1)
     assert floor.scale.x > 2 * np.abs(path).max()
@@ -122,7 +122,7 @@ def test_moveit_shows_what_the_controller_gets():
     arm = dataclasses.replace(load_arm('panda'), tf_prefix='left_')
     q = 0.55 * arm.limits.lower + 0.45 * arm.limits.upper
     motion, plan = planned(arm, q, speed=0.12)
-    assert 1e-3 < plan.start_of('run_in') % 0.02 < 0.019    # between two points
+    assert 1e-3 < plan.start_of('run_in') % 0.02 < 0.019    # the path passes between two points
     message = display_trajectory(arm, plan, motion)
     assert message.model_id == 'panda'
     assert tuple(message.trajectory_start.joint_state.name) == arm.ros_joint_names
@@ -137,7 +137,7 @@ def test_moveit_shows_what_the_controller_gets():
                  for time, p in zip(t, found.points)]
         begin += t[-1]
     assert begin == pytest.approx(plan.duration, abs=1e-6)
-    assert np.abs(excitation.points[0].velocities).max() == 0   # it begins at rest
+    assert np.abs(excitation.points[0].velocities).max() == 0   # starts at rest
     rows = np.array(rows)
     np.testing.assert_allclose(rows[:, 1:], np.concatenate(plan.evaluate(rows[:, 0]), axis=1),
                                atol=1e-5)
@@ -166,7 +166,7 @@ def test_rehearsal_moves_nothing_and_shows(system, speeds):
     result = Execution(system, excitation='new.yaml', design=True).result()
     assert result.reason == 'not_active' and 'Rehearsed' not in result.message
     assert max(speeds.speeds) < 0.02
-    # a result is kept for those who ask late
+    # a result can also be requested later
     system.wait(lambda: speeds.stamps[-1] > ended + 11)
     first.future = first.handle.get_result_async()
     assert first.result().reason == 'not_active'

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The recorder over real middleware: nothing is lost, and what is wrong is said."""
+"""The recorder loses no message and reports errors."""
 
 import os
 from pathlib import Path
@@ -46,7 +46,7 @@ def cpu(pid):
 
 def test_nothing_is_lost_at_1_khz_under_load(system, tmp_path, excitations):
     from robot_identification_interfaces.srv import StartRecording, StopRecording
-    system.sim_time = True      # a busy computer makes the robot slow, the excitation not late
+    system.sim_time = True      # a busy computer slows the robot but does not delay messages
     system.start('simulated_robot', robot='panda')
     system.start('recorder', robot='panda', use_sim_time=False)
     system.start('excitation', robot='panda', autostart=True, approach_speed=1.0, **PATIENT)
@@ -67,13 +67,13 @@ def test_nothing_is_lost_at_1_khz_under_load(system, tmp_path, excitations):
     assert not second.success and 'is already being recorded' in second.message
     answer = system.call(StopRecording, '/recorder/stop')
     execution.handle.cancel_goal_async()
-    assert execution.result().reason == 'cancelled', execution.result().message   # until now
+    assert execution.result().reason == 'cancelled', execution.result().message
     print(f'{answer.joint_states} joint states of {answer.duration:.1f} s in {SECONDS:g} s, CPU '
           f'{part:.1%} of a core')
     assert answer.success, answer.message
     assert (answer.gaps, answer.duplicates, answer.out_of_order) == (0, 0, 0)
     assert answer.joint_states == round(answer.duration * 1000) + 1
-    assert answer.joint_states > 500     # however slow the simulation is on this computer
+    assert answer.joint_states > 500     # independent of the speed of the simulation
     assert part < 0.15
     arm = load_arm('panda')
     back = load_recording(tmp_path / 'run', arm)
@@ -115,7 +115,7 @@ time.sleep(3.0)
 @pytest.mark.skipif('ROBOT_IDENTIFICATION_RECORDING_SECONDS' not in os.environ,
                     reason='for a quiet computer: set ROBOT_IDENTIFICATION_RECORDING_SECONDS')
 def test_nothing_is_lost_of_a_robot_with_its_own_clock(system, tmp_path, excitations):
-    """At 1 kHz of the wall clock, beside an excitation: it neither waits nor slows down."""
+    """At 1 kHz of real time, during an excitation, the recorder does not slow the robot down."""
     from robot_identification_interfaces.srv import StartRecording, StopRecording
     system.sim_time = True
     system.launch('simulated_robot', robot='panda', rate=250.0)
@@ -149,14 +149,14 @@ def test_nothing_is_lost_of_a_robot_with_its_own_clock(system, tmp_path, excitat
     assert (answer.gaps, answer.duplicates, answer.out_of_order) == (0, 0, 0)
     back = load_recording(tmp_path / 'run', load_arm('panda'))
     begin = round(back.q[0, 0] / 1e-3)
-    assert begin <= first + 1000        # discovery takes its time; from then on all are there
+    assert begin <= first + 1000        # discovery takes some time; after it no message is missing
     assert len(back) == answer.joint_states == first + 1000 + count - begin + 1
 
 
 def test_faults_are_counted_and_other_topics_recorded(system, tmp_path):
     from robot_identification_interfaces.srv import StartRecording, StopRecording
     from rosbags.highlevel import AnyReader
-    system.sim_time = True    # a computer that stalls then makes no gap of its own
+    system.sim_time = True    # on simulation time, a stall of the computer causes no gap
     system.start('simulated_robot', robot='panda', rate=200.0)
     system.start('recorder', robot='panda', topics='[/diagnostics]')
     refused = system.call(StartRecording, '/recorder/start', name='../out')
@@ -164,7 +164,7 @@ def test_faults_are_counted_and_other_topics_recorded(system, tmp_path):
     nothing = system.call(StopRecording, '/recorder/stop')
     assert not nothing.success and nothing.message == 'nothing is being recorded'
     assert system.call(StartRecording, '/recorder/start', name='run').success
-    system.fault(repeat=0.04)    # 8 of 200 expected; none at all has p = 3e-4
+    system.fault(repeat=0.04)    # 8 of 200 are expected; none has probability 3e-4
     system.live(1.0)
     system.fault(repeat=0.0, silent=True)
     system.live(0.2)
@@ -185,7 +185,10 @@ def test_faults_are_counted_and_other_topics_recorded(system, tmp_path):
 def test_a_bag_says_what_it_is_of(system, tmp_path):
     from rclpy.qos import DurabilityPolicy, QoSProfile
     from robot_identification.recording.bag.bag import Bag
-    from robot_identification.recording.bag.bag_description import last_texts, load_arm_from_bag
+    from robot_identification.recording.bag.bag_description import (
+        load_arm_from_bag,
+        read_last_texts,
+    )
     from robot_identification_interfaces.srv import StartRecording, StopRecording
     from std_msgs.msg import String
     import yaml
@@ -197,10 +200,10 @@ def test_a_bag_says_what_it_is_of(system, tmp_path):
     assert system.call(StartRecording, '/recorder/start', name='run').success
     system.wait(lambda: (tmp_path / 'run' / 'facts.yaml').exists())
     assert system.call(StopRecording, '/recorder/stop').success
-    (bag,) = (tmp_path / 'run').glob('*.mcap')    # alone
+    (bag,) = (tmp_path / 'run').glob('*.mcap')    # the only topic
     arm, _ = load_arm_from_bag(bag)
     assert arm.joint_names == load_arm('two_link').joint_names
-    told = last_texts(Bag(bag))
+    told = read_last_texts(Bag(bag))
     assert told['/robot_description'] == '<robot/>'
     facts = yaml.safe_load(told['/recorder/facts'])
     assert {'ros', 'rmw', 'robot_identification'} <= set(facts['versions'])
@@ -214,7 +217,7 @@ def test_full_disk_is_reported_and_the_bag_closed(system, tmp_path):
     from robot_identification_interfaces.srv import StartRecording, StopRecording
 
     def small_files():
-        # files end at 1.5 MB: the recorder's bag is the only one of its files that comes so far
+        # file sizes are limited to 1.5 MB, which only the recorder's bag reaches
         resource.setrlimit(resource.RLIMIT_FSIZE, (1_500_000, 1_500_000))
     system.start('simulated_robot', robot='panda')
     system.launch('recorder', prepare=small_files, robot='panda')
@@ -226,7 +229,7 @@ def test_full_disk_is_reported_and_the_bag_closed(system, tmp_path):
     assert not answer.success and 'File too large' in answer.message
     back = load_recording(tmp_path / 'full', load_arm('panda'))
     assert back.duration > 1.0
-    again = system.call(StartRecording, '/recorder/start', name='next')   # it still works
+    again = system.call(StartRecording, '/recorder/start', name='next')   # the node still works
     assert again.success, again.message
 
 
@@ -260,7 +263,7 @@ def test_recordings_have_an_owner_and_a_lease(system, tmp_path, excitations):
     given = {'robot': 'panda', 'autostart': True, 'approach_speed': 1.0, **PATIENT}
     system.launch('excitation', **given)
     system.wait(lambda: set(system.processes) <= set(system.client.get_node_names()), 240)
-    # a foreign recording is neither ended nor returned by an execution that was refused
+    # a rejected execution neither ends nor returns the recording of another client
     mine = system.call(*start, name='mine')
     assert mine.success, mine.message
     result = Execution(system, excitation='b.yaml', recording='other').result()
@@ -272,21 +275,21 @@ def test_recordings_have_an_owner_and_a_lease(system, tmp_path, excitations):
     assert ended.success and ended.path == mine.path and ended.joint_states > 500
     again = system.call(*stop)
     assert not again.success and again.message == 'nothing is being recorded'
-    # what is not renewed ends by itself, and its owner learns what came of it
+    # a recording that is not renewed ends by itself; its client can still request the result
     leased = system.call(*start, name='leased', lease=1.0)
     assert leased.success
     system.wait(lambda: 'the recording was ended' in system.log('recorder'))
     late = system.call(*stop, path=leased.path)
     assert late.success and late.path == leased.path and late.duration > 0
-    # so does the recording of a node that is killed, and the next execution works
+    # so does the recording of a killed node; the next execution works
     execution = Execution(system, excitation='b.yaml', recording='killed')
     execution.reach(3)
     system.kill('excitation')
-    system.wait(lambda: "killed' is gone" in system.log('recorder'))
+    system.wait(lambda: "killed' no longer renews" in system.log('recorder'))
     assert load_recording(tmp_path / 'killed', load_arm('panda')).duration > 0.5
     system.launch('excitation', **given)
     system.wait(lambda: system.client.get_node_names().count('excitation') == 2
                 or "'excitation'" in system.log('excitation'), 60)
-    time.sleep(5.0)     # the brake of the one before ends, and this one is found
+    time.sleep(5.0)     # the watchdog of the killed node ends, and the new node's is discovered
     result = Execution(system, excitation='b.yaml', recording='next').result()
     assert result.success and result.recording == str(tmp_path / 'next'), result.message

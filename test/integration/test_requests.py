@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Requests of every value are answered with a sentence, and nodes live on."""
+"""Every request is answered with a message, whatever its values, and the nodes keep running."""
 
 import hashlib
 import math
@@ -28,7 +28,7 @@ COUNT = int(os.environ.get('ROBOT_IDENTIFICATION_REQUESTS', '40'))
 
 
 def contents(folder):
-    """Return what must stay as it is."""
+    """Return the files that must not change, with their contents."""
     return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
             for name in ('keep.yaml', 'run.csv', 'model.yaml')}
 
@@ -83,7 +83,7 @@ def test_nodes_stay_alive(system, tmp_path):
 
 
 def trajectory(rng):
-    """Return a trajectory of somebody who makes mistakes."""
+    """Return a trajectory with random mistakes."""
     from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
     message = JointTrajectory(joint_names=rng.choice((
         ['joint_1', 'joint_2'], ['joint_1', 'joint_2'], ['joint_1'], [], ['joint_1'] * 2, ['x'])))
@@ -99,7 +99,7 @@ def trajectory(rng):
 
 
 def test_joint_states_of_any_kind(system):
-    """Partial, extra, empty, ragged and repeated: nodes live, and the arm's own are heard."""
+    """Nodes survive incomplete, extended, empty, ragged and repeated joint states."""
     from robot_identification_interfaces.srv import StartRecording, StopRecording
     from sensor_msgs.msg import JointState
     from trajectory_msgs.msg import JointTrajectory
@@ -116,7 +116,7 @@ def test_joint_states_of_any_kind(system):
     wishes = system.client.create_publisher(JointTrajectory, '/feedforward/joint_trajectory', 10)
     system.wait(lambda: publisher.get_subscription_count() >= 3
                 and wishes.get_subscription_count(), 240)
-    motion = Execution(system, excitation='keep.yaml')    # refused, whatever arrives
+    motion = Execution(system, excitation='keep.yaml')    # always refused
     future = system.call_async(StartRecording, '/recorder/start', name='odd')
     sent, begin = 0, time.monotonic()
     while sent < 400 or (not predicted and time.monotonic() < begin + 120):

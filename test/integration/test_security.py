@@ -12,9 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-What nodes publish, subscribe, offer and call is what the SROS2 policy allows them.
+Nodes only use the topics, services and actions that the SROS2 policy allows.
 
-ROBOT_IDENTIFICATION_WRITE_POLICY=1 adds to the policy what was seen and is not in it.
+ROBOT_IDENTIFICATION_WRITE_POLICY=1 adds names that were seen but are missing in the policy.
 """
 
 from collections import defaultdict
@@ -39,7 +39,7 @@ KINDS = {'topics': ('publish', 'subscribe'), 'services': ('reply', 'request'),
 
 
 def allowed():
-    """Return the names that the policy allows, by node and right."""
+    """Return the names that the policy allows, by node and permission."""
     found = defaultdict(set)
     for enclave in ElementTree.parse(POLICY).getroot().iter('enclave'):
         for profile in enclave.iter('profile'):
@@ -54,12 +54,12 @@ def allowed():
 
 
 def process(node):
-    """Return the program in which a node runs."""
+    """Return the command that runs a node's process."""
     return next(name for name, nodes in NODES.items() if node in nodes)
 
 
 def seen(client, node):
-    """Return what a node has at present, by right."""
+    """Return the names that a node uses at present, by permission."""
     from rclpy import action
     graph = {
         ('topics', 'publish'): client.get_publisher_names_and_types_by_node,
@@ -75,7 +75,7 @@ def seen(client, node):
 
 
 class Watched(System):
-    """Adds up what the nodes have."""
+    """Accumulates the names that the nodes use."""
 
     def __init__(self, data):
         super().__init__(data)
@@ -88,7 +88,7 @@ class Watched(System):
                 try:
                     found = seen(self.client, node)
                 except self.rclpy.node.NodeNameNonExistentError:
-                    continue    # it has just gone
+                    continue    # the node has just ended
                 for right, names in found.items():
                     self.found[right] |= names
 
@@ -137,7 +137,7 @@ def test_the_policy_allows_what_nodes_do(system, tmp_path):
 
 
 def write(found):
-    """Write the policy with what it has and what was seen."""
+    """Write the policy with its present names and those that were seen."""
     policy = allowed() if POLICY.exists() else defaultdict(set)
     for right, names in found.items():
         policy[right] |= names

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Nodes end cleanly when they are told to, also while they start, and say what they lack."""
+"""Nodes end cleanly on request, even while they start, and report missing requirements."""
 
 import signal
 import sys
@@ -60,12 +60,12 @@ def test_a_node_ends_with_the_launch_that_was_killed(tmp_path, node):
     ros()
     system = System(tmp_path, sim_time=False)
     starter = 'import subprocess, sys; subprocess.call(sys.argv[1:])'
-    # the tests may run under nohup, with which a node is to stay
+    # under nohup, which tests may use, a node keeps running
     system.launch(node, prepare=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
                   before=(sys.executable, '-c', starter), robot='two_link')
     system.wait(lambda: node in system.client.get_node_names(), 240)
     system.kill(node)
     system.wait(lambda: node not in system.client.get_node_names(), 60)
-    assert 'the process that started this node is gone' in system.log(node)
+    assert 'the process that started this node has ended' in system.log(node)
     assert 'Traceback' not in system.log(node)
     system.close()

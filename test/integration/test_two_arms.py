@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Two arms in two namespaces in one launch: the launch file of the documentation, run for real."""
+"""Two arms in two namespaces, started by the launch file in the documentation."""
 
 import dataclasses
 from pathlib import Path
@@ -29,7 +29,7 @@ import yaml
 pytestmark = needs_launch
 DOCUMENT = Path(__file__).parents[2] / 'docs' / 'ros2_control.md'
 NODES = ('simulated_robot', 'excitation', 'recorder', 'identification', 'validation')
-# a busy computer is no fault of the arm's
+# tolerances for a busy computer
 PATIENT = {'/**/excitation': {'ros__parameters': {
     'watch': {'stale': 2.0}, 'brake': {'horizon': 3.0}, 'approach_speed': 1.0}},
     '/**/simulated_robot': {'ros__parameters': {'rate': 100.0}}}
@@ -38,7 +38,7 @@ BUSY = ('late', 'stale_joint_states', 'clock', 'tracking_error', 'not_at_rest')
 
 @pytest.fixture
 def cell(tmp_path):
-    """Return the documentation's launch file, with two pandas."""
+    """Return the documentation's launch file, adapted to two Pandas."""
     text = re.search(r'## Several arms.*?```python\n(.*?)```', DOCUMENT.read_text(), re.S).group(1)
     changed = re.sub(r"\('(left|right)', '\w+'\)", r"('\1', 'panda')", text)
     assert changed != text
@@ -97,5 +97,5 @@ def test_two_arms_share_one_system(tmp_path, cell, excitations):
     arm = load_arm('panda')
     recording = load_recording(moved.recording, dataclasses.replace(arm, tf_prefix='left_'))
     assert recording.joint_names == arm.joint_names and recording.duration > 0.1
-    with pytest.raises(RecordingError, match='say `tf_prefix: left_` in the robot YAML'):
+    with pytest.raises(RecordingError, match='set `tf_prefix: left_` in the robot YAML'):
         load_recording(moved.recording, arm)

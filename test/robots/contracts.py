@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What every shipped robot promises; the tests of this folder hold it to that."""
+"""Properties of every shipped robot, which the tests of this folder check."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ needs_xacro = pytest.mark.skipif(importlib.util.find_spec('xacro') is None,
 @dataclass(frozen=True)
 class Contract:
     joints: tuple[str, ...]
-    base_parameters: int               # inertial ones, without rotor inertias and friction
+    base_parameters: int               # inertial base parameters
     locked: tuple[str, ...] = ()
-    own_urdf: bool = True              # written for this package
-    wrist: tuple[str, ...] = field(default=())    # joints that ros2_control holds
+    own_urdf: bool = True              # URDFs written for this package
+    wrist: tuple[str, ...] = field(default=())    # joints that ros2_control commands
 
 
 def _numbered(prefix: str, count: int) -> tuple[str, ...]:

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Every shipped robot goes through the whole chain in simulation."""
+"""Every shipped robot passes the complete workflow in simulation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from robot_identification.simulation import Plant, PlantOptions, simulate
 @pytest.mark.parametrize('name', CONTRACTS)
 def test_design_simulate_identify(name):
     arm = arm_of(name)
-    if name == 'er16':      # sticks in slow motions: friction is most of its torque
+    if name == 'er16':      # it sticks in slow motions, because most of its torque is friction
         training, other = excitation_of('er16_10s', arm), excitation_of('er16_8s', arm)
     else:
         training, other = SumOfSines(arm, 6.0, 3, seed=0), SumOfSines(arm, 6.0, 2, seed=1)
@@ -38,5 +38,5 @@ def test_design_simulate_identify(name):
     assert result.verdict.passed, result.verdict.reasons
     predicted = result.model.torque(check.q, check.v, check.a)
     assert np.linalg.norm(predicted - check.torque) < 0.10 * np.linalg.norm(check.torque)
-    urdf = arm.inertial_parameters    # the plant is not the URDF: what was learned is not its echo
+    urdf = arm.inertial_parameters    # the plant differs from the URDF
     assert not np.allclose(result.model.inertial, urdf, rtol=0.02)

@@ -66,7 +66,7 @@ def test_controllers_that_hardware_would_not_load_are_refused():
     arm = arm_of('ur5e')
     check_controller(arm, 'joint_trajectory_controller', 'position')
     check_controller(arm, 'joint_trajectory_effort_controller', 'effort')
-    with pytest.raises(ConfigurationError, match='take controller:=joint_trajectory_effort_cont'):
+    with pytest.raises(ConfigurationError, match='use controller:=joint_trajectory_effort_cont'):
         check_controller(arm, 'joint_trajectory_controller', 'effort')
     with pytest.raises(ConfigurationError, match="no controller 'arm_controller'; it has:"):
         check_controller(arm, 'arm_controller', 'position')
@@ -144,7 +144,7 @@ def test_own_robot_from_the_templates(tmp_path):
     shutil.copy(shared_folder('config') / 'template_controllers.yaml',
                 tmp_path / 'my_arm_controllers.yaml')
     template = (shared_folder('urdf') / 'template.urdf.xacro').read_text(encoding='utf-8')
-    # outside an ament workspace $(find robot_identification) has nothing to find
+    # outside an ament workspace $(find robot_identification) fails
     (tmp_path / 'my_arm.urdf.xacro').write_text(template.replace(
         '$(find robot_identification)/urdf', str(shared_folder('urdf'))), encoding='utf-8')
     arm = load_arm(tmp_path / 'my_arm.yaml')

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Collision geometry of the shipped arms: there is some, it is large enough, and it can move."""
+"""Collision geometry of the shipped arms: it exists, is large enough, and permits motion."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from robot_identification.arm.meshes import with_mesh_paths
 from robot_identification.excitation import build_scene, check_certificate, design, Requirements
 
 OWN = [name for name, contract in CONTRACTS.items() if contract.own_urdf]
-FRAMES = {'tool0', 'fr3_link8'}      # links that are frames only
-BARE = {'two_link': {'base_link'}}   # a plane arm that stands on nothing
+FRAMES = {'tool0', 'fr3_link8'}      # links without bodies
+BARE = {'two_link': {'base_link'}}   # a planar arm without a base body
 NEVER = {('base_link', 'shoulder_lift_link'), ('elbow_link', 'wrist_2_link'),
          ('wrist_1_link', 'wrist_3_link')}    # by urdf/ur5e.srdf and urdf/ur10e.srdf
 STEP = 0.005                         # between points on a mesh [m]
@@ -47,7 +47,7 @@ HEIGHTS = {
 
 
 def distance_inside(points, arm, link):
-    """Return how deep points in the frame of a link lie in the best of its shapes [m]."""
+    """Return the depth of points, in the frame of a link, inside the best of its shapes [m]."""
     geometry = pin.buildGeomFromUrdfString(arm.model, arm.urdf, pin.GeometryType.COLLISION)
     found = []
     for item in geometry.geometryObjects:
@@ -65,7 +65,7 @@ def distance_inside(points, arm, link):
 
 
 def surface(mesh):
-    """Return points of a mesh's triangles, corners included."""
+    """Return points on the triangles of a mesh, corners included."""
     corners = np.array(mesh.vertices()) * 1.0
     points = [corners]
     for number in range(mesh.num_tris):
@@ -117,11 +117,11 @@ def test_only_pairs_that_are_never_apart_or_never_meet_are_not_looked_at(name, e
 
 @pytest.mark.parametrize(('name', 'other'), HEIGHTS)
 def test_universal_robots_contain_the_meshes_of_the_series_before(name, other):
-    # not the foot: it stands still, and the older ones have a socket for the cable there
+    # not the foot: it does not move, and on older ones it has a cable socket
     model, meshes = vendors(other)
     arm, rng = arm_of(name), np.random.default_rng(0)
     data, old = arm.model.createData(), model.createData()
-    half_turn = pin.utils.rotate('z', np.pi)     # from the DH base frame to the other's base_link
+    half_turn = pin.utils.rotate('z', np.pi)     # from the DH base frame to the vendor's base_link
     turned = []
     for q in rng.uniform(-3, 3, (5, 6)):
         pin.forwardKinematics(arm.model, data, q)
@@ -140,7 +140,7 @@ def test_franka_research_3_contains_the_meshes_of_the_panda():
     _, meshes = vendors('panda')
     for number in range(8):
         deep = distance_inside(meshes[f'panda_link{number}'], arm_of('fr3'), f'fr3_link{number}')
-        assert deep.min() > (-1e-4 if number == 0 else 0.002), number   # 0: the mounting face
+        assert deep.min() > (-1e-4 if number == 0 else 0.002), number   # 0: the mounting surface
 
 
 def test_an_arm_of_neighbours_only_has_no_clearance_to_claim():

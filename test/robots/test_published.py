@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Robots against what their papers and manufacturers publish."""
+"""Robots compared with data published by papers and manufacturers."""
 
 from __future__ import annotations
 

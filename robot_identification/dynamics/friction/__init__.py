@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Friction: terms, and models that are sums of them."""
+"""Friction models of joints and drives: sums of friction terms."""
 
 from robot_identification.dynamics.friction.friction import FrictionModel
 from robot_identification.dynamics.friction.names import (

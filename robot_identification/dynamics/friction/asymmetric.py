@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Any term with parameters of its own for each direction of motion."""
+"""Friction terms with separate parameters for each direction of motion."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ SUFFIX = '_asymmetric'
 
 class Asymmetric(FrictionTerm):
     """
-    A term whose linear parameters differ between the two directions.
+    Friction term with separate linear parameters for positive and negative velocity.
 
-    Only the mean of both directions has to dissipate: a constant error of the torque sensor
-    cannot be told from the difference of Coulomb friction.
+    The dissipation constraint applies to the mean of both directions. A stricter one would be
+    wrong, because a constant error of the torque sensor looks like a difference of Coulomb
+    friction between the directions.
 
     Parameters
     ----------
     symmetric
-        The term of each direction.
+        The term that is applied to each direction.
 
     """
 
@@ -53,36 +54,36 @@ class Asymmetric(FrictionTerm):
 
     @property
     def key(self) -> str:
-        """The name by which a sum calls the term."""
+        """Name of the term in the name of a friction model, such as 'viscous_asymmetric'."""
         return self.symmetric.key + SUFFIX
 
     @property
     def signs(self) -> Array:
-        """Rows that ask the mean of both directions not to be negative."""
+        """Matrix (c, 2 k) of the sign constraints on the mean of both directions."""
         rows = self.symmetric.signs
         return np.hstack([rows, rows]) / 2
 
     @property
     def curved(self) -> bool:
-        """Whether only the whole curve over speed says if the term dissipates."""
+        """Whether dissipation must be checked along the friction curve, see `FrictionTerm`."""
         return self.symmetric.curved
 
     def columns(self, motion: FrictionInput, shape: Array) -> Array:
-        """Return the columns of forward motion, then those of backward motion, (..., 2 k)."""
+        """Return the columns for positive velocity, then for negative velocity, (..., 2 k)."""
         columns = self.symmetric.columns(motion, shape)
         forward, backward = (motion.v > 0)[..., None], (motion.v < 0)[..., None]
         return np.concatenate([columns * forward, columns * backward], axis=-1)
 
     def shape_gradient(self, motion: FrictionInput, shape: Array) -> Array:
-        """Return d columns / d shape, (..., 2 k, s)."""
+        """Return the columns' derivatives with respect to nonlinear parameters, (..., 2 k, s)."""
         gradient = self.symmetric.shape_gradient(motion, shape)
         forward, backward = (motion.v > 0)[..., None, None], (motion.v < 0)[..., None, None]
         return np.concatenate([gradient * forward, gradient * backward], axis=-2)
 
     def state(self, q: Array, shape: Array, start: float = 0.0) -> Array:
-        """Return the state of the term of either direction, (N,)."""
+        """Return the state of the symmetric term, (N,); both directions share it."""
         return self.symmetric.state(q, shape, start)
 
     def sliding_state(self, v: Array) -> Array:
-        """Return that of the term of either direction, of the shape of v."""
+        """Return the state of the symmetric term after long travel in the direction of v."""
         return self.symmetric.sliding_state(v)

@@ -22,12 +22,12 @@ from robot_identification.dynamics.friction.term import FrictionInput, FrictionT
 
 class Atan(FrictionTerm):
     """
-    Friction fa atan(fb v), which bends the curve at low speed, in either direction.
+    Friction fa atan(fb v): raises (fa > 0) or lowers (fa < 0) the friction curve at low speed.
 
     References
     ----------
     L. Ding, X. Li, Q. Li, Y. Chao, "Nonlinear friction and dynamical identification for a robot
-    manipulator with improved cuckoo search algorithm", J. Robotics, 2018, eq. (5) (the ICS paper).
+    manipulator with improved cuckoo search algorithm", J. Robotics, 2018, eq. (5).
 
     """
 
@@ -47,5 +47,4 @@ class Atan(FrictionTerm):
 
     def shape_gradient(self, motion: FrictionInput, shape: Array) -> Array:
         """Return d columns / d fb, (..., 1, 1)."""
-        gradient: Array = (motion.v / (1 + (shape[..., 0] * motion.v) ** 2))[..., None, None]
-        return gradient
+        return (motion.v / (1 + (shape[..., 0] * motion.v) ** 2))[..., None, None]

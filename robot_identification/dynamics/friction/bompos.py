@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The friction curve of Bompos."""
+"""Friction curve of Bompos, Artemiadis, Oikonomopoulos and Kyriakopoulos."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics.friction.term import FrictionInput, FrictionTerm
 
 SLOWEST = 1e-300
+"""[rad/s or m/s] Lower bound of |v| in 1/(f5 |v|), which would divide by zero at rest."""
 
 
 class Bompos(FrictionTerm):
     """
     Friction [f1 - f2 exp(-|v|/f3) - f4 exp(-1/(f5 |v|))] sgn(v).
 
-    Two exponentials: one that fades with speed, one that comes with it.
+    The term with f2 vanishes at high speed, the term with f4 at rest.
 
     References
     ----------
@@ -59,17 +60,8 @@ class Bompos(FrictionTerm):
 
     def shape_gradient(self, motion: FrictionInput, shape: Array) -> Array:
         """Return d columns / d (f3, f5), (..., 3, 2)."""
-        f3, f5 = shape[..., 0], shape[..., 1]
-        sign, speed = np.sign(motion.v), np.abs(motion.v)
+        columns, speed = self.columns(motion, shape), np.maximum(np.abs(motion.v), SLOWEST)
         out = np.zeros((*np.shape(motion.v), 3, 2))
-        out[..., 1, 0] = -sign * np.exp(-speed / f3) * speed / f3 ** 2
-        out[..., 2, 1] = -sign * _rise(f5, speed, speed * f5 ** 2)
+        out[..., 1, 0] = columns[..., 1] * speed / shape[..., 0] ** 2
+        out[..., 2, 1] = columns[..., 2] / (speed * shape[..., 1] ** 2)
         return out
-
-
-def _rise(f5: Array, speed: Array, divisor: Array) -> Array:
-    """Return exp(-1/(f5 speed)) / divisor, which goes to zero at rest."""
-    moving = speed > 1e-3 / f5
-    safe = np.where(moving, speed, 1.0)
-    rise: Array = np.where(moving, np.exp(-1 / (f5 * safe)) / np.where(moving, divisor, 1.0), 0.0)
-    return rise

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Coulomb friction, abrupt and smooth."""
+"""Coulomb friction: with a jump at zero speed, and its smooth approximation."""
 
 from __future__ import annotations
 
@@ -46,14 +46,15 @@ class Coulomb(FrictionTerm):
 
 class SmoothCoulomb(FrictionTerm):
     """
-    Friction Fc (2/pi) atan(k v) with a fixed k.
+    Smooth Coulomb friction Fc (2/pi) atan(k v) with a fixed k.
 
-    Linear in its parameter and continuous at zero, so a controller can compensate it.
+    The torque is linear in Fc and continuous at zero speed, so that a controller can compensate it
+    without chattering.
 
     Parameters
     ----------
     steepness
-        The slope k [s/rad or s/m]; at abs(v) = 6.3/k the smooth term has reached 90 % of Fc.
+        The factor k [s/rad or s/m]; at |v| = 6.3/k the torque is 90 % of Fc.
 
     References
     ----------
@@ -74,5 +75,4 @@ class SmoothCoulomb(FrictionTerm):
 
     def columns(self, motion: FrictionInput, shape: Array) -> Array:
         """Return (2/pi) atan(k v), (..., 1)."""
-        smooth: Array = 2 / np.pi * np.arctan(self.steepness * motion.v)[..., None]
-        return smooth
+        return 2 / np.pi * np.arctan(self.steepness * motion.v)[..., None]

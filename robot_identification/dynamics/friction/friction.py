@@ -11,40 +11,52 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Friction models: sums of terms, the same for all joints or chosen joint by joint."""
+"""Friction models: sums of terms, the same for all joints or different for each joint."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from robot_identification.arrays import Array
+from robot_identification.arrays import Array, consecutive_slices
 from robot_identification.dynamics.friction.term import FrictionInput, FrictionTerm
 from robot_identification.errors import ConfigurationError
+from scipy.linalg import block_diag
 
 Mask = NDArray[np.bool_]
 SPEEDS = np.concatenate([[0.0], np.geomspace(1e-3, 30.0, 100), [1e6]])
-"""Speeds [rad/s] at which a friction curve is asked to dissipate; the last one is the limit."""
+"""[rad/s] Speeds at which friction must dissipate: from rest to 30 rad/s, more than any joint of
+an arm reaches, and 1e6 rad/s for the limit of infinite speed."""
 
 
 class FrictionModel:
     """
-    Friction of joints and drives: torque = columns(v, shape) @ parameters, a sum of terms.
+    Friction of joints and drives, a sum of terms: torque = columns(v, shape) @ parameters.
+
+    `shape` are the nonlinear parameters, for instance the Stribeck velocity; they are positive.
 
     Parameters
     ----------
     key
-        The name that `get_friction` makes this model of.
+        Name of the model, as for `get_friction`.
     terms
-        All terms that any joint has; parameters and shape are theirs, one term after the other.
+        All terms that act on any joint; linear and nonlinear parameters are concatenated term by
+        term.
     chosen
-        For joints and drives with terms of their own: which of the terms act on them, by name.
+        Names of the terms of each joint or drive whose terms differ from the default.
     default
-        Which act on those that are not named; all when None.
+        Names of the terms of all other joints and drives; all terms if None.
+
+    Examples
+    --------
+    >>> friction = get_friction('coulomb_viscous')
+    >>> friction.parameters
+    ('coulomb', 'viscous', 'offset')
+    >>> friction.torque(np.array([-0.1, 0.1]), [2.0, 5.0, 0.0])    # [N m]
+    array([-2.5,  2.5])
 
     """
 
@@ -66,45 +78,38 @@ class FrictionModel:
         self.has_state = any(term.has_state for term in self.terms)
         self.abrupt = any(term.abrupt for term in self.terms)
         self.ambiguous = any(term.ambiguous for term in self.terms)
-        self.places = _slices([len(term.parameters) for term in self.terms])
-        self.shape_places = _slices([len(term.nonlinear) for term in self.terms])
+        self.parameter_slices = consecutive_slices(len(term.parameters) for term in self.terms)
+        self.shape_slices = consecutive_slices(len(term.nonlinear) for term in self.terms)
 
     @cached_property
     def formula(self) -> str:
-        """The torque, as text for tables and reports."""
+        """Formula of the torque, for tables and reports."""
         return ' + '.join(term.formula for term in self.terms)
 
     @property
     def velocity_only(self) -> bool:
-        """Whether the friction depends on speed alone, but for an offset."""
+        """Whether the friction depends only on the velocity; a constant offset is allowed."""
         return not (self.needs_load or self.needs_position or self.has_state)
 
     @property
     def not_identifiable_because(self) -> str:
-        """Why the model cannot be identified from a recording; empty where it can."""
+        """Reason why the model cannot be identified from a recording; empty if it can."""
         return '; '.join(f"the term '{term.key}': {term.not_identifiable_because}"
                          for term in self.terms if term.not_identifiable_because)
 
     @property
-    def nominal_shape(self) -> Array:
-        """Shape in the middle of its bounds, on a logarithmic scale, (s,)."""
-        bounds = np.array(self.shape_bounds, dtype=float).reshape(-1, 2)
-        middle: Array = np.exp(np.mean(np.log(bounds), axis=1))
-        return middle
+    def shape_dependent(self) -> tuple[int, ...]:
+        """Indices of the linear parameters whose columns depend on nonlinear parameters."""
+        return tuple(index for term, own in zip(self.terms, self.parameter_slices)
+                     if term.nonlinear for index in range(own.start, own.stop))
 
-    @property
-    def moving(self) -> tuple[int, ...]:
-        """Places of the parameters whose columns depend on the shape."""
-        return tuple(place for term, part in zip(self.terms, self.places) if term.nonlinear
-                     for place in range(part.start, part.stop))
-
-    def active_terms(self, elements: Sequence[str]) -> Mask:
+    def active_terms(self, actuators: Sequence[str]) -> Mask:
         """
-        Return which terms act on which joints and drives, (m, terms) bool.
+        Return whether each term acts on each joint and drive, (m, terms) bool.
 
         Parameters
         ----------
-        elements
+        actuators
             Names of the m joints and coupled drives.
 
         Raises
@@ -113,138 +118,112 @@ class FrictionModel:
             The model names a joint that is not among them.
 
         """
-        strange = [name for name in self.chosen if name not in elements]
-        if strange:
+        unknown = [name for name in self.chosen if name not in actuators]
+        if unknown:
             raise ConfigurationError(
-                f"the friction '{self.key}' names {', '.join(strange)}; the joints and drives "
-                f"are {', '.join(elements)}")
+                f"the friction '{self.key}' names {', '.join(unknown)}; the joints and drives "
+                f"are {', '.join(actuators)}")
         return np.array([[term.key in self.chosen.get(name, self.default) for term in self.terms]
-                         for name in elements], dtype=bool)
+                         for name in actuators], dtype=bool)
 
-    def active(self, elements: Sequence[str]) -> Mask:
-        """Return which parameters act on which joints and drives, (m, k) bool."""
-        return np.repeat(self.active_terms(elements),
+    def active(self, actuators: Sequence[str]) -> Mask:
+        """Return whether each linear parameter acts on each joint and drive, (m, k) bool."""
+        return np.repeat(self.active_terms(actuators),
                          [len(term.parameters) for term in self.terms], axis=1)
 
-    def active_shape(self, elements: Sequence[str]) -> Mask:
-        """Return which shape numbers act on which joints and drives, (m, s) bool."""
-        return np.repeat(self.active_terms(elements),
+    def active_shape(self, actuators: Sequence[str]) -> Mask:
+        """Return whether each nonlinear parameter acts on each joint and drive, (m, s) bool."""
+        return np.repeat(self.active_terms(actuators),
                          [len(term.nonlinear) for term in self.terms], axis=1)
 
     def columns(self, v: Array, shape: ArrayLike | None = None, load: Array | None = None,
                 q: Array | None = None, state: Array | None = None) -> Array:
         """
-        Return the regressor columns, (..., k), at velocities v of the shape (...) [rad/s or m/s].
+        Return the regressor columns of one joint or drive, (..., k).
 
         Parameters
         ----------
         v
-            Velocities of one joint or drive, any shape.
+            Velocities, (...) [rad/s or m/s].
         shape
-            (s,); None for a model without.
+            Nonlinear parameters, (s,); None for a model without any.
         load
-            Transmitted torques, of the shape of v [N m or N]; for models that need it.
+            Transmitted torques, (...) [N m or N]; for load-dependent friction.
         q
-            Positions, of the shape of v [rad or m]; for models that need them.
+            Positions, (...) [rad or m]; for models that need them.
         state
-            (..., terms), from `state`; where it is None it follows from q in the order of time.
+            States, (..., terms), from `state`; computed from q in chronological order if None.
 
         Raises
         ------
         ConfigurationError
-            A shape that is not s positive numbers; load or positions that are needed and missing.
+            The shape is not s positive numbers, or required load or positions are missing.
 
         """
-        numbers = self.numbers(shape)
-        motions = self._motions(v, numbers, load, q, state)
-        return np.concatenate([term.columns(motion, numbers[part]) for term, motion, part
-                               in zip(self.terms, motions, self.shape_places)], axis=-1)
+        shape = self.check_shape(shape)
+        motions = self._motions(v, shape, load, q, state)
+        return np.concatenate([term.columns(motion, shape[own]) for term, motion, own
+                               in zip(self.terms, motions, self.shape_slices)], axis=-1)
 
     def shape_gradient(self, v: Array, shape: ArrayLike | None = None, load: Array | None = None,
                        q: Array | None = None, state: Array | None = None) -> Array:
-        """Return d columns / d shape, (..., k, s); arguments as for `columns`."""
-        numbers = self.numbers(shape)
-        motions = self._motions(v, numbers, load, q, state)
+        """Return the derivatives of `columns` with respect to the shape, (..., k, s)."""
+        shape = self.check_shape(shape)
+        motions = self._motions(v, shape, load, q, state)
         out = np.zeros((*np.shape(v), len(self.parameters), len(self.nonlinear)))
-        for term, motion, part, place in zip(self.terms, motions, self.shape_places, self.places):
-            if term.nonlinear:
-                out[..., place, part] = term.shape_gradient(motion, numbers[part])
+        for term, motion, linear, nonlinear in zip(self.terms, motions, self.parameter_slices,
+                                                   self.shape_slices):
+            out[..., linear, nonlinear] = term.shape_gradient(motion, shape[nonlinear])
         return out
-
-    def moving_columns(self, v: Array, shapes: Array) -> dict[int, Array]:
-        """
-        Return the columns that depend on the shape, for many shapes at once.
-
-        Parameters
-        ----------
-        v
-            Velocities (N,) [rad/s or m/s].
-        shapes
-            (P, s).
-
-        Returns
-        -------
-        dict
-            From the place of a column to its values, (P, N).
-
-        """
-        found: dict[int, Array] = {}
-        for term, part, place in zip(self.terms, self.shape_places, self.places):
-            if term.nonlinear:
-                columns = term.columns(FrictionInput(v), shapes[:, None, part])
-                found |= {place.start + c: columns[..., c] for c in range(columns.shape[-1])}
-        return found
 
     def state(self, q: Array, shape: ArrayLike | None = None, start: Array | None = None) -> Array:
         """
-        Return the state of each term at positions in the order of time, (N, terms).
+        Return the state of each term at positions in chronological order, (N, terms).
 
         Parameters
         ----------
         q
             Positions of one joint or drive, (N,) [rad or m].
         shape
-            (s,).
+            Nonlinear parameters, (s,).
         start
-            State at the first position, (terms,); zeros when None.
+            State at the first position, (terms,); zeros if None.
 
         """
-        numbers = self.numbers(shape)
-        begin = np.zeros(len(self.terms)) if start is None else start
-        out = np.zeros((len(q), len(self.terms)))
-        for i, (term, part) in enumerate(zip(self.terms, self.shape_places)):
+        shape, out = self.check_shape(shape), np.zeros((len(q), len(self.terms)))
+        for i, (term, own) in enumerate(zip(self.terms, self.shape_slices)):
             if term.has_state:
-                out[:, i] = term.state(q, numbers[part], float(begin[i]))
+                out[:, i] = term.state(q, shape[own], 0.0 if start is None else start[i])
         return out
 
     def sliding_state(self, v: Array) -> Array:
-        """Return the states of the terms after a long travel in the direction of v, (..., k)."""
+        """Return the states of the terms after long travel in the direction of v, (..., terms)."""
         return np.stack([term.sliding_state(v) if term.has_state else 0.0 * v
                          for term in self.terms], axis=-1)
 
     def passivity(self, shape: ArrayLike | None = None) -> Array:
         """
-        Return rows (c, k): friction dissipates when rows @ parameters >= 0.
+        Return the matrix (c, k) of the dissipation constraints matrix @ parameters >= 0.
+
+        The constraints are the signs of parameters. With terms whose parameters may be negative,
+        the sum of all terms that depend on the velocity alone must also dissipate at `SPEEDS`.
 
         Parameters
         ----------
         shape
-            (s,); None for a model without.
+            Nonlinear parameters, (s,); None for a model without any.
 
         """
-        numbers, k = self.numbers(shape), len(self.parameters)
-        rows = []
-        for term, place in zip(self.terms, self.places):
-            signs = np.zeros((len(term.signs), k))
-            signs[:, place] = term.signs
-            rows.append(signs)
+        shape, k = self.check_shape(shape), len(self.parameters)
+        rows = [block_diag(*(term.signs for term in self.terms))]
         if any(term.curved for term in self.terms):
             odd = np.zeros((len(SPEEDS), k))
-            for term, part, place in zip(self.terms, self.shape_places, self.places):
+            for term, linear, nonlinear in zip(self.terms, self.parameter_slices,
+                                               self.shape_slices):
                 if term.velocity_only:
                     ahead, back = (term.columns(FrictionInput(sign * (SPEEDS + 1e-12)),
-                                                numbers[part]) for sign in (1, -1))
-                    odd[:, place] = (ahead - back) / 2
+                                                shape[nonlinear]) for sign in (1, -1))
+                    odd[:, linear] = (ahead - back) / 2
             rows.append(odd)
         return np.vstack(rows)
 
@@ -252,39 +231,39 @@ class FrictionModel:
                load: Array | None = None, q: Array | None = None,
                state: Array | None = None) -> Array:
         """
-        Return the friction torque [N m or N], of the shape of v.
+        Return the friction torque, (...) [N m or N].
 
         Parameters
         ----------
         v, shape, load, q, state
             As for `columns`.
         parameters
-            (k,) in the order of `parameters`.
+            Linear parameters, (k,), in the order of `parameters`.
 
         """
-        torque: Array = (self.columns(np.asarray(v, dtype=float), shape, load, q, state)
-                         @ np.asarray(parameters, dtype=float))
-        return torque
+        return (self.columns(np.asarray(v, dtype=float), shape, load, q, state)
+                @ np.asarray(parameters, dtype=float))
 
-    def numbers(self, shape: ArrayLike | None) -> Array:
+    def check_shape(self, shape: ArrayLike | None) -> Array:
         """
-        Return the shape as an array (s,).
+        Return the nonlinear parameters as an array (s,), after a check of their count and signs.
 
         Raises
         ------
         ConfigurationError
-            It is not s positive numbers.
+            The shape is not s positive numbers.
 
         """
         values = np.zeros(0) if shape is None else np.asarray(shape, dtype=float).reshape(-1)
         if values.shape != (len(self.nonlinear),) or not np.all(values > 0):
             raise ConfigurationError(
                 f"the friction model '{self.key}' needs {len(self.nonlinear)} positive shape "
-                f'numbers ({", ".join(self.nonlinear) or "none"}), not {values.tolist()}')
+                f'parameters ({", ".join(self.nonlinear) or "none"}), not {values.tolist()}')
         return values
 
-    def _motions(self, v: Array, numbers: Array, load: Array | None, q: Array | None,
+    def _motions(self, v: Array, shape: Array, load: Array | None, q: Array | None,
                  state: Array | None) -> list[FrictionInput]:
+        """Return the input of each term; raise ConfigurationError if load or q is missing."""
         if self.needs_load and load is None:
             raise ConfigurationError(
                 f"the friction model '{self.key}' needs the torque that the joints transmit; "
@@ -292,13 +271,13 @@ class FrictionModel:
         if q is None and (self.needs_position or (self.has_state and state is None)):
             raise ConfigurationError(f"the friction model '{self.key}' needs the positions")
         if self.has_state and state is None:
-            state = self.state(np.asarray(q), numbers)
+            state = self.state(np.asarray(q), shape)
         return [FrictionInput(v, q, load, None if state is None else state[..., i])
                 for i in range(len(self.terms))]
 
 
 def _distinct(terms: Sequence[FrictionTerm], kind: str) -> tuple[str, ...]:
-    """Return all names of parameters or shapes; one that is taken has its term's name before."""
+    """Return the parameter names of all terms; repeated ones have their term's name as prefix."""
     names: list[str] = []
     for term in terms:
         names.extend(f'{term.key}_{name}' if name in names else name
@@ -307,9 +286,5 @@ def _distinct(terms: Sequence[FrictionTerm], kind: str) -> tuple[str, ...]:
 
 
 def _joined(terms: Sequence[FrictionTerm], kind: str) -> tuple[Any, ...]:
+    """Return the concatenated values of an attribute of all terms."""
     return tuple(value for term in terms for value in getattr(term, kind))
-
-
-def _slices(sizes: Sequence[int]) -> list[slice]:
-    ends = [0, *accumulate(sizes)]
-    return [slice(first, last) for first, last in pairwise(ends)]

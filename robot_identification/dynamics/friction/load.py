@@ -22,7 +22,7 @@ from robot_identification.dynamics.friction.term import FrictionInput, FrictionT
 
 class Load(FrictionTerm):
     """
-    Friction f1 |load| sgn(v).
+    Load-dependent Coulomb friction f1 |load| sgn(v).
 
     References
     ----------
@@ -40,13 +40,12 @@ class Load(FrictionTerm):
 
     def columns(self, motion: FrictionInput, shape: Array) -> Array:
         """Return |load| sgn(v), (..., 1)."""
-        column: Array = (np.abs(motion.load) * np.sign(motion.v))[..., None]
-        return column
+        return (np.abs(motion.load) * np.sign(motion.v))[..., None]
 
 
 class LoadLiteral(FrictionTerm):
     """
-    Friction f1 load, as the survey prints it.
+    Friction f1 load, as printed in the survey; kept for comparison, it cannot be identified.
 
     References
     ----------
@@ -64,9 +63,8 @@ class LoadLiteral(FrictionTerm):
     candidate = False
     not_identifiable_because = (
         "with the model's own load it only rescales a joint's torque, and with the measured "
-        "torque f1 = 1 explains everything; take the term 'load'")
+        "torque f1 = 1 explains everything; use the term 'load'")
 
     def columns(self, motion: FrictionInput, shape: Array) -> Array:
         """Return the load, (..., 1)."""
-        load: Array = motion.load[..., None]
-        return load
+        return motion.load[..., None]

@@ -11,11 +11,12 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Friction models by name: sums of registered terms, and short names for common sums."""
+"""Friction models by name: sums of terms, and short names of common sums."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 from robot_identification.dynamics.friction.asymmetric import Asymmetric, SUFFIX
 from robot_identification.dynamics.friction.atan import Atan
@@ -38,7 +39,7 @@ FRICTION_TERMS: Registry[FrictionTerm] = Registry('friction term', {
     term.name: term for term in (
         Coulomb(), SmoothCoulomb(), Viscous(), Offset(), Atan(), Load(), Slip(), Position(),
         CubeRoot(), Stribeck(), SechTanh(), Bompos(), LoadLiteral())})
-"""Terms by name; a new term is one file and one entry here."""
+"""Friction terms by name; to add a term, write its class and add an instance here."""
 
 SHORT_NAMES = {
     'coulomb_viscous': 'coulomb + viscous + offset',
@@ -50,102 +51,93 @@ SHORT_NAMES = {
     'cube_root': 'coulomb + viscous + cube_root + offset',
     'load_dependent': 'coulomb + viscous + load + offset',
     'load_dependent_literal': 'coulomb + viscous + load_literal + offset'}
-"""Names that mean a sum when they stand alone."""
+"""Short names of sums of terms."""
+OTHERS = 'the other joints'
+"""Stands for all joints without a sum of their own."""
 
 
 def get_friction(name: str) -> FrictionModel:
     """
-    Return the friction model of that name.
+    Return the friction model with a name.
 
     Parameters
     ----------
     name
-        A sum of terms, as in 'coulomb + viscous + atan + offset', or a short name for one; with
-        '_asymmetric' appended, the parameters of a term or of a short name's terms differ between
-        the directions of motion. Joints with a sum of their own follow after semicolons:
+        A sum of terms, for instance 'coulomb + viscous + atan + offset', or a short name from
+        `SHORT_NAMES`. '_asymmetric' appended to a term or a short name gives each direction of
+        motion its own parameters. Other terms for single joints follow after a semicolon:
         'coulomb + viscous; elbow, wrist: coulomb + viscous + load'.
 
     Raises
     ------
     UnknownNameError
-        There is no such term; the text lists those that exist.
+        There is no such term; the message lists the known terms.
     ConfigurationError
-        A sum that is empty, or in which one term contains another.
+        A sum is empty, or one of its terms contains another.
+
+    Examples
+    --------
+    >>> get_friction('coulomb + viscous').parameters
+    ('coulomb', 'viscous')
 
     """
-    default: list[FrictionTerm] | None = None
     chosen: dict[str, list[FrictionTerm]] = {}
-    for part in str(name).split(';'):
-        elements, colon, text = part.rpartition(':')
-        terms = _sum(text.strip(), name)
-        if colon:
-            for element in elements.split(','):
-                if element.strip() in chosen:
-                    raise ConfigurationError(f"the friction '{name}' names the joint "
-                                             f"'{element.strip()}' twice")
-                chosen[element.strip()] = terms
-        elif default is None:
-            default = terms
-        else:
-            raise ConfigurationError(f"the friction '{name}' has two sums for the same joints; "
-                                     f"write 'SUM; joint: SUM'")
-    every = {term.key: term for terms in [default or [], *chosen.values()] for term in terms}
+    for group in str(name).split(';'):
+        actuators, colon, text = group.rpartition(':')
+        for actuator in map(str.strip, actuators.split(',') if colon else [OTHERS]):
+            if actuator in chosen:
+                raise ConfigurationError(
+                    f"the friction '{name}' has two sums for {actuator}; write 'SUM; joint: SUM'")
+            chosen[actuator] = _sum(text.strip(), name)
+    default = chosen.pop(OTHERS, [])
+    every = {term.key: term for terms in [default, *chosen.values()] for term in terms}
     return FrictionModel(name, list(every.values()),
-                         {element: [term.key for term in terms]
-                          for element, terms in chosen.items()},
-                         [term.key for term in default or []])
+                         {actuator: [term.key for term in terms]
+                          for actuator, terms in chosen.items()},
+                         [term.key for term in default])
 
 
-def friction_name(elements: Sequence[str], sums: Sequence[Sequence[str]]) -> str:
+def friction_name(actuators: Sequence[str], sums: Sequence[Sequence[str]]) -> str:
     """
-    Return the name of a friction model whose terms were chosen joint by joint.
+    Return the name of a friction model with separate terms for each joint.
 
     Parameters
     ----------
-    elements
+    actuators
         Names of the m joints and coupled drives.
     sums
-        For each of them the names of its terms.
+        Names of the terms of each joint or drive.
 
     """
     texts = [' + '.join(terms) for terms in sums]
     short = {long: name for name, long in SHORT_NAMES.items()}
     common = max(texts, key=texts.count)
-    groups: dict[str, list[str]] = {}
-    for element, text in zip(elements, texts):
-        if text != common:
-            groups.setdefault(text, []).append(element)
-    named = [f'{", ".join(members)}: {text}' for text, members in groups.items()]
+    named = [f'{", ".join(a for a, own in zip(actuators, texts) if own == text)}: {text}'
+             for text in dict.fromkeys(texts) if text != common]
     return '; '.join([short.get(common, common), *named])
 
 
 def _sum(text: str, name: str) -> list[FrictionTerm]:
-    """Return the terms of 'a + b + c', or of a short name."""
-    directions = text.endswith(SUFFIX) and text.removesuffix(SUFFIX) in SHORT_NAMES
-    if text in SHORT_NAMES or directions:
-        terms = [FRICTION_TERMS[word] for word in
-                 SHORT_NAMES[text.removesuffix(SUFFIX)].split(' + ')]
-        return [Asymmetric(t) for t in terms if not t.constant] if directions else terms
-    words = [word.strip() for word in text.split('+')]
-    terms = [_term(word, name) for word in words]
-    keys = [term.key for term in terms]
-    for term in terms:
-        doubled = [other.key for other in terms if other is not term and term.excludes(other)]
-        if doubled or keys.count(term.key) > 1:
-            raise ConfigurationError(
-                f"in the friction '{name}' the terms '{term.key}' and "
-                f"'{(doubled or [term.key])[0]}' say the same; leave one of them out")
+    """Return the terms of a sum such as 'a + b + c', or of a short name."""
+    short = text.removesuffix(SUFFIX)
+    if short in SHORT_NAMES:
+        terms = [FRICTION_TERMS[term] for term in SHORT_NAMES[short].split(' + ')]
+        return terms if text == short else [Asymmetric(t) for t in terms if not t.constant]
+    terms = [_term(word.strip(), name) for word in text.split('+')]
+    for term, other in combinations(terms, 2):
+        if term.excludes(other):
+            raise ConfigurationError(f"in the friction '{name}' the terms '{term.key}' and "
+                                     f"'{other.key}' overlap; remove one of them")
     return terms
 
 
 def _term(word: str, name: str) -> FrictionTerm:
+    """Return the term with a name, which may end with '_asymmetric'; `name` is the full sum."""
     plain = word.removesuffix(SUFFIX)
     if plain not in FRICTION_TERMS or (plain != word and FRICTION_TERMS[plain].constant):
-        raise UnknownNameError('friction model', word or name,
-                               list(dict.fromkeys([*SHORT_NAMES, *FRICTION_TERMS])))
-    term = FRICTION_TERMS[plain]
-    return term if plain == word else Asymmetric(term)
+        raise UnknownNameError('friction model', word or name, {*SHORT_NAMES, *FRICTION_TERMS})
+    return FRICTION_TERMS[word] if plain == word else Asymmetric(FRICTION_TERMS[plain])
 
 
 FRICTION_MODELS: dict[str, FrictionModel] = {name: get_friction(name) for name in SHORT_NAMES}
-"""Models that have a short name."""
+"""Friction models that have a short name, by this name."""

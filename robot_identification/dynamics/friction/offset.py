@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A constant torque."""
+"""Constant torque offset."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from robot_identification.dynamics.friction.term import FrictionInput, FrictionT
 
 
 class Offset(FrictionTerm):
-    """A constant, for asymmetric friction and a constant error of the torque sensor."""
+    """Constant torque: asymmetry of Coulomb friction, or offset of the torque sensor."""
 
     name = 'offset'
     formula = 'offset'

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Forces that depend on where a slide stands."""
+"""Coulomb friction that depends on the position of a linear axis."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from robot_identification.dynamics.friction.term import FrictionInput, FrictionT
 
 
 class Position(FrictionTerm):
-    """Friction (c1 q + c2 q^2) sgn(v): a guide that is tighter in one place than in another."""
+    """Friction (c1 q + c2 q^2) sgn(v), as in a linear guide with uneven preload."""
 
     name = 'position'
     formula = '(c1 q + c2 q^2) sgn(v)'

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Friction of hyperbolic functions."""
+"""Smooth Stribeck-like friction of hyperbolic functions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class SechTanh(FrictionTerm):
     """
     Friction (f1 + f2 sech(f3 v)) tanh(f4 v).
 
-    Smooth everywhere; f2 is the excess of static friction.
+    The curve is smooth; f2 is the excess of the static over the Coulomb friction.
 
     References
     ----------
@@ -62,6 +62,6 @@ class SechTanh(FrictionTerm):
 
 
 def _sech(x: Array) -> Array:
+    """Return 1 / cosh(x) without overflow at large |x|."""
     e = np.exp(-np.abs(x))
-    value: Array = 2 * e / (1 + e * e)
-    return value
+    return 2 * e / (1 + e * e)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Friction with memory: an elasto-plastic contact that sticks before it slips."""
+"""Friction with memory: a Maxwell-slip element, which sticks (presliding) before it slips."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from robot_identification.dynamics.friction.term import FrictionInput, FrictionT
 
 class Slip(FrictionTerm):
     """
-    Friction Fm z, a Maxwell-slip element: z <- clip(z + dq / delta, -1, 1).
+    Friction Fm z of a Maxwell-slip element with the state z <- clip(z + dq / delta, -1, 1).
 
-    After a reversal the torque changes over within the travel 2 delta, and a joint that stopped
-    on the way keeps what it had. At the first position z is zero, the middle of what it may
-    be; after a travel of 2 delta the start is forgotten. Over a gap z follows the net
+    After a reversal the torque goes from one sign to the other over a travel of 2 delta; a joint
+    that stops on the way keeps its torque. z is zero at the first position and no longer depends
+    on this initial value after a travel of 2 delta. Across a gap in the data, z follows the net
     displacement.
 
     References
@@ -54,38 +54,36 @@ class Slip(FrictionTerm):
 
     def shape_gradient(self, motion: FrictionInput, shape: Array) -> Array:
         """
-        Return d z / d delta, (N, 1, 1), for a state in the order of time.
+        Return d z / d delta, (N, 1, 1), for samples in chronological order.
 
-        Since it last slipped, at z_c, z = z_c + (q - q_c) / delta, so that d z / d delta =
-        -(z - z_c) / delta.
+        If the element last slipped at position q_c with z_c = -1 or 1, z = z_c + (q - q_c) / delta
+        and d z / d delta = -(z - z_c) / delta. Before the first slip z_c = 0.
         """
         z = np.asarray(motion.state)
         last = np.maximum.accumulate(np.where(np.abs(z) >= 1, np.arange(len(z)), -1))
         slipped = np.where(last >= 0, z[np.maximum(last, 0)], 0.0)
-        gradient: Array = (-(z - slipped) / shape[..., 0])[..., None, None]
-        return gradient
+        return (-(z - slipped) / shape[..., 0])[..., None, None]
 
     def state(self, q: Array, shape: Array, start: float = 0.0) -> Array:
         """
-        Return z at positions (N,) in the order of time, (N,).
+        Return z at positions (N,) in chronological order, (N,).
 
-        Maps x -> clip(x + a, low, high) are closed under composition, so z is a prefix sum of
-        them, made in log2(N) passes over whole arrays.
+        A step of the state is a map z -> clip(z + a, low, high). A composition of such maps has
+        the same form, so the maps from the start to every sample are a prefix sum (Hillis-Steele
+        scan), computed in log2(N) passes over the arrays.
         """
         move = np.diff(q, prepend=q[:1]) / shape[..., 0]
         low, high = np.full(len(q), -1.0), np.ones(len(q))
         step = 1
         while step < len(q):
-            # composition of the map that ends at k - step with the one that ends at k
-            above, below = high[:-step] + move[step:], low[:-step] + move[step:]
-            new_low = np.clip(below, low[step:], high[step:])
-            new_high = np.clip(above, low[step:], high[step:])
-            move[step:] = move[step:] + move[:-step].copy()
-            low[step:], high[step:] = new_low, new_high
+            # compose the map that ends at sample k - step with the one that ends at k
+            low[step:], high[step:] = [
+                np.clip(bound[:-step] + move[step:], low[step:], high[step:])
+                for bound in (low, high)]
+            move[step:] = move[step:] + move[:-step]
             step *= 2
         return np.clip(start + move, low, high)
 
     def sliding_state(self, v: Array) -> Array:
         """Return sgn(v)."""
-        sign: Array = np.sign(v)
-        return sign
+        return np.sign(v)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Stribeck friction: the static curve of the LuGre model."""
+"""Stribeck friction: the steady-state curve of the LuGre model."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""One term of a friction model: what a member supplies and declares."""
+"""Base class of friction terms."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ from robot_identification.arrays import Array
 @dataclass(frozen=True, eq=False)
 class FrictionInput:
     """
-    Motion of one joint or coupled drive; terms declare which of the fields they need.
+    Input of a friction term: motion and load of one joint or coupled drive.
+
+    A field is None if no term of the model needs it.
 
     Parameters
     ----------
@@ -49,61 +51,62 @@ class FrictionInput:
 
 class FrictionTerm(ABC):
     """
-    Friction torque = columns(motion, shape) @ parameters; a friction model is a sum of terms.
+    One term of a friction model: torque = columns(motion, shape) @ parameters.
 
-    A term is linear in its `parameters` and nonlinear in its `shape`, a few positive numbers
-    (often none). A new term is one file and one entry in `FRICTION_TERMS`; generic code asks what
-    is declared here and never for a name.
+    The torque is linear in the `parameters` and nonlinear in the `shape`, a few positive numbers;
+    most terms have none. To add a term, write a subclass in its own file and add an instance to
+    `FRICTION_TERMS`; sums can then name it. Other code uses only the attributes below, never the
+    name of a term. Attributes up to `nonnegative` have no default.
 
     Attributes
     ----------
     name
         Key in `FRICTION_TERMS`.
     formula
-        The torque, as text for tables and reports.
+        Formula of the torque, for tables and reports.
     parameters
         Names of the k parameters that enter linearly.
     units
         Their units for a revolute joint.
     nonnegative
-        For each parameter whether passivity (friction only dissipates) asks it to be >= 0. Those
-        of a function of speed alone that may be negative are bounded together with the other
-        functions of speed: their sum dissipates at every speed.
+        Whether each parameter must be >= 0 so that friction dissipates energy. If a term of speed
+        alone has a parameter that may be negative, the sum of such terms is constrained to
+        dissipate at every speed.
     nonlinear
-        Names of the s numbers that enter nonlinearly.
+        Names of the s nonlinear parameters (the shape).
     shape_units
         Their units for a revolute joint.
     shape_powers
-        For each the power of the joint's unit of length in it: 1 for rad/s and rad, -1 for s/rad,
-        0 for a number without dimension. Sliding joints are as fast in decimetres as turning ones
-        in radians, so bounds scale by 0.1 to this power.
+        Exponent of rad in the unit of each: 1 for rad/s and rad, -1 for s/rad, 0 for dimensionless
+        parameters. The bounds of a prismatic joint are those of a revolute one times 0.1 to this
+        power: 1 rad corresponds to 0.1 m.
     shape_bounds
-        (lowest, highest) of each for a revolute joint, both positive: they are searched for on a
+        Lower and upper bound of each for a revolute joint; positive, because the search uses a
         logarithmic scale.
     needs_load, needs_position
         Whether `columns` needs `motion.load` or `motion.q`.
     has_state
-        Whether the term remembers: `columns` needs `motion.state`, which `state` computes from
-        the positions in the order of time.
+        Whether the term has memory: `columns` needs `motion.state`, which `state` computes from
+        positions in chronological order.
     abrupt
-        Whether it falls from a breakaway torque within little motion, so that its reversals
-        cannot be simulated well enough by closed-loop estimators.
+        Whether the torque drops from its breakaway value within a small travel, so that
+        closed-loop estimators cannot simulate reversals accurately.
     ambiguous
-        Whether quite different shape numbers make almost the same curve, so that intervals hold
-        around the shape that was found and others fit as well.
+        Whether different nonlinear parameters give almost the same curve; confidence intervals are
+        then valid only near the estimate.
     constant
-        Whether it does not depend on the motion: the offset, which parameters that differ by
-        direction make superfluous.
+        Whether the term does not depend on the motion (the offset); terms with asymmetric
+        parameters make it redundant.
     contains
-        Names of terms that it can say too, which therefore do not stand beside it.
+        Names of terms that are special cases of this one; a sum cannot have both.
     basic
-        Whether it is of those that the estimator 'auto' begins with.
+        Whether the estimator 'auto' starts with it.
     candidate, by_direction
-        Whether 'auto' tries to add it, and with parameters that differ by direction.
+        Whether 'auto' tries to add it, and to make its parameters differ by direction.
     slides_only
-        Whether 'auto' tries it on sliding joints alone.
+        Whether 'auto' tries it only on prismatic joints.
     not_identifiable_because
-        Why it cannot be identified from a recording; empty where it can.
+        Reason why the term cannot be identified from a recording; empty if it can.
 
     """
 
@@ -131,31 +134,31 @@ class FrictionTerm(ABC):
 
     @property
     def key(self) -> str:
-        """The name by which a sum calls the term."""
+        """Name of the term in the name of a friction model, such as 'viscous'."""
         return self.name
 
     @property
     def velocity_only(self) -> bool:
-        """Whether the term is a function of speed alone."""
+        """Whether the term depends only on the velocity."""
         return not (self.needs_load or self.needs_position or self.has_state or self.constant)
 
     def excludes(self, other: FrictionTerm) -> bool:
-        """Return whether another term cannot stand beside this one: both say the same."""
+        """Return whether this term and another share a special case, so a sum cannot have both."""
         return bool({self.key, *self.contains} & {other.key, *other.contains})
 
     @property
     def is_curve(self) -> bool:
-        """Whether the term bends the curve of friction over speed; 'auto' takes one at most."""
+        """Whether the term makes friction nonlinear in speed; 'auto' selects at most one."""
         return self.velocity_only and not self.basic and (self.curved or bool(self.nonlinear))
 
     @property
     def signs(self) -> Array:
-        """Rows (c, k): rows @ parameters >= 0 for those that must not be negative alone."""
+        """Matrix (c, k) of the sign constraints matrix @ parameters >= 0."""
         return np.eye(len(self.parameters))[list(self.nonnegative)]
 
     @property
     def curved(self) -> bool:
-        """Whether only the whole curve over speed says if the term dissipates."""
+        """Whether sign constraints do not ensure dissipation, so all speeds must be checked."""
         return self.velocity_only and not all(self.nonnegative)
 
     @abstractmethod
@@ -166,26 +169,27 @@ class FrictionTerm(ABC):
         Parameters
         ----------
         motion
-            Motion of the element, arrays of shape (...).
+            Motion of the actuator, arrays of shape (...).
         shape
-            (s,), or (..., s) broadcasting with the motion: take numbers as `shape[..., i]`.
+            Nonlinear parameters, (s,), or (..., s) that broadcast with the motion: use
+            `shape[..., i]`.
 
         """
 
     def shape_gradient(self, motion: FrictionInput, shape: Array) -> Array:
-        """Return d columns / d shape, (..., k, s)."""
+        """Return the columns' derivatives with respect to nonlinear parameters, (..., k, s)."""
         return np.zeros((*np.shape(motion.v), len(self.parameters), 0))
 
     def state(self, q: Array, shape: Array, start: float = 0.0) -> Array:
         """
-        Return the state at positions in the order of time, (N,).
+        Return the state at positions in chronological order, (N,).
 
         Parameters
         ----------
         q
             Positions (N,) [rad or m].
         shape
-            (s,).
+            Nonlinear parameters, (s,).
         start
             State at the first position.
 
@@ -193,5 +197,5 @@ class FrictionTerm(ABC):
         raise NotImplementedError(f'{self.name} has no state')
 
     def sliding_state(self, v: Array) -> Array:
-        """Return the state after a long travel in the direction of v, of its shape."""
+        """Return the state after long travel in the direction of v, (...)."""
         raise NotImplementedError(f'{self.name} has no state')

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Friction in proportion to speed."""
+"""Viscous friction."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from robot_identification.dynamics.friction.term import FrictionInput, FrictionT
 
 
 class Viscous(FrictionTerm):
-    """Friction Fv v."""
+    """Viscous friction Fv v."""
 
     name = 'viscous'
     formula = 'Fv v'

@@ -11,4 +11,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Limits of a motion: constraints for the search, and their proof for all times."""
+"""Constraints on a motion: slacks for the optimisation, and proofs for all times."""

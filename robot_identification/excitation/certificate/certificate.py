@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The requested constraints of a motion, and their proof."""
+"""Constraints on a motion, and the certificate that they hold."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from robot_identification.excitation.certificate.constraint import Constraint
 from robot_identification.excitation.certificate.geometry.scene import build_scene, Scene
 from robot_identification.excitation.certificate.joint_limits import JointLimits
 from robot_identification.excitation.certificate.requirements import Requirements
-from robot_identification.excitation.certificate.torque import PowerLimit, TorqueLimits
+from robot_identification.excitation.certificate.torque import TorqueLimits
 from robot_identification.excitation.certificate.workspace import WorkspaceLimits
 from robot_identification.excitation.motion import Series, Trajectory
 
@@ -33,7 +33,7 @@ def build_constraints(arm: Arm, series: Series, limits: Limits, margin: float = 
                       requirements: Requirements | None = None, scene: Scene | None = None,
                       ) -> tuple[Constraint, ...]:
     """
-    Return the requested constraints; a new kind of constraint is added here.
+    Return the constraints that limits and requirements impose on a motion.
 
     Parameters
     ----------
@@ -44,30 +44,28 @@ def build_constraints(arm: Arm, series: Series, limits: Limits, margin: float = 
     limits
         Limits of position, velocity, acceleration and jerk.
     margin
-        Part of these ranges that must stay free.
+        Fraction of the range of each joint limit that the motion leaves free.
     requirements
-        What else must hold; nothing when None.
+        Further requirements; none when None.
     scene
         Collision geometry; built from the requirements when None.
 
     """
-    asked = requirements or Requirements()
+    required = requirements or Requirements()
     constraints: list[Constraint] = [JointLimits(series, limits, arm.joint_names, margin,
                                                  arm.wider_limits)]
-    if asked.torque_margin is not None:
-        constraints.append(TorqueLimits(arm, series, asked))
-    if asked.power is not None:
-        constraints.append(PowerLimit(arm, series, asked))
-    constraints += [WorkspaceLimits(arm, series, box) for box in asked.workspace]
-    if asked.clearance is not None:
-        scene = scene or build_scene(arm, asked)
+    if required.torque_margin is not None or required.power is not None:
+        constraints.append(TorqueLimits(arm, series, required))
+    constraints += [WorkspaceLimits(arm, series, box) for box in required.workspace]
+    if required.clearance is not None:
+        scene = scene or build_scene(arm, required)
         if len(scene.pairs):
-            constraints.append(Clearance(scene, series, asked.clearance))
+            constraints.append(Clearance(scene, series, required.clearance))
     return tuple(constraints)
 
 
 def prove(constraints: Iterable[Constraint], trajectory: Trajectory) -> Certificate:
-    """Return what each constraint proves about a motion, whether it holds or not."""
+    """Return a certificate with the claims of all constraints, whether they hold or not."""
     return Certificate(tuple(claim for constraint in constraints
                              for claim in constraint.prove(trajectory)))
 
@@ -75,7 +73,7 @@ def prove(constraints: Iterable[Constraint], trajectory: Trajectory) -> Certific
 def certify(arm: Arm, trajectory: Trajectory, limits: Limits, margin: float = 0.0,
             requirements: Requirements | None = None, scene: Scene | None = None) -> Certificate:
     """
-    Prove what a motion respects, at all times.
+    Return a certificate of the limits that a motion respects at all times.
 
     Parameters
     ----------
@@ -89,7 +87,7 @@ def certify(arm: Arm, trajectory: Trajectory, limits: Limits, margin: float = 0.
     Returns
     -------
     Certificate
-        With every claim, whether it holds or not.
+        Contains every claim, whether it holds or not.
 
     """
     return prove(build_constraints(arm, trajectory.series, limits, margin, requirements, scene),

@@ -11,39 +11,41 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a certificate claims about a motion."""
+"""Certificates of motions and their claims."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
 
+import numpy as np
+from robot_identification.arrays import Array
 from robot_identification.yaml_file import Number
 
 
 @dataclass(frozen=True)
 class CertificateClaim:
     """
-    One limit, with the bound that was proven for all times.
+    Claim that a quantity respects a limit at all times, with the bound that was proven.
 
     Parameters
     ----------
     quantity
-        For instance 'torque'.
+        Name of the limited quantity, such as 'torque'.
     bound
-        Largest value that can occur, or the smallest for a distance.
+        Proven bound of the largest value, or of the smallest one if `at_least`.
     limit
-        Limit of the quantity: largest, or smallest if `at_least`.
+        Largest allowed value of the quantity, or the smallest one if `at_least`.
     unit
         Unit of bound and limit.
     method
-        How it was proven.
+        Method of the proof.
     holds
         Whether the bound respects the limit.
     detail
         Joint or pair closest to its limit.
     at_least
-        Whether the limit is a smallest value: a distance.
+        Whether the limit is a lower one, as for distances.
 
     """
 
@@ -56,6 +58,33 @@ class CertificateClaim:
     detail: str = ''
     at_least: bool = False
 
+    @classmethod
+    def of_worst_joint(
+        cls, quantity: str, usage: Array, allowed: float, unit: str, method: str,
+        joint_names: tuple[str, ...], wider: tuple[str, ...] = (),
+    ) -> CertificateClaim:
+        """
+        Return the claim about the joint that is closest to its limit.
+
+        Parameters
+        ----------
+        quantity, unit, method
+            As for `CertificateClaim`.
+        usage
+            Proven largest fraction of the limit that each joint uses, (n,).
+        allowed
+            Largest allowed fraction.
+        joint_names
+            Names of the joints.
+        wider
+            Joints whose limits the robot YAML makes wider than the URDF's; the claim names them.
+
+        """
+        worst = int(np.argmax(usage))
+        note = f"; the robot YAML widens the URDF's limits of {', '.join(wider)}" if wider else ''
+        return cls(quantity, float(usage[worst]), allowed, unit, method,
+                   bool(usage[worst] <= allowed), f"joint '{joint_names[worst]}'{note}")
+
     def __str__(self) -> str:
         scale, unit = (100, f'% {self.unit}') if self.unit.startswith('of ') else (1, self.unit)
         limit = (f"{'required' if self.at_least else 'limit'} {scale * self.limit:g} "
@@ -65,16 +94,10 @@ class CertificateClaim:
                 f"{f', {self.detail}' if self.detail and self.bound < inf else ''})")
 
 
-def describe_critical_joint(joint: str, wider: tuple[str, ...] = ()) -> str:
-    """Describe the joint closest to its limit, and name joints whose limits exceed the URDF's."""
-    beyond = f"; the robot YAML widens the URDF's limits of {', '.join(wider)}"
-    return f"joint '{joint}'{beyond if wider else ''}"
-
-
 @dataclass(frozen=True)
 class Certificate:
     """
-    All claims about a motion.
+    Proven and failed claims about the limits of a motion.
 
     Parameters
     ----------

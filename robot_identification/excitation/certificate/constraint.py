@@ -11,33 +11,36 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a motion must respect: the family's base."""
+"""Base classes of the constraints on a motion."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+import copy
+import threading
 
+import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.excitation.certificate.claim import CertificateClaim
-from robot_identification.excitation.motion import Trajectory
+from robot_identification.excitation.motion import Series, Trajectory
+
+TIMES_PER_HARMONIC = 40    # grid points of a `StateConstraint`
 
 
 class Constraint(ABC):
     """
-    Inequalities on the coefficients of a trajectory, as slacks that stay positive.
+    A constraint on a motion, expressed as slacks that must stay positive.
 
-    A member is two things: slacks at some times, which a search keeps positive, and the proof of
-    the limit for all times between them. Slacks are scaled so that 1 is the middle of what is
-    allowed and 0 the limit. Linear constraints and those that depend on the arm's dynamics or
-    geometry look the same to an optimiser.
+    A subclass supplies slacks at the times of a grid, which a search keeps positive, and a proof
+    of the limit for all times. A slack is 1 in the middle of the allowed range and 0 at the limit.
 
     Attributes
     ----------
     density
-        Weight of one slack in a barrier, 1 over the number of times at which the same
-        limit is looked at, so that the grid's fineness does not change the problem.
+        Weight of a slack in a barrier function: 1 over the number of times of the grid, so that
+        its resolution does not change the problem.
     hint
-        What helps where no motion keeps the limit.
+        What a user can change if no motion respects the limit.
 
     """
 
@@ -45,7 +48,7 @@ class Constraint(ABC):
     hint: str
 
     def refined(self) -> Constraint:
-        """Return the same limits on a finer time grid."""
+        """Return the constraint on a finer time grid."""
         return self
 
     @abstractmethod
@@ -54,20 +57,102 @@ class Constraint(ABC):
 
     @abstractmethod
     def pull_back(self, coefficients: Array, weights: Array) -> Array:
-        """Return the gradient of weights . slack, (size, n)."""
+        """Return the gradient of weights . slack with respect to the coefficients, (size, n)."""
 
     @abstractmethod
     def curvature(self, coefficients: Array, weights: Array) -> Array:
-        """Return J' diag(weights) J, J the slacks' Jacobian, (size n, size n), row-major."""
+        """
+        Return J' diag(weights) J, (size n, size n), where J is the Jacobian of the slacks.
+
+        J has a column for each coefficient, in row-major order of the array (size, n).
+        """
 
     @abstractmethod
     def prove(self, trajectory: Trajectory) -> tuple[CertificateClaim, ...]:
-        """Return what holds for all times of a motion, or does not."""
+        """Return claims about all times of a motion; each says whether it holds."""
 
     @abstractmethod
-    def describe(self, index: int) -> str:
-        """Return in words what slack number `index` limits."""
+    def describe(self, index: int, slack: float) -> tuple[str, str]:
+        """Return the name of the limit of slack number `index`, and the size of its violation."""
+
+
+class StateConstraint(Constraint):
+    """
+    A constraint on position, velocity and acceleration at the times of a uniform grid.
+
+    A subclass supplies slacks and their derivatives with respect to the states; this class applies
+    the chain rule to the coefficients. The curvature is a Gauss-Newton approximation.
+
+    Parameters
+    ----------
+    series
+        The parametrisation.
+    orders
+        Number of states that the slacks depend on: 1 (q) or 3 (q, v, a).
+
+    """
+
+    def __init__(self, series: Series, orders: int) -> None:
+        self._series, self._orders = series, orders
+        self._look_at(TIMES_PER_HARMONIC * series.resolution)
+
+    def _look_at(self, count: int) -> None:
+        series, orders = self._series, self._orders
+        self.times = series.period * np.arange(count) / count
+        self.density = 1.0 / count
+        self._basis = [series.basis(self.times, order) for order in range(orders)]
+        self._last = threading.local()
+
+    def refined(self) -> StateConstraint:
+        """Return the constraint on a time grid four times as fine."""
+        other = copy.copy(self)
+        other._look_at(4 * len(self.times))
+        return other
 
     @abstractmethod
-    def excess(self, index: int, slack: float) -> str:
-        """Return in words by how much a negative slack breaks the limit."""
+    def at(self, states: tuple[Array, ...]) -> Array:
+        """Return the slacks at N times, (N, m), for states of shape (N, n) each."""
+
+    @abstractmethod
+    def derivatives(self, states: tuple[Array, ...]) -> Array:
+        """Return the slacks' derivatives with respect to the states, (orders, N, m, n)."""
+
+    def slack(self, coefficients: Array) -> Array:
+        """Return the slacks of all times, (N m,)."""
+        return self.at(self._states(coefficients)).ravel()
+
+    def pull_back(self, coefficients: Array, weights: Array) -> Array:
+        """Return the gradient of weights . slack with respect to the coefficients, (size, n)."""
+        jacobian = self._jacobian(coefficients)
+        w = weights.reshape(jacobian.shape[1], 1, -1)
+        result = np.zeros(coefficients.shape)
+        for basis, block in zip(self._basis, jacobian):
+            result += basis.T @ (w @ block)[:, 0]
+        return result
+
+    def curvature(self, coefficients: Array, weights: Array) -> Array:
+        """Return J' diag(weights) J, (size n, size n), see `Constraint.curvature`."""
+        jacobian = self._jacobian(coefficients)
+        w = weights.reshape(jacobian.shape[1], -1, 1)
+        count, (size, n) = len(w), coefficients.shape
+        result = np.zeros((size, n, size, n))
+        for first, one in enumerate(self._basis):
+            weighted = (w * jacobian[first]).transpose(0, 2, 1)
+            for second, other in enumerate(self._basis[:first + 1]):
+                inner = (weighted @ jacobian[second]).reshape(count, n * n)
+                outer = (one[:, :, None] * other[:, None, :]).reshape(count, size * size)
+                block = (outer.T @ inner).reshape(size, size, n, n).transpose(0, 2, 1, 3)
+                result += block
+                if second < first:
+                    result += block.transpose(2, 3, 0, 1)
+        return result.reshape(size * n, size * n)
+
+    def _states(self, coefficients: Array) -> tuple[Array, ...]:
+        return tuple(basis @ coefficients for basis in self._basis)
+
+    def _jacobian(self, coefficients: Array) -> Array:
+        """Return `derivatives` for coefficients (size, n); the last result is cached."""
+        if getattr(self._last, 'point', None) is not coefficients:
+            self._last.value = self.derivatives(self._states(coefficients))
+            self._last.point = coefficients
+        return self._last.value

@@ -15,31 +15,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from robot_identification.arm import Limits
 from robot_identification.arrays import Array, read_only
-from robot_identification.excitation.certificate.claim import (
-    CertificateClaim,
-    describe_critical_joint,
-)
+from robot_identification.excitation.certificate.claim import CertificateClaim
 from robot_identification.excitation.certificate.constraint import Constraint
+from robot_identification.excitation.certificate.segments import instants
 from robot_identification.excitation.motion import Series, Trajectory
 from robot_identification.excitation.motion.limits import centre, half_ranges, QUANTITIES
 
 TIMES_PER_HARMONIC = 64
 PROOF_TIMES = 640    # per harmonic: ten times finer than the constraint's grid
-RESERVE = 2e-4    # of the ranges, for the proof's own slack and for what is not trigonometric
+RESERVE = 2e-4    # fraction of the ranges for the error of the proof's bounds, and for splines
 
 
 class JointLimits(Constraint):
     """
-    Joint limits on an even grid over the period; linear in the coefficients.
+    Joint limits on a uniform grid over the period; the slacks are linear in the coefficients.
 
-    A trigonometric polynomial of degree K whose magnitude is at most c on G points in a period is
-    at most c / cos(pi K / G) between them; the limits are tightened by that factor (0.1 %) on
-    the grid. `prove_peaks` proves the result for every motion afterwards.
+    A trigonometric polynomial of degree K whose magnitude is at most c on G uniform points of a
+    period is at most c / cos(pi K / G) between them. The limits on the grid are tightened by that
+    factor (0.1 %). `prove_peaks` then proves them for all kinds of motions.
 
     Parameters
     ----------
@@ -50,7 +46,7 @@ class JointLimits(Constraint):
     joint_names
         Names of the joints, for messages.
     margin
-        Part of every range that is kept free, 0 to 1.
+        Fraction of the range of every limit that the motion leaves free, 0 to 1.
     wider
         Joints whose limits the robot YAML permits to be wider than the URDF's.
 
@@ -61,7 +57,7 @@ class JointLimits(Constraint):
 
     """
 
-    hint = 'ask for a smaller --margin'
+    hint = 'use a smaller --margin'
 
     def __init__(self, series: Series, limits: Limits, joint_names: tuple[str, ...],
                  margin: float = 0.0, wider: tuple[str, ...] = ()) -> None:
@@ -78,28 +74,22 @@ class JointLimits(Constraint):
         self._basis = np.concatenate([series.basis(self.times, d) for d in orders])
         self.density = 1.0 / count
 
-    def relative(self, coefficients: Array) -> Array:
-        """Return where the motion is in its ranges, (orders, times, n): -1 to 1 is allowed."""
-        n = coefficients.shape[1]
-        motion = (self._basis @ coefficients).reshape(len(self.quantities), -1, n)
-        motion[0] -= self.centre
-        motion /= self._ranges[:, None]
-        return motion
-
     def slack(self, coefficients: Array) -> Array:
-        """Return the slacks to the upper, then to the lower limits, flat."""
-        relative = self.relative(coefficients)
+        """Return the slacks (c,) to the upper limits, then those to the lower limits."""
+        n = coefficients.shape[1]
+        relative = (self._basis @ coefficients).reshape(len(self.quantities), -1, n)
+        relative[0] -= self.centre
+        relative /= self._ranges[:, None]
         return np.concatenate([(1.0 - relative).ravel(), (1.0 + relative).ravel()])
 
     def pull_back(self, coefficients: Array, weights: Array) -> Array:
-        """Return the gradient of weights . slack, (size, n)."""
+        """Return the gradient of weights . slack with respect to the coefficients, (size, n)."""
         upper, lower = weights.reshape(2, len(self.quantities), -1, coefficients.shape[1])
         scaled = (lower - upper) / self._ranges[:, None]
-        result: Array = self._basis.T @ scaled.reshape(len(self._basis), -1)
-        return result
+        return self._basis.T @ scaled.reshape(len(self._basis), -1)
 
     def curvature(self, coefficients: Array, weights: Array) -> Array:
-        """Return J' diag(weights) J; joints do not mix."""
+        """Return J' diag(weights) J; it is block diagonal, with a block for each joint."""
         size, n = coefficients.shape
         upper, lower = weights.reshape(2, len(self.quantities), -1, n)
         scaled = ((upper + lower) / self._ranges[:, None] ** 2).reshape(len(self._basis), n)
@@ -110,84 +100,53 @@ class JointLimits(Constraint):
 
     def prove(self, trajectory: Trajectory) -> tuple[CertificateClaim, ...]:
         """Return a claim for each quantity that has a limit."""
-        usage, allowed = prove_peaks(trajectory, self._limits).usage, 1.0 - self._margin
-        claims = []
-        for name, row in zip(QUANTITIES, usage):
-            if name not in self.quantities:
-                continue
-            worst = int(np.argmax(row))
-            claims.append(CertificateClaim(
-                name, float(row[worst]), allowed, 'of the range',
-                'grid values and bounds of the second derivative', bool(row[worst] <= allowed),
-                describe_critical_joint(
-                    self.joint_names[worst],
-                    self._wider if name in ('position', 'velocity') else ())))
-        return tuple(claims)
+        usage, allowed = prove_peaks(trajectory, self._limits), 1.0 - self._margin
+        return tuple(CertificateClaim.of_worst_joint(
+            name, row, allowed, 'of the range', 'grid values and bounds of the second derivative',
+            self.joint_names, self._wider if name in ('position', 'velocity') else ())
+            for name, row in zip(QUANTITIES, usage) if name in self.quantities)
 
-    def describe(self, index: int) -> str:
-        """Return in words what slack number `index` limits."""
+    def describe(self, index: int, slack: float) -> tuple[str, str]:
+        """Return the name of the limit of slack number `index`, and the size of its violation."""
         shape = (2, len(self.quantities), len(self.times), len(self.joint_names))
         side, quantity, _, joint = np.unravel_index(index, shape)
-        words = f"{('upper', 'lower')[int(side)]} {self.quantities[int(quantity)]}"
-        return f"the {words} limit of joint '{self.joint_names[int(joint)]}'"
-
-    def excess(self, index: int, slack: float) -> str:
-        """Return in words by how much a negative slack breaks the limit."""
-        return f'{-slack:.2g} of its half range'
+        limit = f"{('upper', 'lower')[int(side)]} {self.quantities[int(quantity)]} limit"
+        return (f"the {limit} of joint '{self.joint_names[int(joint)]}'",
+                f'{-slack:.2g} of its half range')
 
 
-@dataclass(frozen=True)
-class Peaks:
+def prove_peaks(trajectory: Trajectory, limits: Limits) -> Array:
     """
-    How far a motion goes, with proof.
+    Return proven upper bounds of the fractions of the limits that a motion uses, (4, n).
 
-    Parameters
-    ----------
-    usage
-        Part of each range that is used at most at any time, (4, n): position (distance from the
-        middle of its range), velocity, acceleration, jerk; 1 is the limit, 0 where there is none.
+    Rows are position (distance from the middle of its range), velocity, acceleration and jerk; 1
+    is the limit, and a fraction is 0 where there is none.
 
-    """
-
-    usage: Array
-
-    def largest(self) -> dict[str, float]:
-        """Return the largest usage over the joints by quantity."""
-        return {name: float(row.max()) for name, row in zip(QUANTITIES, self.usage)}
-
-
-def prove_peaks(trajectory: Trajectory, limits: Limits) -> Peaks:
-    """
-    Bound position, velocity, acceleration and jerk over all times.
-
-    Between two grid points that are h apart a function exceeds the larger of both by at most
-    h^2/8 max(abs(f'')); that in turn is bounded by its values on the grid and h/2 times the sum of
-    the coefficients' bounds on the third derivative.
+    Between two grid points that are h apart, a function f exceeds the larger of its values there
+    by at most h^2/8 max|f''|. That maximum is at most the one on the grid plus h/2 times a bound
+    of the third derivative, which follows from the coefficients.
 
     Parameters
     ----------
     trajectory
         The motion.
     limits
-        What the usage refers to.
+        Limits to which the fractions refer.
 
     Returns
     -------
-    Peaks
+    Array
         Upper bounds, a few 1e-5 above the true peaks.
 
     """
     series, x = trajectory.series, trajectory.coefficients
     count = PROOF_TIMES * series.resolution
-    # the last point belongs to this period: a derivative may jump where periods join
-    times = series.period * np.arange(count + 1) / count
-    times[-1] = np.nextafter(series.period, 0.0)
+    times = instants(series.period, count)
     h = series.period / count
     values = [np.abs(trajectory.derivative(times, d)) for d in range(len(QUANTITIES) + 2)]
     values[0] = np.abs(trajectory.derivative(times, 0) - centre(limits))
     usage = []
     for d, ranges in enumerate(half_ranges(limits)):
-        third = series.largest(x, d + 3)
-        second = values[d + 2].max(axis=0) + 0.5 * h * third
+        second = values[d + 2].max(axis=0) + 0.5 * h * series.largest(x, d + 3)
         usage.append((values[d].max(axis=0) + h * h / 8 * second) / ranges)
-    return Peaks(read_only(usage))
+    return read_only(usage)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Torque of the nominal model: what the URDF, known rotors and the payload need."""
+"""Torque of the nominal model: the URDF, known rotor inertias and the payload."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from robot_identification.arrays import Array, readonly_view
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation.certificate.geometry.scene import link_shapes
-from robot_identification.excitation.certificate.geometry.solid import solid_inertial
+from robot_identification.excitation.certificate.geometry.shapes import solid_inertial
 from robot_identification.excitation.certificate.requirements import Requirements
 
 
 def nominal_inertial(arm: Arm, requirements: Requirements) -> Array:
     """
-    Return the nominal inertial parameters, (n, 10), the payload added to the last link.
+    Return the nominal inertial parameters, (n, 10), with the payload added to the last link.
 
     Parameters
     ----------
     arm
-        The arm; the URDF's parameters are nominal where a body can have them.
+        The arm; parameters of its URDF are used where they are physically possible.
     requirements
-        Payload, and the density that the others are guessed with.
+        Payload, and the density from which impossible inertias are replaced by guesses.
 
     Raises
     ------
     ExcitationError
-        Inertias that no body can have, and no density to guess them with, or no geometry.
+        Inertias of the URDF are impossible, and no density or geometry is given to guess them.
 
     """
     values = np.array(arm.inertial_parameters)
@@ -51,8 +51,8 @@ def nominal_inertial(arm: Arm, requirements: Requirements) -> Array:
         more = f' (and {len(faults) - 1} more)' if len(faults) > 1 else ''
         raise ExcitationError(
             f"no torque can be proven for '{arm.name}': {faults[0]}{more}; correct the URDF, "
-            f'guess the inertias from the geometry (--guess-inertias), or design without looking '
-            f'at torques (--no-torque)')
+            f'guess the inertias from the geometry (--guess-inertias), or design without torque '
+            f'checks (--no-torque)')
     if faulty:
         shapes = link_shapes(arm, requirements.package_dirs)
         for i in faulty:
@@ -61,74 +61,62 @@ def nominal_inertial(arm: Arm, requirements: Requirements) -> Array:
             if not values[i, 0] > 0:
                 raise ExcitationError(
                     f"the inertia of joint '{arm.joint_names[i]}' cannot be guessed: no collision "
-                    f'geometry moves with it; correct the URDF, or design without looking at '
-                    f'torques (--no-torque)')
+                    f'geometry moves with it; correct the URDF, or design without torque '
+                    f'checks (--no-torque)')
     payload = requirements.payload
     if payload is not None:
-        c = np.array(payload.centre, dtype=float)
-        inertia = payload.mass * (c @ c * np.eye(3) - np.outer(c, c))
-        values[-1] += np.concatenate([
-            [payload.mass], payload.mass * c,
-            [inertia[0, 0], inertia[0, 1], inertia[1, 1], inertia[0, 2], inertia[1, 2],
-             inertia[2, 2]]])
+        values[-1] += pin.Inertia(payload.mass, np.array(payload.centre, dtype=float),
+                                  np.zeros((3, 3))).toDynamicParameters()
     return values
 
 
 def joints_with_invalid_inertia(arm: Arm) -> list[int]:
-    """Return the numbers of the joints that carry an inertia that no body can have."""
+    """Return the indices of the joints that carry a physically impossible inertia."""
     return sorted({arm.joint_names.index(fault.joint) for fault in check_inertias(arm)})
 
 
 def nominal_notes(arm: Arm, requirements: Requirements) -> tuple[str, ...]:
-    """Return sentences for the report about the nominal model."""
+    """Return notes for the report on what the nominal model guesses or omits."""
     if requirements.torque_margin is None and requirements.power is None:
         return ()
-    words = _guess_words(arm, requirements)
-    notes = [f'{words}: the torques that are proven are those of this guess'] if words else []
-    springs = _springs(arm)
-    return (*notes, *([f'{springs}: their part is not proven'] if springs else []))
+    return tuple(f'{text}: {consequence}' for text, consequence in _assumptions(
+        arm, requirements).items())
 
 
-def _springs(arm: Arm) -> str:
-    """Return which springs are left out, as the end of a sentence; empty without any."""
-    names = ', '.join(balancer.name for balancer in arm.balancers)
-    return f'the torques are without the springs {names}' if names else ''
-
-
-def _guess_words(arm: Arm, requirements: Requirements) -> str:
-    """Return which inertias are guessed, as the end of a sentence; empty where none is."""
-    faulty = joints_with_invalid_inertia(arm)
-    if not faulty or requirements.guess_density is None:
-        return ''
-    names = ', '.join(arm.joint_names[i] for i in faulty)
-    return (f'inertias moved by {names} are GUESSED from collision geometry filled with '
-            f'{requirements.guess_density:g} kg/m^3')
-
-
-def _nominal_rotor_inertia(arm: Arm) -> Array:
-    """Return the drives' known inertias in joint space, (n, n) [kg m^2]; unknown ones are zero."""
-    known = np.where(np.isfinite(arm.drives.rotor_inertia), arm.drives.rotor_inertia, 0.0)
-    inertia: Array = arm.drives.coupling.T * known @ arm.drives.coupling
-    return inertia
+def _assumptions(arm: Arm, requirements: Requirements) -> dict[str, str]:
+    """Return the assumptions of the nominal model, each with its consequence for the proof."""
+    result = {}
+    names = ', '.join(arm.joint_names[i] for i in joints_with_invalid_inertia(arm))
+    if names and requirements.guess_density is not None:
+        result[f'inertias moved by {names} are GUESSED from collision geometry filled with '
+               f'{requirements.guess_density:g} kg/m^3'] = (
+            'torques are proven for this guess only')
+    springs = ', '.join(balancer.name for balancer in arm.balancers)
+    if springs:
+        result[f'the torques exclude the springs {springs}'] = 'these are not proven'
+    return result
 
 
 class NominalTorque:
     """
     Torque of the nominal model: rigid bodies of the URDF, known rotor inertias, payload.
 
-    Friction is not in it; the margin is for that.
+    The model has no friction; the torque margin leaves room for it.
 
     Parameters
     ----------
     arm
         The arm.
     requirements
-        For the payload, and the density of guessed inertias.
+        Payload, and density of guessed inertias.
 
     Attributes
     ----------
-    words
-        What is guessed, to be added to a sentence; mostly empty.
+    rotor
+        Inertia of the drives in joint space, (n, n) [kg m^2].
+    assumptions
+        Text on what is guessed or omitted, to append to the method of a proof; empty for most
+        arms.
 
     """
 
@@ -137,28 +125,26 @@ class NominalTorque:
 
         self._fill, self.tree = inverse_dynamics_rows, Kinematics.of(arm)
         self.inertial = readonly_view(nominal_inertial(arm, requirements))
-        self.rotor = _nominal_rotor_inertia(arm)
-        guessed = _guess_words(arm, requirements)
-        self.words = ''.join(f'; {words}' for words in (guessed, _springs(arm)) if words)
+        known = np.nan_to_num(arm.drives.rotor_inertia, posinf=0.0, neginf=0.0)    # 0 if unknown
+        self.rotor: Array = arm.drives.coupling.T * known @ arm.drives.coupling
+        self.assumptions = ''.join(f'; {text}' for text in _assumptions(arm, requirements))
         self._model = pin.Model(arm.model)
         for i, parameters in enumerate(self.inertial):
             self._model.inertias[i + 1] = pin.Inertia.FromDynamicParameters(parameters)
 
     def torque(self, q: Array, v: Array, a: Array) -> Array:
-        """Return torques, (N, n) [N m or N]; runs on the calling thread."""
+        """Return torques, (N, n) [N m or N], computed on the calling thread."""
         out = np.empty(q.shape)
         self._fill(*map(readonly_view, (q, v, a)), *self.tree, self.inertial, out)
         out += a @ self.rotor
         return out
 
     def derivatives(self, q: Array, v: Array, a: Array) -> Array:
-        """Return derivatives of the torques by q, v and a, (3, N, n, n)."""
+        """Return derivatives of the torques with respect to q, v and a, (3, N, n, n)."""
         data = self._model.createData()
         out = np.empty((3, *q.shape, q.shape[1]))
         for k in range(len(q)):
-            for d, block in enumerate(pin.computeRNEADerivatives(
-                    self._model, data, q[k], v[k], a[k])):
-                out[d, k] = block
+            out[:, k] = pin.computeRNEADerivatives(self._model, data, q[k], v[k], a[k])
         # only the upper triangle of the mass matrix is filled in some versions
         upper = np.triu(out[2])
         out[2] = upper + np.triu(upper, 1).transpose(0, 2, 1) + self.rotor
@@ -167,7 +153,7 @@ class NominalTorque:
 
 def torque_range(arm: Arm, margin: float) -> Array:
     """
-    Return the torques that may be used, (n,), infinite where no rating is known.
+    Return the rated torques minus a margin, (n,); infinite where no rating is known.
 
     Raises
     ------
@@ -178,6 +164,5 @@ def torque_range(arm: Arm, margin: float) -> Array:
     if not np.any(np.isfinite(arm.limits.torque)):
         raise ExcitationError(f"no joint of '{arm.name}' has a torque limit; give it in the robot "
                               f'YAML (`joints: {{{arm.joint_names[0]}: {{torque: ...}}}}`), or '
-                              f'design without looking at torques (--no-torque)')
-    values: Array = arm.limits.torque * (1.0 - margin)
-    return values
+                              f'design without torque checks (--no-torque)')
+    return arm.limits.torque * (1.0 - margin)

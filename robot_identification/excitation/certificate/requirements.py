@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a motion must respect besides the joint limits."""
+"""Requirements on a motion besides the joint limits."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from typing import Annotated
 from robot_identification.errors import ExcitationError
 from robot_identification.yaml_file import check_fields, Quantity
 
-FAR = 1e4              # [m] what no arm is near to; distances of such shapes lose their digits
+FAR = 1e4              # [m] largest coordinate; beyond it distances lose digits
 Metres = Annotated[float, Quantity('m')]
 Length = Annotated[float, Quantity('m', above=0)]
 Bound = Annotated[float, Quantity('m', infinite=True)]
 Near = Annotated[float, Quantity('m', above=-FAR, below=FAR)]
-GUESSED_DENSITY = 1500.0    # [kg/m^3], see docs/excitation.md: above that of most real links
+GUESSED_DENSITY = 1500.0    # [kg/m^3], above that of most real links; see docs/excitation.md
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,13 @@ class Payload:
     Parameters
     ----------
     mass
-        [kg].
+        Mass [kg].
     centre
-        Its centre of mass in the frame of the last joint, (3,) [m].
+        Centre of mass of the payload in the frame of the last joint, (3,) [m].
     size
-        Edges of the box around that centre that it fits in, along the axes of the last joint's
-        frame, (3,) [m]; None for an unknown shape, whose collisions are not checked.
+        Size of a box that contains the payload, with its centre at `centre` and its edges along
+        the axes of the last joint's frame, (3,) [m]. If None, collisions of the payload are not
+        checked.
 
     """
 
@@ -62,7 +63,7 @@ class Workspace:
     Parameters
     ----------
     frame
-        A link or frame of the URDF, whose origin is bounded.
+        Link or frame of the URDF whose origin must stay in the box.
     lower, upper
         Corners in the base frame, (3,) [m]; infinite where there is no bound.
 
@@ -82,44 +83,48 @@ class Workspace:
 @dataclass(frozen=True)
 class Requirements:
     """
-    What a motion must respect besides position, velocity, acceleration and jerk.
+    Requirements on a motion besides limits of position, velocity, acceleration and jerk.
 
-    `Requirements()` asks for nothing; a design respects `DEFAULT_REQUIREMENTS` unless others are
-    given.
+    `Requirements()` requires nothing. The default of a design is `DEFAULT_REQUIREMENTS`.
 
     Parameters
     ----------
     torque_margin
-        Part of the rated torques that the nominal model (the URDF, known rotor inertias, the
-        payload) leaves free, 0 to less than 1; None does not look at torques.
+        Fraction of the rated torques that the nominal model (the URDF, known rotor inertias, the
+        payload) must leave free, 0 to less than 1; torques are not limited if None.
     power
-        Largest mechanical power of all joints together, sum of torque times velocity [W], of
-        either sign; None has no bound.
+        Largest magnitude of the mechanical power of all joints together, the sum of torque times
+        velocity [W]; unlimited if None.
     payload
-        Carried while moving.
+        Payload that the arm carries while it moves.
     clearance
-        Distance to keep between links, and to the surroundings [m]; None does not look at
-        collisions.
+        Smallest distance between links, and to the surroundings [m]; collisions are not checked
+        if None.
     self_collision
         Whether the clearance applies between the arm's own links.
     floor
-        Height of a floor in the base frame [m], None without one.
+        Height of the floor in the base frame [m]; no floor if None.
     boxes
-        Obstacles in the base frame, (6,) each: lower and upper corner [m].
+        Obstacles: lower and upper corner of each box in the base frame, (6,) [m].
     workspace
-        Boxes that frames must stay in.
+        Boxes that frames of the arm must not leave.
     srdf
         Path of the SRDF; the one beside the URDF when None.
     package_dirs
-        Folders that hold packages with meshes.
+        Folders that contain the ROS packages of the meshes.
     guess_density
-        Density that fills the collision geometry of links whose inertia in the URDF no body can
-        have [kg/m^3]; None guesses nothing, and then nothing is proven about their torque.
+        Density with which the inertia of links is guessed from their collision geometry if the one
+        in the URDF is impossible [kg/m^3]; if None, an impossible inertia is an error where
+        torques are limited.
 
     Raises
     ------
     ExcitationError
-        Values that make no sense.
+        A value is invalid, or values contradict each other.
+
+    Examples
+    --------
+    >>> requirements = Requirements(torque_margin=0.2, clearance=0.02, floor=0.0)
 
     """
 
@@ -144,24 +149,24 @@ class Requirements:
                     f'box {i + 1} must be six numbers: the lower corner, then the upper one, '
                     f'x y z [m], not {corners!r}')
         if self.clearance is None and (self.floor is not None or self.boxes):
-            raise ExcitationError('a floor and boxes need a clearance to keep from them')
+            raise ExcitationError('a floor or boxes require a clearance')
 
     @property
     def unseen(self) -> tuple[str, ...]:
-        """Checks that are switched off, for the report."""
-        return tuple(name for name, wanted in (('torques', self.torque_margin),
-                                               ('collisions', self.clearance)) if wanted is None)
+        """Names of the checks that are switched off, for the report."""
+        return tuple(name for name, value in (('torques', self.torque_margin),
+                                              ('collisions', self.clearance)) if value is None)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Checks that cannot be made although one might expect them, for the report."""
+        """Notes on incomplete collision checks, for the report."""
         notes = []
         if self.clearance is not None and self.floor is None:
-            notes.append('no floor is given, so links may go below the base: design with the '
-                         'height of the floor or table where there is one')
+            notes.append('no floor is given, so links may move below the base: give the '
+                         'height of the floor or table if there is one')
         if self.clearance is not None and self.payload is not None and self.payload.size is None:
-            notes.append('the size of the payload is not given: its mass counts, its collisions '
-                         'are not looked at')
+            notes.append('the size of the payload is not given: its collisions are not '
+                         'checked, but its mass is included')
         return tuple(notes)
 
 

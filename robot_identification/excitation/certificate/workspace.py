@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Boxes that frames of the arm must stay in, with the proof that they do."""
+"""Limits of the workspace: boxes in which frames of the arm must stay."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.errors import UnknownNameError
 from robot_identification.excitation.certificate.claim import CertificateClaim
+from robot_identification.excitation.certificate.constraint import StateConstraint
 from robot_identification.excitation.certificate.requirements import Workspace
-from robot_identification.excitation.certificate.segments import instants, Segments
-from robot_identification.excitation.certificate.state_constraint import StateConstraint
+from robot_identification.excitation.certificate.segments import instants, joint_reach, Segments
 from robot_identification.excitation.motion import Series, Trajectory
 
-RESERVE = 0.002    # [m]
-STEPS = 20         # times in a segment of the proof
+RESERVE = 0.002    # [m] margin for the motion between the times of the grid
+STEPS = 20         # grid steps in a segment of the proof
 
 
 def _frame_of(arm: Arm, name: str) -> tuple[int, Array]:
     """
-    Return the joint that carries a frame (-1: none) and the frame's origin in that joint's frame.
+    Return the index of a frame's joint (-1: base), and the frame's origin in the joint's frame.
 
     Raises
     ------
@@ -41,16 +41,16 @@ def _frame_of(arm: Arm, name: str) -> tuple[int, Array]:
         The URDF has no such frame.
 
     """
-    links = [frame.name for frame in arm.model.frames if frame.type == pin.FrameType.BODY]
     if not arm.model.existFrame(name):
-        raise UnknownNameError('frame', name, links)
+        raise UnknownNameError('frame', name, [
+            frame.name for frame in arm.model.frames if frame.type == pin.FrameType.BODY])
     frame = arm.model.frames[arm.model.getFrameId(name)]
     return frame.parentJoint - 1, np.array(frame.placement.translation)
 
 
 class WorkspaceLimits(StateConstraint):
     """
-    The origin of a frame stays in a box.
+    Constraint that the origin of a frame stays in a box.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class WorkspaceLimits(StateConstraint):
 
     def __init__(self, arm: Arm, series: Series, workspace: Workspace) -> None:
         super().__init__(series, 1)
-        self.arm, self.workspace = arm, workspace
+        self.workspace = workspace
         self._joint, self._point = _frame_of(arm, workspace.frame)
         self._tree = Kinematics.of(arm)
         self._carries = self._tree.subtree_mask()[:, self._joint]
@@ -76,30 +76,9 @@ class WorkspaceLimits(StateConstraint):
         self._upper, self._lower = upper - RESERVE, lower + RESERVE
 
     def position(self, q: Array) -> tuple[Array, Array, Array]:
-        """Return the frame's origin (N, 3), and rotations and origins of the joints' frames."""
+        """Return the frame's origin, (N, 3), and rotations and origins of the joints' frames."""
         world, origin = self._tree.placed(q)
-        point = origin[:, self._joint] + world[:, self._joint] @ self._point
-        return point, world, origin
-
-    def reach(self, furthest: Array) -> Array:
-        """
-        Bound how far a unit of each joint moves the frame, (n,).
-
-        Parameters
-        ----------
-        furthest
-            Largest magnitudes of the joints' positions, (n,).
-
-        """
-        reach, distance = np.zeros(len(furthest)), float(np.linalg.norm(self._point))
-        joint = self._joint
-        while joint >= 0:
-            slides = bool(self._tree.prismatic[joint])
-            reach[joint] = 1.0 if slides else distance
-            distance += float(np.linalg.norm(self._tree.translations[joint]))
-            distance += furthest[joint] if slides else 0.0
-            joint = int(self._tree.parents[joint])
-        return reach
+        return origin[:, self._joint] + world[:, self._joint] @ self._point, world, origin
 
     def at(self, states: tuple[Array, ...]) -> Array:
         """Return the slacks to the upper, then to the lower corner, (N, 6)."""
@@ -118,54 +97,27 @@ class WorkspaceLimits(StateConstraint):
         return (result * (self.at(states) < 2.0)[:, :, None])[None]
 
     def prove(self, trajectory: Trajectory) -> tuple[CertificateClaim, ...]:
-        """Return the claim that the frame stays in its box."""
-        room = prove_workspace(self.arm, trajectory, self.workspace)
+        """
+        Return the claim that the frame stays in its box, with its distance to the nearest side.
+
+        Between two grid points that are h apart, the frame's origin is at most h/2 max(speed) away
+        from its position at the nearer one; `joint_reach` bounds the speed.
+        """
+        segments = Segments.of(trajectory)
+        count = STEPS * (len(segments.edges) - 1)
+        point, _, _ = self.position(trajectory.derivative(instants(trajectory.period, count), 0))
+        outside = np.maximum(point - self.workspace.upper, self.workspace.lower - point)
+        speed = segments.bounds[1] @ joint_reach(
+            self._tree, self._joint, float(np.linalg.norm(self._point)),
+            segments.bounds[0].max(axis=0))
+        outside = segments.maxima(outside.max(axis=1), STEPS)
+        room = -float((outside + trajectory.period / count / 2 * speed).max())
         return (CertificateClaim(
-            'workspace', room, 0.0, 'm', 'bounded speed between times', bool(room >= 0),
+            'workspace', room, 0.0, 'm', 'bounded speed between times', room >= 0,
             f"frame '{self.workspace.frame}' to the sides of its box", at_least=True),)
 
-    def describe(self, index: int) -> str:
-        """Return in words what slack number `index` limits."""
-        _, number = self.place(index, 6)
-        side = ('upper', 'lower')[number // 3]
-        return f"the {side} {'xyz'[number % 3]} bound of frame '{self.workspace.frame}'"
-
-    def excess(self, index: int, slack: float) -> str:
-        """Return in words by how much a negative slack breaks the limit."""
-        _, number = self.place(index, 6)
-        return f'{-slack * self._size[number % 3] * 1000:.3g} mm'
-
-
-def prove_workspace(arm: Arm, trajectory: Trajectory, workspace: Workspace) -> float:
-    """
-    Bound how near a frame comes to the sides of its box over all times.
-
-    A point at the distance d from the axis of a joint moves by at most d for each radian, so its
-    speed is bounded, and between two times h apart it is at most h/2 max(speed) from one of them.
-
-    Parameters
-    ----------
-    arm
-        The arm.
-    trajectory
-        The motion.
-    workspace
-        Frame and box.
-
-    Returns
-    -------
-    float
-        Lower bound of the distance to the nearest side [m], negative where it may leave.
-
-    """
-    limits = WorkspaceLimits(arm, trajectory.series, workspace)
-    segments = Segments.of(trajectory)
-    count = len(segments.edges) - 1
-    times = instants(trajectory.period, count * STEPS)
-    point, _, _ = limits.position(trajectory.derivative(times, 0))
-    room = np.minimum(np.array(workspace.upper) - point, point - np.array(workspace.lower))
-    h = trajectory.period / (count * STEPS)
-    speed = segments.bounds[1] @ limits.reach(segments.bounds[0].max(axis=0))
-    rows = STEPS * np.arange(count)[:, None] + np.arange(STEPS + 1)
-    nearest: Array = room.min(axis=1)[rows].min(axis=1) - h / 2 * speed
-    return float(nearest.min())
+    def describe(self, index: int, slack: float) -> tuple[str, str]:
+        """Return the name of the limit of slack number `index`, and the size of its violation."""
+        side, axis = divmod(index % 6, 3)
+        return (f"the {('upper', 'lower')[side]} {'xyz'[axis]} bound of frame "
+                f"'{self.workspace.frame}'", f'{-slack * self._size[axis] * 1000:.3g} mm')

@@ -11,4 +11,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Search for the motion that excites best: criterion, optimisation, proof, file."""
+"""Design of excitations: criterion, optimisation, proof of the limits, and files."""

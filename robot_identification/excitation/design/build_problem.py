@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The optimisation problem of a request."""
+"""Construction of the optimisation problem of a design."""
 
 from __future__ import annotations
 
@@ -28,11 +28,7 @@ from robot_identification.excitation.design.criteria import get_criterion
 from robot_identification.excitation.design.objective import DesignObjective
 from robot_identification.excitation.design.options import DesignOptions
 from robot_identification.excitation.design.problem import Problem
-from robot_identification.excitation.design.regressor import (
-    compute_information,
-    DesignRegressor,
-    EarlierMotion,
-)
+from robot_identification.excitation.design.regressor import DesignRegressor, EarlierMotion
 from robot_identification.excitation.motion import Series
 from robot_identification.excitation.motion.limits import centre, half_ranges
 
@@ -40,7 +36,7 @@ from robot_identification.excitation.motion.limits import centre, half_ranges
 def build_problem(arm: Arm, options: DesignOptions, limits: Limits, *, scene: Scene | None = None,
                   earlier: Sequence[EarlierMotion] = ()) -> Problem:
     """
-    Return the design as an optimisation problem, without solving it.
+    Return the optimisation problem of a design, without solving it.
 
     Parameters
     ----------
@@ -53,12 +49,12 @@ def build_problem(arm: Arm, options: DesignOptions, limits: Limits, *, scene: Sc
     scene
         Collision geometry; built from the requirements when None.
     earlier
-        As for `design_excitation`.
+        Recordings that the motion complements, as for `design_excitation`.
 
     Raises
     ------
     ExcitationError
-        Too few samples, or an invalid start.
+        There are too few samples, or the start is invalid.
 
     """
     series, samples = options.series, options.samples_per_period
@@ -66,15 +62,15 @@ def build_problem(arm: Arm, options: DesignOptions, limits: Limits, *, scene: Sc
     needed = max(2 * series.harmonics + 1, -(-columns.rank // arm.n))
     if samples < needed:
         raise ExcitationError(
-            f'{samples} samples a period cannot show {series.harmonics} harmonics and '
-            f'{columns.rank} base parameters; take {needed} or more samples, or fewer harmonics')
+            f'{samples} samples a period are too few for {series.harmonics} harmonics and '
+            f'{columns.rank} base parameters; use {needed} or more samples, or fewer harmonics')
     free = np.ones((series.size, arm.n), dtype=bool)
     rest = np.zeros((series.size, arm.n))
     if options.start is not None:
         free[0], rest[0] = False, _start(arm, series, limits, options.margin, options.start)
     return Problem(
         series, DesignObjective(columns, series, samples, get_criterion(options.criterion),
-                                compute_information(columns, earlier, samples / series.period)),
+                                columns.information(earlier, samples / series.period)),
         build_constraints(arm, series, limits, options.margin, options.requirements, scene),
         limits, free, rest, options.margin)
 
@@ -82,15 +78,15 @@ def build_problem(arm: Arm, options: DesignOptions, limits: Limits, *, scene: Sc
 def _start(arm: Arm, series: Series, limits: Limits, margin: float, start: ArrayLike) -> Array:
     if not series.rests_at_ends:
         raise ExcitationError(f"a motion of the kind '{series.name}' cannot start at a given "
-                              f"position; take the kind 'mfs', 'ffs_rest' or 'spline'")
+                              f"position; use the kind 'mfs', 'ffs_rest' or 'spline'")
     values: Array = np.asarray(start, dtype=float)
     if values.shape != (arm.n,):
         raise ExcitationError(f'start must be {arm.n} positions, one for each joint, not an array '
                               f'of shape {values.shape}')
     distance = np.abs(values - centre(limits)) / half_ranges(limits)[0]
-    for joint, part in zip(arm.joint_names, distance):
-        if not part < 0.98 * (1.0 - margin):
+    for joint, fraction in zip(arm.joint_names, distance):
+        if not fraction < 0.98 * (1.0 - margin):
             raise ExcitationError(
-                f"the start of joint '{joint}' is not inside its position range; take one at "
-                f'least 1 % of the range away from the limits')
+                f"the start of joint '{joint}' must lie in its position range, at least 1 % "
+                f'of the range away from the limits')
     return values

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Criteria of excitation: functions of the spectrum of the information matrix, by name."""
+"""Criteria of excitation by name: functions of the eigenvalues of the information matrix."""
 
 from __future__ import annotations
 
@@ -21,26 +21,25 @@ from typing import ClassVar
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.errors import ExcitationError, UnknownNameError
+from robot_identification.errors import ExcitationError
+from robot_identification.registry import Registry
 
 
 class Criterion(ABC):
     """
-    A spectral function of the information matrix W'W on the row space of the regressor W.
+    A function of the eigenvalues of the information matrix W'W, for a regressor W.
 
-    Its eigenvalues are the squared non-zero singular values of W, so nothing here depends on the
-    choice of base columns. A member supplies `value`, which is reported, and `merit`, which is
-    minimised: dimensionless, and differentiable even where singular values meet, because
-    `sharpness` blunts extremes. A new criterion (A-, E-optimality, a mixture) is one file with
-    these two.
+    The eigenvalues are the squared non-zero singular values of W and do not depend on the choice
+    of base columns. A subclass supplies `value`, which is reported, and `merit`, which is
+    minimised. The merit is dimensionless. A finite `sharpness` makes it differentiable where
+    singular values are equal.
     """
 
-    name: ClassVar[str]
     larger_is_better: ClassVar[bool] = False
 
     @abstractmethod
     def value(self, eigenvalues: Array) -> float:
-        """Return the criterion as it is reported; `eigenvalues` ascend, (r,)."""
+        """Return the criterion for reports, from ascending eigenvalues, (r,)."""
 
     def better(self, value: float, than: float) -> bool:
         """Return whether a value is better than another one."""
@@ -49,21 +48,20 @@ class Criterion(ABC):
     @abstractmethod
     def merit(self, eigenvalues: Array, sharpness: float = np.inf) -> tuple[float, Array]:
         """
-        Return what is minimised, and its derivative with respect to the eigenvalues.
+        Return the function to minimise, and its derivative with respect to the eigenvalues.
 
         Parameters
         ----------
         eigenvalues
             Ascending and positive, (r,).
         sharpness
-            At infinity the criterion itself (a monotone function of `value`), with the derivative
-            of one active eigenvalue where several meet; below, a smooth bound that the extremes
-            share.
+            If infinite, the merit is a monotone function of `value`. If finite, the smallest and
+            largest eigenvalues are replaced by smooth bounds, see `soft_maximum`.
 
         Returns
         -------
         merit, derivative
-            A number, and (r,).
+            The merit, and an array of shape (r,).
 
         """
 
@@ -79,8 +77,6 @@ class ConditionNumber(Criterion):
 
     """
 
-    name: ClassVar[str] = 'cond'
-
     def value(self, eigenvalues: Array) -> float:
         """Return the condition number."""
         return float(np.sqrt(eigenvalues[-1] / eigenvalues[0]))
@@ -95,7 +91,7 @@ class ConditionNumber(Criterion):
 
 class SmallestSingularValue(Criterion):
     """
-    Smallest non-zero singular value, to be made large; the merit is minus its logarithm.
+    Smallest non-zero singular value, which is maximised; the merit is minus its logarithm.
 
     References
     ----------
@@ -104,7 +100,6 @@ class SmallestSingularValue(Criterion):
 
     """
 
-    name: ClassVar[str] = 'sigma_min'
     larger_is_better: ClassVar[bool] = True
 
     def value(self, eigenvalues: Array) -> float:
@@ -119,9 +114,9 @@ class SmallestSingularValue(Criterion):
 
 class LogDeterminant(Criterion):
     """
-    -log det of W'W on the row space, the volume of the confidence ellipsoid.
+    -log det of W'W on its row space: a measure of the confidence ellipsoid's volume.
 
-    The merit is the mean over the eigenvalues, so that its size does not depend on the arm.
+    The merit is -log det divided by the number of eigenvalues.
 
     References
     ----------
@@ -130,16 +125,13 @@ class LogDeterminant(Criterion):
 
     """
 
-    name: ClassVar[str] = 'logdet'
-
     def value(self, eigenvalues: Array) -> float:
         """Return -log det."""
         return float(-np.log(eigenvalues).sum())
 
     def merit(self, eigenvalues: Array, sharpness: float = np.inf) -> tuple[float, Array]:
-        """Return -log det / r and its derivative; it is smooth, whatever the sharpness."""
-        count = len(eigenvalues)
-        return float(-np.log(eigenvalues).mean()), -1.0 / (count * eigenvalues)
+        """Return -log det / r and its derivative; the sharpness has no effect."""
+        return float(-np.log(eigenvalues).mean()), -1.0 / (len(eigenvalues) * eigenvalues)
 
 
 class AOptimality(Criterion):
@@ -154,23 +146,21 @@ class AOptimality(Criterion):
 
     """
 
-    name: ClassVar[str] = 'a_optimal'
-
     def value(self, eigenvalues: Array) -> float:
         """Return the trace of the inverse."""
         return float(np.sum(1.0 / eigenvalues))
 
     def merit(self, eigenvalues: Array, sharpness: float = np.inf) -> tuple[float, Array]:
-        """Return half the logarithm and its derivative; it is smooth, whatever the sharpness."""
+        """Return half the logarithm and its derivative; the sharpness has no effect."""
         total = self.value(eigenvalues)
         return 0.5 * float(np.log(total)), -0.5 / (total * eigenvalues ** 2)
 
 
-class EOptimality(Criterion):
+class EOptimality(SmallestSingularValue):
     """
     Largest eigenvalue of the inverse of W'W: the variance of the worst combination of parameters.
 
-    The merit is half its logarithm, that of `SmallestSingularValue`.
+    The merit is half its logarithm and equals the merit of `SmallestSingularValue`.
 
     References
     ----------
@@ -178,21 +168,16 @@ class EOptimality(Criterion):
 
     """
 
-    name: ClassVar[str] = 'e_optimal'
+    larger_is_better: ClassVar[bool] = False
 
     def value(self, eigenvalues: Array) -> float:
         """Return one over the smallest eigenvalue."""
         return float(1.0 / eigenvalues[0])
 
-    def merit(self, eigenvalues: Array, sharpness: float = np.inf) -> tuple[float, Array]:
-        """Return half the logarithm, smoothed, and its derivative; see `Criterion.merit`."""
-        largest, weights = soft_maximum(-np.log(eigenvalues), sharpness)
-        return 0.5 * largest, -0.5 * weights / eigenvalues
-
 
 class Mixture(Criterion):
     """
-    Sum of weights times the merits of other criteria, for instance log cond - 0.1 log det / r.
+    Weighted sum of the merits of other criteria, for instance log cond - 0.1 log det / r.
 
     Parameters
     ----------
@@ -201,17 +186,15 @@ class Mixture(Criterion):
 
     """
 
-    name: ClassVar[str] = 'mixture'
-
     def __init__(self, terms: Sequence[tuple[float, Criterion]]) -> None:
         self.terms = tuple(terms)
 
     def value(self, eigenvalues: Array) -> float:
-        """Return the sum of the exact merits."""
+        """Return the weighted sum of the merits for infinite sharpness."""
         return self.merit(eigenvalues)[0]
 
     def merit(self, eigenvalues: Array, sharpness: float = np.inf) -> tuple[float, Array]:
-        """Return the sum and its derivative."""
+        """Return the weighted sum and its derivative."""
         total, slope = 0.0, np.zeros_like(eigenvalues)
         for weight, criterion in self.terms:
             merit, derivative = criterion.merit(eigenvalues, sharpness)
@@ -222,7 +205,7 @@ class Mixture(Criterion):
 
 def soft_maximum(values: Array, sharpness: float) -> tuple[float, Array]:
     """
-    Smooth upper bound of the maximum, log(sum exp(sharpness * values)) / sharpness.
+    Return a smooth upper bound of the maximum, log(sum exp(sharpness * values)) / sharpness.
 
     Parameters
     ----------
@@ -234,7 +217,7 @@ def soft_maximum(values: Array, sharpness: float) -> tuple[float, Array]:
     Returns
     -------
     bound, weights
-        And its derivative with respect to the values, (r,), non-negative with sum 1.
+        The bound, and its derivative with respect to the values, (r,), non-negative with sum 1.
 
     """
     largest = int(np.argmax(values))
@@ -247,9 +230,9 @@ def soft_maximum(values: Array, sharpness: float) -> tuple[float, Array]:
     return float(values[largest] + np.log(total) / sharpness), terms / total
 
 
-CRITERIA: dict[str, type[Criterion]] = {
+CRITERIA: Registry[type[Criterion]] = Registry('excitation criterion', {
     'cond': ConditionNumber, 'logdet': LogDeterminant, 'sigma_min': SmallestSingularValue,
-    'a_optimal': AOptimality, 'e_optimal': EOptimality}
+    'a_optimal': AOptimality, 'e_optimal': EOptimality})
 
 
 def get_criterion(name: str) -> Criterion:
@@ -267,27 +250,25 @@ def get_criterion(name: str) -> Criterion:
     UnknownNameError
         No such criterion.
     ExcitationError
-        A mixture whose weights are not positive numbers.
+        A weight of the mixture is not a positive number.
 
     """
     if '+' in name:
         return Mixture([(weight, get_criterion(member)) for weight, member in _terms(name)])
-    if name not in CRITERIA:
-        raise UnknownNameError('excitation criterion', name, CRITERIA)
-    return CRITERIA[name]()
+    return CRITERIA.find(name)()
 
 
 def _terms(text: str) -> list[tuple[float, str]]:
-    """Weights and names of 'cond + 0.1 logdet'; a weight of 1 may be left out."""
+    """Return weights and names of a mixture such as 'cond + 0.1 logdet'."""
     terms = []
-    for part in text.split('+'):
-        *weight, name = part.replace('*', ' ').split() or ['']
+    for term in text.split('+'):
+        *weight, name = term.replace('*', ' ').split() or ['']
         try:
             value = float(weight[0]) if weight else 1.0
         except ValueError:
             value = -1.0
         if len(weight) > 1 or not value > 0:
-            raise ExcitationError(f"'{part.strip()}' in the criterion '{text}' is not a positive "
+            raise ExcitationError(f"'{term.strip()}' in the criterion '{text}' is not a positive "
                                   f"weight and a name, such as 'cond + 0.1 logdet'")
         terms.append((value, name))
     return terms

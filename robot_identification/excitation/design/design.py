@@ -27,9 +27,8 @@ from robot_identification.excitation.certificate.nominal_torque import nominal_n
 from robot_identification.excitation.design.build_problem import build_problem
 from robot_identification.excitation.design.excitation import ColumnChoice, Excitation
 from robot_identification.excitation.design.optimisers import OPTIMISERS
-from robot_identification.excitation.design.optimisers.minimum import Minimum
 from robot_identification.excitation.design.options import DesignOptions
-from robot_identification.excitation.design.problem import Problem
+from robot_identification.excitation.design.problem import Minimum, Problem
 from robot_identification.excitation.design.proven_motion import best_proven, measure_proof_time
 from robot_identification.excitation.design.regressor import (
     condition_number,
@@ -40,9 +39,9 @@ from robot_identification.excitation.design.search import Report, search
 from robot_identification.excitation.motion import motion_limits
 from robot_identification.parallel import single_threaded_blas
 
-SEARCHING = 0.9        # [-] fraction of a time budget after which the proof begins at the latest
-PROOFS = 2.0           # [-] time of the proof over that of a random motion, which is less close
-MIN_SEARCHING = 0.5    # [-] fraction of the budget for the search, however long the geometry took
+SEARCHING = 0.9        # [-] largest fraction of a time budget for the search
+PROOFS = 2.0           # [-] proof time of an optimal motion over that of a random one
+MIN_SEARCHING = 0.5    # [-] smallest fraction of a time budget for the search
 
 
 def design_excitation(arm: Arm, options: DesignOptions | None = None, *,
@@ -52,8 +51,8 @@ def design_excitation(arm: Arm, options: DesignOptions | None = None, *,
     Return the periodic motion that excites the inertial parameters best.
 
     The limits of position, velocity, acceleration and (where known) jerk, and the requirements,
-    are proven for all times. The optimal motion usually comes close to them; `margin` keeps a
-    distance.
+    are proven for all times. The optimal motion usually comes close to the limits; a `margin`
+    keeps it away from them.
 
     Parameters
     ----------
@@ -62,24 +61,27 @@ def design_excitation(arm: Arm, options: DesignOptions | None = None, *,
     options
         Options of the design; the defaults of `DesignOptions` when None.
     earlier
-        Recordings that the motion complements: their information is added to that of the motion.
+        Recordings that the motion complements: their information matrix is added to that of the
+        motion.
     progress
-        Called with a `SearchProgress` a few times a second; an exception from it ends the design.
+        Called with a `SearchProgress` a few times a second; if it raises an exception, the design
+        ends.
     scene
-        Collision geometry of these requirements, from `build_scene`, if several motions share it;
-        built when None.
+        Collision geometry for these requirements, from `build_scene`; pass it if several motions
+        share it. It is built when None.
     **changes
         Fields of `DesignOptions` that differ from `options`: `design_excitation(arm, period=8.0)`.
 
     Returns
     -------
     Excitation
-        The best motion with its criterion, the limits it uses, and how the search ended.
+        The best motion with the value of its criterion, its use of the limits, and the status of
+        the search.
 
     Raises
     ------
     ExcitationError
-        Limits are missing or contradict each other, or no motion meets the request.
+        Limits are missing or contradict each other, or no motion meets the requirements.
     UnknownNameError
         An unknown kind, criterion or optimiser.
 
@@ -88,39 +90,47 @@ def design_excitation(arm: Arm, options: DesignOptions | None = None, *,
     J. Swevers et al., "Optimal robot excitation and identification", IEEE Trans. Robotics and
     Automation 13(5), 1997.
 
+    Examples
+    --------
+    >>> excitation = design_excitation(load_arm('panda'), time_budget=60.0)    # doctest: +SKIP
+    >>> excitation.certificate.holds    # doctest: +SKIP
+    True
+    >>> save_excitation(excitation, 'motion.yaml')    # doctest: +SKIP
+
     """
-    began = time.monotonic()
+    start_time = time.monotonic()
     request = dataclasses.replace(options or DesignOptions(), **changes)
     requirements, budget = request.requirements, request.time_budget
     limits, notes = motion_limits(arm, request.velocity, request.acceleration)
     if scene is None and requirements.clearance is not None:
         scene = build_scene(arm, requirements)
-    # matrices are small: threads of BLAS cost three times the processor time that they share
+    # the matrices are small: with several threads, BLAS takes three times the processor time
     with single_threaded_blas():
         problem = build_problem(arm, request, limits, scene=scene, earlier=earlier)
-        left = None
+        search_time = None
         if budget is not None:
             proof_time = measure_proof_time(problem, request.seed)
             reserve = max((1.0 - SEARCHING) * budget, PROOFS * proof_time)
-            left = max(MIN_SEARCHING * budget, budget - reserve - (time.monotonic() - began))
-        minima = search(problem, OPTIMISERS[request.optimiser], request.starts, request.seed, left,
-                        request.good_enough, progress, request.workers)
-        proven = best_proven(problem, minima, lambda: budget is not None
-                             and time.monotonic() - began > budget)
-    columns, trajectory = problem.objective.columns, proven.trajectory
+            elapsed = time.monotonic() - start_time
+            search_time = max(MIN_SEARCHING * budget, budget - reserve - elapsed)
+        minima = search(problem, OPTIMISERS[request.optimiser], request.starts, request.seed,
+                        search_time, request.good_enough, progress, request.workers)
+        trajectory, certificate = best_proven(
+            problem, minima, lambda: budget is not None and time.monotonic() - start_time > budget)
+    columns = problem.objective.columns
     rank = columns.rank if request.drives == 'none' else DesignRegressor(arm).rank
     value = problem.objective.evaluate(trajectory.coefficients).value
     return Excitation(
         trajectory=trajectory, joint_names=arm.joint_names, arm_name=arm.name,
         urdf_sha256=arm.urdf_sha256, limits=limits, margin=request.margin,
-        usage=prove_peaks(trajectory, limits).usage, criterion=request.criterion, value=value,
+        usage=prove_peaks(trajectory, limits), criterion=request.criterion, value=value,
         condition_number=condition_number(arm, trajectory, request.samples_per_period, rank),
         rank=rank, samples_per_period=request.samples_per_period, seed=request.seed,
-        starts=request.starts, seconds=time.monotonic() - began,
+        starts=request.starts, seconds=time.monotonic() - start_time,
         history=tuple(m.value for m in minima), status=_status(problem, minima, request, value),
         notes=notes + nominal_notes(arm, requirements) + requirements.notes
         + (scene.notes if scene is not None else ()),
-        requirements=requirements, certificate=proven.certificate,
+        requirements=requirements, certificate=certificate,
         columns=ColumnChoice(
             request.drives, request.scaling,
             () if columns.weights is None else tuple(1 / columns.weights),
@@ -129,11 +139,12 @@ def design_excitation(arm: Arm, options: DesignOptions | None = None, *,
 
 def _status(problem: Problem, minima: list[Minimum], request: DesignOptions, value: float) -> str:
     finished = sum(minimum.finished for minimum in minima)
-    wanted = request.good_enough
-    reached = wanted is not None and not problem.objective.criterion.better(wanted, value)
-    if reached:
-        return f'good enough: {value:.4g}, asked for was {wanted:g}'
-    missed = '' if wanted is None else f'; NOT good enough: {value:.4g}, asked for was {wanted:g}'
+    missed = ''
+    if request.good_enough is not None:
+        comparison = f'good enough: {value:.4g} (target {request.good_enough:g})'
+        if not problem.objective.criterion.better(request.good_enough, value):
+            return comparison
+        missed = f'; NOT {comparison}'
     if finished == request.starts:
         return f'converged from {request.starts} start{"s" if request.starts > 1 else ""}{missed}'
     return (f'stopped by the time budget with {finished} of {request.starts} starts finished; '

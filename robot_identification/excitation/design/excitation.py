@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""An excitation: the motion, what it is for, and what it respects."""
+"""Excitations: designed motions with criterion, limits and certificate; check of a certificate."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ import numpy as np
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ExcitationError
+from robot_identification.excitation.certificate.certificate import certify
 from robot_identification.excitation.certificate.claim import Certificate
 from robot_identification.excitation.certificate.requirements import Requirements
 from robot_identification.excitation.motion import Trajectory
@@ -40,16 +41,16 @@ class SampledMotion(NamedTuple):
 @dataclass(frozen=True)
 class ColumnChoice:
     """
-    Columns that the criterion is computed from.
+    Options of the regressor from which the criterion is computed.
 
     Parameters
     ----------
     drives, scaling
         See `DesignRegressor`.
     noise
-        Standard deviations of the joints' torques [N m or N]; empty when all counted alike.
+        Standard deviations of the joints' torques [N m or N]; empty if all have equal weight.
     earlier
-        Names of the recordings that the motion completes.
+        Names of the recordings that the motion complements.
 
     """
 
@@ -67,41 +68,48 @@ class Excitation:
     Parameters
     ----------
     trajectory
-        The motion, exact at any time.
+        The motion.
     joint_names
-        Order of its joints.
+        Names of the joints in the order of the trajectory.
     arm_name, urdf_sha256
-        The arm that it was designed for.
+        Name of the arm and digest of its URDF.
     limits
-        What it was designed within.
+        Limits for which the motion was designed.
     margin
-        Part of every range that was kept free.
+        Fraction of the range of every joint limit that the motion leaves free.
     usage
-        Part of each range that is used at most at any time, (4, n): position (distance from the
-        middle of the range), velocity, acceleration, jerk; proven, see `peaks`.
+        Proven upper bound of the used fraction of each range, (4, n): position (distance from the
+        middle of the range), velocity, acceleration, jerk; see `prove_peaks`.
     criterion, value
-        What was optimised, and its value.
+        Name of the optimised criterion, and its value.
     condition_number
         Largest over smallest non-zero singular value of the full inertial regressor in SI units;
-        it does not depend on a choice of base columns.
+        it does not depend on the choice of base columns.
     rank
         Number of base parameters.
     samples_per_period
-        Samples with which the criterion was evaluated.
+        Number of samples in a period for which the criterion was evaluated.
     seed, starts, seconds
-        How it was searched.
+        Seed, number of starts and duration of the search [s].
     history
-        Final value of the criterion of each start.
+        Final value of the criterion from each random start.
     status
-        How the search ended, in words.
+        How the search ended, as a sentence.
     notes
-        What was assumed.
+        Assumptions of the design, as sentences.
     requirements
-        What else it was designed for: torque, clearance and so on.
+        Requirements besides joint limits: torque, clearance and so on.
     certificate
-        What was proven.
+        Proven claims.
     columns
-        Columns that the criterion is computed from.
+        Options of the regressor from which the criterion is computed.
+
+    Examples
+    --------
+    >>> excitation = load_excitation('motion.yaml')    # doctest: +SKIP
+    >>> motion = excitation.sample(rate=500.0, periods=2)    # t, q, v, a    # doctest: +SKIP
+    >>> excitation.certificate.holds    # doctest: +SKIP
+    True
 
     """
 
@@ -140,49 +148,44 @@ class Excitation:
 
     def sample(self, rate: float, periods: int = 1, *, endpoint: bool = False) -> SampledMotion:
         """
-        Sample the motion evenly.
+        Return the motion sampled at a uniform rate.
 
         Parameters
         ----------
         rate
-            [Hz].
+            Sampling rate [Hz].
         periods
-            How often the period is repeated.
+            Number of periods.
         endpoint
-            Whether the last instant, which repeats the first, is a sample as well.
-
-        Returns
-        -------
-        SampledMotion
-            t, q, v, a.
+            Whether to include the end of the last period, if it falls on a sample.
 
         Raises
         ------
         ExcitationError
-            A rate or a number of periods that is not positive.
+            The rate or the number of periods is not positive.
 
         """
         if not (np.isfinite(rate) and rate > 0):
             raise ExcitationError(f'the rate must be positive, not {rate!r} Hz')
         if int(periods) != periods or periods < 1:
-            raise ExcitationError(f'the number of periods must be a whole number from 1 on, not '
+            raise ExcitationError(f'the number of periods must be a positive integer, not '
                                   f'{periods!r}')
         length = rate * self.period * periods
-        whole = round(length)
-        exact = math.isclose(length, whole, rel_tol=1e-9)
-        count = whole if exact else math.ceil(length)
+        nearest = round(length)
+        exact = math.isclose(length, nearest, rel_tol=1e-9)
+        count = nearest if exact else math.ceil(length)
         t = np.arange(count + (1 if endpoint and exact else 0)) / rate
         q, v, a = self.trajectory.evaluate(t, 2)
         return SampledMotion(t, q, v, a)
 
     def check_arm(self, arm: Arm) -> None:
         """
-        Refuse an arm that the motion was not designed for.
+        Raise an error if the motion was designed for another arm.
 
         Raises
         ------
         ExcitationError
-            Other joints, or another URDF.
+            The arm has other joints or another URDF.
 
         """
         if tuple(arm.joint_names) != self.joint_names:
@@ -192,4 +195,65 @@ class Excitation:
         if arm.urdf_sha256 != self.urdf_sha256:
             raise ExcitationError(
                 f"the excitation was designed for another URDF of '{self.arm_name}' than the "
-                f"arm's; its limits may not hold, design it again")
+                f"arm's; its limits may not hold; design it again")
+
+
+def check_certificate(excitation: Excitation, arm: Arm) -> Certificate:
+    """
+    Prove an excitation's limits again for the arm that executes it, and return the proof.
+
+    Besides the requirements of the file, the arm's own limits are checked: they may have been
+    lowered since the design. Every claim of the excitation's certificate must be proven again.
+
+    Parameters
+    ----------
+    excitation
+        Excitation, usually from a file.
+    arm
+        Arm that will move.
+
+    Returns
+    -------
+    Certificate
+        New certificate, whose claims all hold.
+
+    Raises
+    ------
+    ExcitationError
+        The arm has other joints or another URDF, a limit does not hold, the excitation's
+        certificate claims a limit that its requirements do not contain, or collision geometry is
+        missing.
+
+    Examples
+    --------
+    >>> certificate = check_certificate(load_excitation('motion.yaml'), arm)    # doctest: +SKIP
+    >>> certificate.holds    # doctest: +SKIP
+    True
+
+    """
+    excitation.check_arm(arm)
+    _refuse(certify(arm, excitation.trajectory, _lowest(excitation.limits, arm.limits)))
+    certificate = certify(arm, excitation.trajectory, excitation.limits, excitation.margin,
+                          excitation.requirements)
+    _refuse(certificate)
+    proven = [(claim.quantity, claim.limit) for claim in certificate.claims]
+    for claim in excitation.certificate.claims:
+        if (claim.quantity, claim.limit) not in proven:
+            raise ExcitationError(
+                f'the excitation must not be executed: its certificate claims a {claim.quantity} '
+                f'within {claim.limit:g} {claim.unit}, which its requirements do not ask for; '
+                f'design it again')
+    return certificate
+
+
+def _refuse(certificate: Certificate) -> None:
+    if not certificate.holds:
+        raise ExcitationError('the excitation must not be executed: '
+                              + '; '.join(str(claim) for claim in certificate.broken))
+
+
+def _lowest(first: Limits, second: Limits) -> Limits:
+    return Limits(
+        np.maximum(first.lower, second.lower), np.minimum(first.upper, second.upper),
+        *(np.minimum(getattr(first, name), getattr(second, name))
+          for name in ('velocity', 'acceleration', 'jerk', 'torque')))

@@ -11,15 +11,14 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Excitations as YAML files."""
+"""Files of excitations: YAML, and tables of the motion for controllers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 import dataclasses
 import hashlib
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from robot_identification.arm import Limits
@@ -28,8 +27,9 @@ from robot_identification.excitation.certificate.claim import Certificate, Certi
 from robot_identification.excitation.certificate.requirements import Requirements
 from robot_identification.excitation.design.excitation import ColumnChoice, Excitation
 from robot_identification.excitation.motion import get_series, Trajectory
+from robot_identification.excitation.motion.frequencies import check_rate
 from robot_identification.excitation.motion.limits import check_limits, QUANTITIES
-from robot_identification.files import atomic_write
+from robot_identification.files import atomic_write, write_text
 from robot_identification.yaml_file import Number, read_typed, read_yaml, to_plain
 import yaml
 
@@ -51,53 +51,65 @@ CONTENT: dict[str, Any] = {
     'notes': tuple[str, ...],
     'requirements': Requirements,
     'certificate': tuple[CertificateClaim, ...]}
-"""Types of the content of a file."""
+"""Types of the values in an excitation file."""
+FIGURES = ('value', 'condition_number', 'rank', 'samples_per_period')
 COLUMN_KEYS = tuple(item.name for item in dataclasses.fields(ColumnChoice))
 AT_LEAST = ('clearance', 'workspace')    # claims that older files do not mark as `at_least`
-T = TypeVar('T')
 
 
 def save_excitation(excitation: Excitation, path: str | Path) -> None:
     """
-    Write an excitation; the file is written whole or not at all.
+    Write an excitation to a YAML file, completely or not at all.
 
     Parameters
     ----------
     excitation
-        What to write; numbers are written so that reading gives them back exactly.
+        The excitation; numbers are written with all digits.
     path
         The file.
+
+    Raises
+    ------
+    ConfigurationError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> save_excitation(design_excitation(load_arm('panda')), 'motion.yaml')    # doctest: +SKIP
 
     """
     content = _to_content(excitation)
     text = yaml.safe_dump({**content, 'digest': _digest(content)}, sort_keys=False, width=10_000)
-    with atomic_write(path) as temporary:
-        temporary.write_text(text, encoding='utf-8')
+    write_text(path, text)
 
 
 def load_excitation(path: str | Path) -> Excitation:
     """
-    Read an excitation.
+    Load an excitation from a YAML file and return it.
 
     Parameters
     ----------
     path
-        A file of `save_excitation`.
+        A file that `save_excitation` wrote.
 
     Raises
     ------
     ExcitationError
-        The file is missing, not YAML, of another schema, lacks a key, or was changed by hand.
+        The file is missing, not YAML, of another schema, incomplete, or was changed by hand.
+
+    Examples
+    --------
+    >>> excitation = load_excitation('motion.yaml')    # doctest: +SKIP
+    >>> motion = excitation.sample(rate=500.0)    # doctest: +SKIP
 
     """
     path = Path(path)
     content = read_yaml(path, 'excitation', ExcitationError)
-    if not isinstance(content, dict) or content.get('schema') != SCHEMA:
-        found = content.get('schema') if isinstance(content, dict) else None
+    schema = content.get('schema') if isinstance(content, dict) else None
+    if schema != SCHEMA:
         raise ExcitationError(
-            f"'{path}' is not an excitation of the schema '{SCHEMA}'"
-            + (f", its schema is '{found}'" if found else '')
-            + '; design one with: robot-identification excite')
+            f"'{path}' is not an excitation of the schema '{SCHEMA}'; its schema is '{schema}'; "
+            f'design one with: robot-identification excite')
     label = f"the excitation '{path}'"
     typed = read_typed(CONTENT, content, label, ExcitationError)
     try:
@@ -107,44 +119,144 @@ def load_excitation(path: str | Path) -> Excitation:
     except (TypeError, ValueError, ConfigurationError) as error:
         raise ExcitationError(f'{label} is damaged: {error}') from error
     if content.pop('digest') != _digest(content):
-        raise ExcitationError(f"the excitation '{path}' was changed after its design, and what "
-                              f'was proven no longer counts; design it again')
+        raise ExcitationError(f"the excitation '{path}' was changed after its design, so its "
+                              f'certificate is no longer valid; design it again')
     return excitation
 
 
+def save_motion_csv(excitation: Excitation, path: str | Path, rate: float,
+                    periods: int = 1) -> None:
+    """
+    Write a CSV file with the columns t, q_<joint>..., v_<joint>..., a_<joint>...
+
+    Parameters
+    ----------
+    excitation
+        The motion.
+    path
+        The file.
+    rate
+        Rate of the rows [Hz].
+    periods
+        Number of periods.
+
+    Raises
+    ------
+    ExcitationError
+        The rate is above 50 kHz or below twice the highest frequency of the motion, or the number
+        of periods is not positive.
+
+    Examples
+    --------
+    >>> excitation = load_excitation('motion.yaml')    # doctest: +SKIP
+    >>> save_motion_csv(excitation, 'motion.csv', rate=500.0)    # doctest: +SKIP
+
+    """
+    check_rate(rate, excitation.trajectory.series.harmonics, excitation.period)
+    header = ['t', *(f'{quantity}_{joint}' for quantity in 'qva'
+                     for joint in excitation.joint_names)]
+    table = np.column_stack(excitation.sample(rate, periods))
+    with atomic_write(path) as temporary:
+        np.savetxt(temporary, table, fmt='%.17g', delimiter=',', header=','.join(header),
+                   comments='')
+
+
+def joint_trajectory(excitation: Excitation, rate: float, periods: int = 1) -> dict[str, Any]:
+    """
+    Return a trajectory_msgs/JointTrajectory as a dict.
+
+    Parameters
+    ----------
+    excitation
+        The motion.
+    rate
+        Rate of the points [Hz].
+    periods
+        Number of periods.
+
+    Returns
+    -------
+    dict
+        `joint_names` and `points`, each with `positions`, `velocities`, `accelerations` and
+        `time_from_start: {sec, nanosec}`. The last point is the end of the last period.
+
+    Raises
+    ------
+    ExcitationError
+        The rate is above 50 kHz or below twice the highest frequency of the motion, or the number
+        of periods is not positive.
+
+    Examples
+    --------
+    >>> message = joint_trajectory(load_excitation('motion.yaml'), rate=100.0)    # doctest: +SKIP
+    >>> message['joint_names'][0]    # doctest: +SKIP
+    'panda_joint1'
+
+    """
+    check_rate(rate, excitation.trajectory.series.harmonics, excitation.period)
+    motion = excitation.sample(rate, periods, endpoint=True)
+    points = []
+    for t, q, v, a in zip(*motion):
+        nanoseconds = round(float(t) * 1e9)
+        points.append({
+            'positions': q.tolist(), 'velocities': v.tolist(), 'accelerations': a.tolist(),
+            'time_from_start': {'sec': nanoseconds // 10 ** 9, 'nanosec': nanoseconds % 10 ** 9}})
+    return {'joint_names': list(excitation.joint_names), 'points': points}
+
+
+def save_joint_trajectory(excitation: Excitation, path: str | Path, rate: float,
+                          periods: int = 1) -> None:
+    """
+    Write the result of `joint_trajectory` as YAML, which `ros2 topic pub` reads.
+
+    Parameters
+    ----------
+    excitation, rate, periods
+        As for `joint_trajectory`.
+    path
+        The file.
+
+    Raises
+    ------
+    ExcitationError
+        As for `joint_trajectory`.
+    ConfigurationError
+        The file cannot be written.
+
+    """
+    write_text(path, yaml.safe_dump(joint_trajectory(excitation, rate, periods), sort_keys=False,
+                                    default_flow_style=None, width=10_000))
+
+
 def _digest(content: dict[str, Any]) -> str:
-    """Return the SHA-256 of the content: a slip of the editor must not pass as a design."""
+    """Return the SHA-256 of the content, which detects manual changes of a file."""
     text = yaml.safe_dump(content, sort_keys=True, width=10_000)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _to_content(excitation: Excitation) -> dict[str, Any]:
-    names, limits, columns = excitation.joint_names, excitation.limits, excitation.columns
-    coefficients = excitation.trajectory.coefficients
+    names, limits = excitation.joint_names, excitation.limits
 
-    def by_joint(value: Callable[[int], T]) -> dict[str, T]:
-        return {joint: value(i) for i, joint in enumerate(names)}
-
-    content: dict[str, Any] = to_plain({
+    return to_plain({
         'schema': SCHEMA,
         'arm': {'name': excitation.arm_name, 'urdf_sha256': excitation.urdf_sha256,
                 'joints': names},
         'trajectory': {**excitation.trajectory.series.to_mapping(),
-                       'coefficients': by_joint(lambda i: coefficients[:, i])},
-        'limits': by_joint(lambda i: {
+                       'coefficients': dict(zip(names, excitation.trajectory.coefficients.T))},
+        'limits': {joint: {
             'position': (limits.lower[i], limits.upper[i]),
-            **{name: getattr(limits, name)[i] for name in (*QUANTITIES[1:], 'torque')}}),
+            **{name: getattr(limits, name)[i] for name in (*QUANTITIES[1:], 'torque')}}
+            for i, joint in enumerate(names)},
         'margin': excitation.margin,
-        'usage': by_joint(lambda i: dict(zip(QUANTITIES, excitation.usage[:, i]))),
-        'criterion': {'name': excitation.criterion, 'value': excitation.value,
-                      'condition_number': excitation.condition_number, 'rank': excitation.rank,
-                      'samples_per_period': excitation.samples_per_period,
-                      **to_plain(columns)},
+        'usage': {joint: dict(zip(QUANTITIES, row))
+                  for joint, row in zip(names, excitation.usage.T)},
+        'criterion': {'name': excitation.criterion,
+                      **{name: getattr(excitation, name) for name in FIGURES},
+                      **to_plain(excitation.columns)},
         'design': {name: getattr(excitation, name) for name in CONTENT['design']},
         'notes': excitation.notes,
         'requirements': excitation.requirements,
         'certificate': excitation.certificate.claims})
-    return content
 
 
 def _from_content(content: dict[str, Any]) -> Excitation:
@@ -167,5 +279,4 @@ def _from_content(content: dict[str, Any]) -> Excitation:
         criterion=criterion['name'], notes=content['notes'],
         requirements=content['requirements'], certificate=Certificate(claims),
         columns=ColumnChoice(*(criterion[name] for name in COLUMN_KEYS)),
-        **{name: criterion[name] for name in ('value', 'condition_number', 'rank',
-                                              'samples_per_period')}, **content['design'])
+        **{name: criterion[name] for name in FIGURES}, **content['design'])

@@ -31,15 +31,14 @@ from robot_identification.excitation.motion.quintic_spline import DEGREE, Quinti
 from scipy.interpolate import BSpline, make_interp_spline
 from scipy.sparse.linalg import spsolve
 
-WAYPOINT_RATE = 20.0     # [Hz] of the spline that follows a path
+WAYPOINT_RATE = 20.0     # [Hz] knots of the spline that follows a path
 MAX_SLOWDOWN = 4.0       # [-] largest factor on the duration of a path that is too fast
 PATH_SAMPLES = 400       # samples of a path for the checks that precede a proof
-RESERVE = 1.02           # [-] factor on the duration for the peaks between the samples
-JointPath = tuple[Array, Array]    # times (N,) [s], positions (N, n) [rad or m]
+RESERVE = 1.02           # [-] factor on the duration that covers peaks between the samples
 
 
 class RejectedPathError(ExcitationError):
-    """The limits or requirements of a path cannot be proven."""
+    """A path violates a limit or requirement, or its proof fails."""
 
 
 def follow_path(arm: Arm, times: Array, positions: Array, options: DesignOptions | None = None, *,
@@ -47,23 +46,29 @@ def follow_path(arm: Arm, times: Array, positions: Array, options: DesignOptions
     """
     Return a motion along a joint path, from rest to rest, with its certificate.
 
-    A quintic spline follows the path. If it exceeds velocity or acceleration limits, it is slowed
-    down by a factor of at most 4.
+    A quintic spline follows the path. If the spline exceeds velocity or acceleration limits, it is
+    slowed down by a factor of about 4 at most.
 
     Parameters
     ----------
     arm
         The arm with n joints.
     times
-        Times of the waypoints from 0 on, (N,) [s].
+        Times of the waypoints, starting at 0, (N,) [s].
     positions
         Waypoints, (N, n) [rad or m]; the last one repeats the first.
     options
         `seed`, `requirements`, `velocity`, `acceleration` and `margin` are used.
     name
-        Name of the motion; it takes the place of the criterion's name.
+        Name of the motion, which is stored as the name of the criterion.
     scene
         Collision geometry, as for `design_excitation`.
+
+    Returns
+    -------
+    Excitation
+        The motion with its certificate; its period is that of the path, or longer if it was slowed
+        down.
 
     Raises
     ------
@@ -80,8 +85,12 @@ def follow_path(arm: Arm, times: Array, positions: Array, options: DesignOptions
     options = options or DesignOptions()
     requirements, margin = options.requirements, options.margin
     limits, notes = motion_limits(arm, options.velocity, options.acceleration)
-    trajectory = _slow_down((times, positions), limits, margin)
-    if not _seems_within(trajectory, limits, margin):
+    trajectory = spline_through(times, positions)
+    _, velocity, acceleration = _sample_usage(trajectory, limits, margin)
+    slowdown = max(velocity, acceleration ** 0.5)
+    if 1.0 < slowdown <= MAX_SLOWDOWN:
+        trajectory = spline_through(times * slowdown * RESERVE, positions)
+    if np.any(_sample_usage(trajectory, limits, margin) > 1.0):    # its proof would fail
         raise RejectedPathError('velocity or acceleration limits are exceeded, even slowed down')
     certificate = certify(arm, trajectory, limits, margin, requirements, scene)
     if not certificate.holds:
@@ -91,34 +100,19 @@ def follow_path(arm: Arm, times: Array, positions: Array, options: DesignOptions
     return Excitation(
         trajectory=trajectory, joint_names=arm.joint_names, arm_name=arm.name,
         urdf_sha256=arm.urdf_sha256, limits=limits, margin=margin,
-        usage=prove_peaks(trajectory, limits).usage, criterion=name, value=value,
+        usage=prove_peaks(trajectory, limits), criterion=name, value=value,
         condition_number=value, rank=rank, samples_per_period=samples, seed=options.seed, starts=1,
         seconds=0.0, history=(), status='constructed', requirements=requirements,
         certificate=certificate,
         notes=(*notes, *requirements.notes, *(scene.notes if scene is not None else ())))
 
 
-def _seems_within(trajectory: Trajectory, limits: Limits, margin: float) -> bool:
-    """Return whether samples respect the limits; this avoids proofs that must fail."""
+def _sample_usage(trajectory: Trajectory, limits: Limits, margin: float) -> Array:
+    """Return the used fractions of position, velocity and acceleration limits at samples, (3,)."""
     t = np.linspace(0, trajectory.period, PATH_SAMPLES, endpoint=False)
     q, v, a = trajectory.evaluate(t, 2)
-    ranges = half_ranges(limits)[:3]
-    usage = (np.abs(x).max(axis=0) / r for x, r in zip((q - centre(limits), v, a), ranges))
-    return not any(np.any(part > 1.0 - margin) for part in usage)
-
-
-def _slow_down(path: JointPath, limits: Limits, margin: float) -> Trajectory:
-    """Return the motion along a path, slowed down to the velocity and acceleration limits."""
-    times, positions = path
-    trajectory = spline_through(times, positions)
-    t = np.linspace(0, trajectory.period, PATH_SAMPLES, endpoint=False)
-    _, v, a = trajectory.evaluate(t, 2)
-    _, largest_v, largest_a = half_ranges(limits)[:3] * (1.0 - margin)
-    slower = max(float(np.max(np.abs(v).max(axis=0) / largest_v)),
-                 float(np.max(np.abs(a).max(axis=0) / largest_a)) ** 0.5)
-    if not 1.0 < slower <= MAX_SLOWDOWN:
-        return trajectory
-    return spline_through(times * slower * RESERVE, positions)
+    peaks = np.abs([q - centre(limits), v, a]).max(axis=1)
+    return (peaks / half_ranges(limits)[:3] / (1.0 - margin)).max(axis=1)
 
 
 def spline_through(times: Array, positions: Array) -> Trajectory:
@@ -130,7 +124,7 @@ def spline_through(times: Array, positions: Array) -> Trajectory:
     times
         Times of the waypoints, (N,) [s]; the last one is the period.
     positions
-        (N, n); the last one repeats the first.
+        Waypoints, (N, n) [rad or m]; the last one repeats the first.
 
     """
     period = float(times[-1])

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A criterion as a function of a trajectory's coefficients, with its gradient."""
+"""Objective of a design: a criterion as a function of the coefficients, with its gradient."""
 
 from __future__ import annotations
 
@@ -24,22 +24,21 @@ from robot_identification.excitation.design.regressor import DesignRegressor
 from robot_identification.excitation.motion import Series
 from scipy.linalg import eigh
 
-SMALL_PRODUCT = 200_000    # multiplications in a block: BLAS keeps these on the calling thread
-
 
 @dataclass(frozen=True)
 class Evaluation:
     """
-    The objective at one point.
+    Value and gradient of the objective at one point.
 
     Parameters
     ----------
     merit
-        What is minimised; infinite where the motion does not excite everything.
+        Value of the function to minimise; infinite if the motion does not excite all base
+        parameters.
     gradient
-        Its derivative with respect to the coefficients, (size, n).
+        Derivative of the merit with respect to the coefficients, (size, n).
     value
-        The criterion as it is reported.
+        Value of the criterion, for reports; NaN if the merit is infinite.
 
     """
 
@@ -50,21 +49,21 @@ class Evaluation:
 
 class DesignObjective:
     """
-    A criterion of the regressor that a motion, sampled evenly over its period, makes.
+    Criterion of a motion, computed from the regressor at evenly spaced times of its period.
 
     Parameters
     ----------
     columns
-        The regressor's columns.
+        Regressor of the arm.
     series
         The parametrisation.
     samples
         Number of samples in a period.
     criterion
-        What to minimise.
+        Criterion to optimise.
     earlier
-        Information matrix on the row space that is there already, (r, r): the motion is designed
-        to complete it.
+        Information matrix, (r, r), of the recordings that the motion complements, in the basis of
+        the row space; zero when None.
 
     """
 
@@ -75,26 +74,21 @@ class DesignObjective:
         times = series.period * np.arange(samples) / samples
         self._basis = [series.basis(times, order) for order in range(3)]
 
-    def information(self, coefficients: Array) -> Array:
-        """Return the information matrix on the row space, (r, r)."""
-        _, _, projected = self._regress(coefficients)
-        return _gram(projected) + self.earlier
-
     def evaluate(self, coefficients: Array, sharpness: float = np.inf) -> Evaluation:
         """
-        Return merit, gradient and value.
+        Return the merit, its gradient (size, n), and the criterion's value for a motion.
 
         Parameters
         ----------
         coefficients
-            (size, n).
+            Coefficients of the motion, (size, n).
         sharpness
             See `Criterion.merit`.
 
         """
         (q, v, a), regressor, projected = self._regress(coefficients)
-        information, norms = self._scaled(_gram(projected) + self.earlier)
-        # evr stays on the calling thread, numpy's evd does not
+        information, norms = self._scaled(projected)
+        # the driver 'evr' runs on the calling thread, NumPy's 'evd' does not
         eigenvalues, vectors = eigh(information, driver='evr', check_finite=False)
         if not eigenvalues[0] > 0:
             return Evaluation(np.inf, np.zeros_like(coefficients), np.nan)
@@ -105,21 +99,21 @@ class DesignObjective:
             inner = inner - np.diag((inner * information).sum(axis=0))
             inner = inner / norms / norms[:, None]
         inner = 2.0 * inner @ self.columns.row_space.T
-        cotangent = _product(projected, inner).reshape(regressor.shape)
-        by_motion = self.columns.vjp(q, v, a, cotangent)
+        by_motion = self.columns.vjp(q, v, a, (projected @ inner).reshape(regressor.shape))
         gradient = sum(basis.T @ g for basis, g in zip(self._basis, by_motion))
         return Evaluation(merit, np.asarray(gradient), self.criterion.value(eigenvalues))
 
     def value_only(self, coefficients: Array) -> tuple[float, float]:
-        """Return merit and value without the gradient; infinite and NaN as `evaluate`."""
-        information, _ = self._scaled(self.information(coefficients))
+        """Return merit and value like `evaluate`, without the gradient."""
+        information, _ = self._scaled(self._regress(coefficients)[2])
         eigenvalues = eigh(information, driver='evr', check_finite=False, eigvals_only=True)
         if not eigenvalues[0] > 0:
             return np.inf, np.nan
         return self.criterion.merit(eigenvalues)[0], self.criterion.value(eigenvalues)
 
-    def _scaled(self, information: Array) -> tuple[Array, Array]:
-        """Return the information matrix, of unit columns if requested, and the norms, (r,)."""
+    def _scaled(self, projected: Array) -> tuple[Array, Array]:
+        """Return the information matrix, scaled if requested, and the columns' norms, (r,)."""
+        information = projected.T @ projected + self.earlier
         if not self.columns.equal:
             return information, np.ones(len(information))
         norms = np.sqrt(np.maximum(np.diag(information), np.finfo(float).tiny))
@@ -129,24 +123,4 @@ class DesignObjective:
         q, v, a = (basis @ coefficients for basis in self._basis)
         regressor = self.columns.regressor(q, v, a)
         rows = regressor.reshape(-1, self.columns.size)
-        return (q, v, a), regressor, _product(rows, self.columns.row_space)
-
-
-def _blocks(rows: Array, work: int) -> list[slice]:
-    """Blocks that BLAS does not spread over threads: starts in parallel would queue for them."""
-    length = max(1, SMALL_PRODUCT // work)
-    return [slice(first, first + length) for first in range(0, len(rows), length)]
-
-
-def _product(rows: Array, matrix: Array) -> Array:
-    out = np.empty((len(rows), matrix.shape[1]))
-    for block in _blocks(rows, matrix.size):
-        np.matmul(rows[block], matrix, out=out[block])
-    return out
-
-
-def _gram(rows: Array) -> Array:
-    total = np.zeros((rows.shape[1], rows.shape[1]))
-    for block in _blocks(rows, total.size):
-        total += rows[block].T @ rows[block]
-    return total
+        return (q, v, a), regressor, rows @ self.columns.row_space

@@ -18,14 +18,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from robot_identification.errors import ExcitationError, UnknownNameError
+from robot_identification.errors import ExcitationError
 from robot_identification.excitation.certificate.requirements import (
     DEFAULT_REQUIREMENTS,
     Requirements,
 )
 from robot_identification.excitation.design.criteria import get_criterion
 from robot_identification.excitation.design.optimisers import OPTIMISERS
-from robot_identification.excitation.design.regressor import DRIVE_COLUMNS, SCALINGS
+from robot_identification.excitation.design.regressor import check_columns
 from robot_identification.excitation.motion import get_series, Series
 from robot_identification.excitation.motion.frequencies import check_harmonics, suggest_harmonics
 from robot_identification.yaml_file import check_fields, Quantity
@@ -38,63 +38,66 @@ PerJoint = Value | tuple[Value, ...] | None
 @dataclass(frozen=True)
 class DesignOptions:
     """
-    A request for an excitation; every value is checked when it is made.
+    Options of a design; the constructor checks all values.
 
     Parameters
     ----------
     kind
-        From `TRAJECTORIES`: 'mfs', 'ffs_rest' and 'spline' start and end at rest; 'ffs' moves at
-        all times.
+        From `TRAJECTORIES`: 'mfs', 'ffs_rest' and 'spline' start and end at rest; 'ffs' does not.
     period
-        [s].
+        Period of the motion [s].
     harmonics
-        Number of harmonics of 1 / period; None takes as many as stay below `upper_frequency`.
+        Number of harmonics of 1 / period; if None, as many as stay below `upper_frequency`.
     upper_frequency
         Highest frequency of the motion [Hz].
     first_resonance
-        Lowest resonance of the arm [Hz]: the motion stays below a sixth of it; None if unknown.
+        Lowest resonance of the arm [Hz], None if unknown; the motion stays below a sixth of it.
     criterion
         From `CRITERIA`, or a mixture such as 'cond + 0.1 logdet'.
     drives, scaling, noise
-        Which columns count, and how they and the joints are weighted; see `DesignRegressor`.
+        Columns of the regressor, scaling of its columns, and torque noise; see `DesignRegressor`.
     samples_per_period
-        Samples with which the criterion is evaluated.
+        Number of samples in a period for which the criterion is evaluated.
     starts, seed
         Number of random starts, and the seed of their draws. Without a time budget, equal seeds
         give equal designs.
     optimiser
         From `OPTIMISERS`.
     workers
-        Threads; one for each core when None.
+        Number of threads; one for each core when None.
     time_budget
-        For everything, collision geometry and proof included [s]: the search ends early enough
-        that a proof usually fits, and the best motion so far is taken. It is exceeded where half
-        of it does not remain for the search, or where a proof fails and the motion is repaired.
+        Time for the design including collision geometry and proof [s]. The search ends early
+        enough for a proof and returns the best motion so far. The budget is exceeded if less than
+        half of it remains for the search, or if a proof fails and the motion is repaired.
     good_enough
-        Value of the criterion at which the search ends; the status says when it was not reached.
+        Value of the criterion at which the search ends. If it is not reached, the status says so.
     velocity, acceleration
-        Limits in place of the arm's, (n,) or one number.
+        Limits that replace those of the arm, (n,) or one number.
     margin
-        Part of every range to keep free, 0 to less than 1. With 0 about 0.1 % stays free, which
-        is what the proof needs.
+        Fraction of the range of every joint limit that the motion leaves free, 0 to less than 1.
+        Even with a margin of 0 about 0.1 % is left free, because the proof needs it.
     start
-        Position to start from and return to, (n,) [rad or m], for motions that rest there; free
-        when None.
+        Position at which a motion that starts and ends at rest begins, (n,) [rad or m]; chosen by
+        the search if None.
     requirements
-        Torque, power, payload, clearance, workspace. `DEFAULT_REQUIREMENTS` limits torques and
-        avoids collisions; `Requirements()` has the limits of motion alone.
+        Limits of torque, power and workspace, payload, and clearance. `DEFAULT_REQUIREMENTS`
+        limits torques and avoids collisions; `Requirements()` leaves only the joint limits.
 
     Raises
     ------
     ExcitationError
-        A value that makes no sense.
+        A value is invalid.
     UnknownNameError
-        An unknown kind, criterion, optimiser, choice of columns or scaling.
+        The kind, criterion, optimiser, drive columns or scaling is unknown.
+
+    Examples
+    --------
+    >>> options = DesignOptions(period=8.0, criterion='cond', margin=0.1, seed=1)
 
     """
 
     kind: str = 'mfs'
-    period: Annotated[float, Quantity('s')] = 10.0
+    period: Annotated[float, Quantity('s', above=0)] = 10.0
     harmonics: int | None = None
     upper_frequency: Annotated[float, Quantity('Hz', above=0)] = 0.5
     first_resonance: Annotated[float, Quantity('Hz', above=0)] | None = None
@@ -117,13 +120,10 @@ class DesignOptions:
 
     def __post_init__(self) -> None:
         check_fields(self, ExcitationError)
-        for family, choice, known in (('excitation optimiser', self.optimiser, OPTIMISERS),
-                                      ('drive columns', self.drives, DRIVE_COLUMNS),
-                                      ('column scaling', self.scaling, SCALINGS)):
-            if choice not in known:
-                raise UnknownNameError(family, choice, known)
+        OPTIMISERS.find(self.optimiser)
+        check_columns(self.drives, self.scaling)
         get_criterion(self.criterion)
-        self.series  # noqa: B018 - its own checks are part of these
+        self.series  # noqa: B018 - checks the kind, period and harmonics
 
     @property
     def series(self) -> Series:

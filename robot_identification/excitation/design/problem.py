@@ -26,17 +26,17 @@ from robot_identification.excitation.design.objective import DesignObjective
 from robot_identification.excitation.motion import Series
 from robot_identification.excitation.motion.limits import centre, half_ranges
 
-AMPLITUDE = 0.7      # [-] fraction of its ranges that a random start uses
-OFFSET = 0.2         # [-] largest offset of its centre from that of the ranges, in half ranges
-SMALLEST = 1e-3      # [-] fraction of that amplitude at which a draw is rejected
-ATTEMPTS = 40        # draws before the request is reported as impossible
-RESTS_TRIED = 60     # poses that are tried to find the constraint that makes it impossible
+AMPLITUDE = 0.7      # [-] fraction of the ranges that a random start uses
+OFFSET = 0.2         # [-] largest |x_0 - middle of the range| at the first attempt, in half ranges
+SMALLEST = 1e-3      # [-] fraction of that amplitude below which a start is rejected
+ATTEMPTS = 40        # random starts before the search fails
+RESTS_TRIED = 60     # random poses in which the limiting constraint is searched for
 
 
 @dataclass(frozen=True)
 class Problem:
     """
-    Minimise an objective over coefficients, within constraints.
+    Minimisation of an objective over the coefficients of a motion, within constraints.
 
     Parameters
     ----------
@@ -47,11 +47,11 @@ class Problem:
     constraints
         The constraints, each with slacks that must stay positive.
     limits
-        Complete joint limits; they scale the coefficients and draw the starts.
+        Complete joint limits, which scale the coefficients and the random starts.
     free
-        Which coefficients may change, (size, n) bool.
+        Mask of the coefficients that may change, (size, n) bool.
     rest
-        Values of the others, (size, n).
+        Values of the coefficients that are fixed, (size, n).
     margin
         Fraction of the joint limits that stays free.
 
@@ -67,7 +67,7 @@ class Problem:
 
     @property
     def scale(self) -> Array:
-        """Sizes of the coefficients, (size, n)."""
+        """Scales of the coefficients, (size, n): half ranges of position, then of velocity."""
         ranges = half_ranges(self.limits)
         scale = np.tile(ranges[1], (self.series.size, 1))
         scale[0] = ranges[0]
@@ -75,12 +75,12 @@ class Problem:
 
     def start(self, rng: np.random.Generator) -> Array:
         """
-        Draw a random motion within the constraints, (size, n).
+        Return the coefficients of a random motion within the constraints, (size, n).
 
         Parameters
         ----------
         rng
-            Source of the draw.
+            Random generator.
 
         Raises
         ------
@@ -103,52 +103,73 @@ class Problem:
 
     def describe_obstacle(self, rng: np.random.Generator) -> tuple[str, str]:
         """
-        Describe the constraint that is violated in every pose tried, and a hint how to relax it.
+        Describe the most violated constraint in the best of several random poses, with a hint.
 
         Parameters
         ----------
         rng
-            Draws the positions that are tried.
+            Random generator of the poses.
 
         """
         best, description, hint = -np.inf, '', ''
-        where = (f'in the best of {RESTS_TRIED} poses tried' if np.any(self.free[0])
-                 else 'at the given start')
         for _ in range(RESTS_TRIED):
             still = self._draw(rng, 0.95)
             still[1:] = 0.0
             slack, constraint, index = self._nearest(still)
             if slack > best:
                 best, hint = slack, constraint.hint
-                description = (f'{constraint.describe(index)} is missed by '
-                               f'{constraint.excess(index, slack)} {where}')
-        return description, hint if np.any(self.free[0]) else f'give another start, or {hint}'
+                description = ' is missed by '.join(constraint.describe(index, slack))
+        if np.any(self.free[0]):
+            return f'{description} in the best of {RESTS_TRIED} poses tried', hint
+        return f'{description} at the given start', f'give another start, or {hint}'
 
     def _draw(self, rng: np.random.Generator, offset: float) -> Array:
         ranges, middle = half_ranges(self.limits), centre(self.limits)
-        origin = np.where(self.free[0], middle + offset * rng.uniform(-1, 1, len(middle))
-                          * ranges[0], self.rest[0])
+        position = np.where(self.free[0], middle + offset * rng.uniform(-1, 1, len(middle))
+                            * ranges[0], self.rest[0])
         swing = rng.normal(size=self.scale.shape) * self.scale
         swing[0] = 0.0
         room = np.ones_like(ranges)
-        room[0] = 1.0 - np.abs(origin - middle) / ranges[0]
+        room[0] = 1.0 - np.abs(position - middle) / ranges[0]
         times = np.linspace(0.0, self.series.period, 40 * self.series.resolution)
         used = [np.abs(self.series.basis(times, d) @ swing).max(axis=0) / ranges[d] / room[d]
                 for d in range(len(ranges))]
         swing *= AMPLITUDE / np.max(used, axis=0)
-        swing[0] = origin
+        swing[0] = position
         return swing
 
     def _nearest(self, coefficients: Array) -> tuple[float, Constraint, int]:
         """Return the smallest slack, its constraint and its index."""
-        found = []
-        for constraint in self.constraints:
-            slack = constraint.slack(coefficients)
-            index = int(np.argmin(slack))
-            found.append((float(slack[index]), constraint, index))
-        return min(found, key=lambda entry: entry[0])
+        slacks = [constraint.slack(coefficients) for constraint in self.constraints]
+        slack, constraint = min(zip(slacks, self.constraints), key=lambda pair: pair[0].min())
+        index = int(np.argmin(slack))
+        return float(slack[index]), constraint, index
 
     def most_violated(self, coefficients: Array) -> str | None:
         """Describe the most violated constraint; None if all hold."""
         slack, constraint, index = self._nearest(coefficients)
-        return constraint.describe(index) if slack <= 0 else None
+        return constraint.describe(index, slack)[0] if slack <= 0 else None
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """
+    Best motion that an optimiser found from one start.
+
+    Parameters
+    ----------
+    coefficients
+        (size, n), within the constraints.
+    value
+        Value of its criterion.
+    finished
+        Whether the optimiser finished; False if it was stopped.
+    earlier
+        Value and coefficients of the best motion at the end of each phase.
+
+    """
+
+    coefficients: Array
+    value: float
+    finished: bool
+    earlier: tuple[tuple[float, Array], ...] = ()

@@ -11,13 +11,12 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The best motion of a search whose limits can be proven."""
+"""Selection of the best motion of a search whose limits can be proven."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 import dataclasses
-from dataclasses import dataclass
 import time
 
 import numpy as np
@@ -27,42 +26,25 @@ from robot_identification.errors import ExcitationError
 from robot_identification.excitation.certificate.certificate import prove
 from robot_identification.excitation.certificate.claim import Certificate
 from robot_identification.excitation.certificate.joint_limits import prove_peaks
-from robot_identification.excitation.design.optimisers.barrier import minimise_by_barrier, PHASES
-from robot_identification.excitation.design.optimisers.minimum import Minimum
-from robot_identification.excitation.design.problem import Problem
+from robot_identification.excitation.design.optimisers import minimise_by_barrier, PHASES
+from robot_identification.excitation.design.problem import Minimum, Problem
 from robot_identification.excitation.motion import Trajectory
 from robot_identification.excitation.motion.limits import centre, half_ranges
 
 REPAIRS = 2             # candidates that are repaired when their proof fails
-SMALLEST_PART = 0.5     # [-] smallest fraction of the amplitude to which a repair reduces a motion
-
-
-@dataclass(frozen=True)
-class _ProvenMotion:
-    """
-    A motion and its certificate.
-
-    Parameters
-    ----------
-    trajectory
-        The motion.
-    certificate
-        Certificate that holds.
-
-    """
-
-    trajectory: Trajectory
-    certificate: Certificate
+MIN_FRACTION = 0.5      # [-] smallest factor on the amplitude in one step of a repair
 
 
 def best_proven(problem: Problem, minima: list[Minimum],
-                out_of_time: Callable[[], bool] = lambda: False) -> _ProvenMotion:
+                out_of_time: Callable[[], bool] = lambda: False,
+                ) -> tuple[Trajectory, Certificate]:
     """
-    Return the best motion whose limits can be proven.
+    Return the best motion whose limits can be proven, and its certificate, which holds.
 
-    The final motions and those at the end of earlier phases are tried, the best first. A proof can
-    fail between the grid points of the search; the first few such motions are scaled down until
-    they respect a finer grid, and then optimised on it.
+    Candidates are the final motions and those at the end of earlier phases; the best one is tried
+    first. A proof can fail because the search checks the constraints only at grid points. In this
+    case the two best candidates are scaled down until they meet the constraints on a finer grid,
+    and then optimised on that grid.
 
     Parameters
     ----------
@@ -71,7 +53,8 @@ def best_proven(problem: Problem, minima: list[Minimum],
     minima
         Results of the search.
     out_of_time
-        Returns whether repaired motions are no longer optimised.
+        Function that returns whether the time budget is used up; motions that were scaled down are
+        then not optimised.
 
     Raises
     ------
@@ -79,32 +62,31 @@ def best_proven(problem: Problem, minima: list[Minimum],
         No motion could be proven.
 
     """
-    better = problem.objective.criterion.better
     candidates = [(minimum.value, minimum.coefficients) for minimum in minima]
-    candidates += [entry for minimum in minima if minimum.trail
-                   for entry in zip(minimum.history, minimum.trail)]
-    sign = -1.0 if better(1.0, 0.0) else 1.0
-    candidates.sort(key=lambda candidate: sign * candidate[0])
+    candidates += [entry for minimum in minima for entry in minimum.earlier]
+    candidates.sort(key=lambda candidate: candidate[0],
+                    reverse=problem.objective.criterion.larger_is_better)
     broken = ''
-    for number, (_, coefficients) in enumerate(candidates):
-        attempts: list[Callable[[Array], Array]] = [lambda x: x]
-        if number < REPAIRS:
-            attempts.append(lambda x: restore_feasibility(problem, x, out_of_time))
-        for attempt in attempts:
-            trajectory = _within(Trajectory(problem.series, attempt(coefficients)),
+    for index, (_, coefficients) in enumerate(candidates):
+        for repair in (False, True) if index < REPAIRS else (False,):
+            if repair:
+                coefficients = restore_feasibility(problem, coefficients, out_of_time)
+            trajectory = _within(Trajectory(problem.series, coefficients),
                                  problem.limits, problem.margin)
             certificate = prove(problem.constraints, trajectory)
             if certificate.holds:
-                return _ProvenMotion(trajectory, certificate)
+                return trajectory, certificate
             broken = '; '.join(str(claim) for claim in certificate.broken)
-    raise ExcitationError(f'no motion that was found could be proven: {broken}; give the search '
+    raise ExcitationError(f'none of the motions found could be proven: {broken}; give the search '
                           f'more time or starts, or a larger margin')
 
 
 def restore_feasibility(problem: Problem, coefficients: Array,
                         out_of_time: Callable[[], bool] = lambda: False) -> Array:
     """
-    Return a motion that respects the constraints on a finer grid: scaled down, then optimised.
+    Return a motion scaled down to meet the constraints on a finer grid, then optimised there.
+
+    If no amplitude meets them, the scaled motion is returned without optimisation.
 
     Parameters
     ----------
@@ -113,38 +95,36 @@ def restore_feasibility(problem: Problem, coefficients: Array,
     coefficients
         Coefficients of the motion whose proof failed, (size, n).
     out_of_time
-        Returns whether the motion is no longer optimised.
+        Function that returns whether the time budget is used up; the scaled motion is then not
+        optimised.
 
     """
     finer = dataclasses.replace(problem, constraints=tuple(
         constraint.refined() for constraint in problem.constraints))
-    part = 1.0
-    while finer.most_violated(coefficients) is not None and part > SMALLEST_PART:
-        part -= 0.01
-        smaller = coefficients * part
-        smaller[0] = coefficients[0]
-        coefficients = smaller
+    fraction = 1.0
+    while finer.most_violated(coefficients) is not None and fraction > MIN_FRACTION:
+        fraction -= 0.01
+        coefficients = np.vstack([coefficients[:1], fraction * coefficients[1:]])
     if finer.most_violated(coefficients) is not None:
         return coefficients
     phases = tuple(dataclasses.replace(phase, steps=phase.steps // 10) for phase in PHASES[-2:])
-    return minimise_by_barrier(finer, coefficients, lambda best, part: out_of_time(),
+    return minimise_by_barrier(finer, coefficients, lambda best, fraction: out_of_time(),
                                phases).coefficients
 
 
 def _within(trajectory: Trajectory, limits: Limits, margin: float) -> Trajectory:
-    """Return the motion scaled down so that its proven peaks respect the limits."""
-    peaks = prove_peaks(trajectory, limits)
-    allowed = 1.0 - margin
-    if np.any(peaks.usage > allowed):
+    """Return the motion, scaled down if its proven peaks exceed the limits."""
+    usage, allowed = prove_peaks(trajectory, limits), 1.0 - margin
+    if np.any(usage > allowed):
         coefficients = trajectory.coefficients.copy()
         rest = np.abs(coefficients[0] - centre(limits)) / half_ranges(limits)[0]
-        part = (allowed / np.maximum(peaks.usage, allowed)).min(axis=0)
-        position = (allowed - rest) / np.maximum(peaks.usage[0] - rest, allowed - rest)
-        coefficients[1:] *= np.minimum(part, position) * (1.0 - 1e-12)
+        fraction = (allowed / np.maximum(usage, allowed)).min(axis=0)
+        position = (allowed - rest) / np.maximum(usage[0] - rest, allowed - rest)
+        coefficients[1:] *= np.minimum(fraction, position) * (1.0 - 1e-12)
         trajectory = Trajectory(trajectory.series, coefficients)
-        peaks = prove_peaks(trajectory, limits)
-    if np.any(peaks.usage > allowed):
-        raise ExcitationError('the limits of the motion could not be proven; ask for a margin')
+        usage = prove_peaks(trajectory, limits)
+    if np.any(usage > allowed):
+        raise ExcitationError('the limits of the motion could not be proven; use a margin')
     return trajectory
 
 
@@ -165,7 +145,7 @@ def measure_proof_time(problem: Problem, seed: int) -> float:
     still[0] = first[0]
     seconds = 0.0
     for coefficients in (still, first):    # the first call may compile
-        began = time.monotonic()
+        start = time.monotonic()
         prove(problem.constraints, Trajectory(problem.series, coefficients))
-        seconds = time.monotonic() - began
+        seconds = time.monotonic() - start
     return seconds

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The regressor columns from which the criteria of a design are computed."""
+"""The regressor from which the criteria of a design are computed."""
 
 from __future__ import annotations
 
@@ -25,12 +25,7 @@ from robot_identification.arrays import Array, read_only, readonly_view
 from robot_identification.dynamics.base_parameters import independent_columns
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.dynamics.regressor import joint_torque_regressor
-from robot_identification.errors import (
-    ConfigurationError,
-    ExcitationError,
-    MissingDependencyError,
-    UnknownNameError,
-)
+import robot_identification.errors as errors
 from robot_identification.excitation.motion import Trajectory
 
 RANK_TOLERANCE = 1e-5      # of the largest singular value, at random states of about unit size
@@ -39,15 +34,15 @@ STEEPNESS = 20.0           # of the smoothed sign in the Coulomb columns [s/rad 
 DRIVE_COLUMNS = ('none', 'friction', 'friction_and_rotor')
 SCALINGS = ('none', 'base', 'unit', 'prior', 'motion')
 PRIOR = 0.3                # relative standard deviation of the URDF's parameters
-PRIOR_FRICTION = (0.05, 0.05, 0.02)    # of Coulomb, viscous, offset over the rated torque
+PRIOR_FRICTION = (0.05, 0.05, 0.02)    # Coulomb, viscous, offset: prior std over rated torque
 
 
 class DesignRegressor:
     """
-    The columns of an arm's regressor, scaled and weighted, and the space their rows can span.
+    Regressor of an arm with weighted rows, and the scaled row space of all motions.
 
-    Inertial columns come first, ten a link; then, where asked for, Coulomb (smoothed), viscous and
-    offset columns of every element of the transmission, and its rotor inertia.
+    Inertial columns come first, ten for each link. Columns of Coulomb (smoothed) and viscous
+    friction, offset and rotor inertia of each actuator follow if requested.
 
     Parameters
     ----------
@@ -58,34 +53,35 @@ class DesignRegressor:
     scaling
         From `SCALINGS`: 'none' (SI units), 'base' (the base columns alone, in SI units), 'unit'
         (columns of unit root mean square at random states), 'prior' (columns times the prior
-        standard deviations of their parameters, so that every singular value compares
-        information with what was known before), or 'motion' (base columns of unit norm in the
-        motion itself, which the objective sees to: the condition number that most papers print).
+        standard deviations of their parameters; singular values then compare the information of
+        the motion with prior information), or 'motion' (base columns scaled to unit norm over the
+        motion itself, as for the condition number in most papers; the objective does this
+        scaling).
     noise
         Standard deviation of the joints' torques, (n,) or one number [N m or N]; rows are divided
-        by it. None weights all joints alike.
+        by it. If None, all joints have equal weight.
 
     Attributes
     ----------
     joints
-        n.
+        Number of joints n.
     size
         Number of columns.
     row_space
-        Orthonormal basis of what the weighted rows span over all motions, times the columns'
-        scale, (size, rank): the non-zero singular values of the scaled W are those of
-        `weights * W @ row_space`. With scalings 'base' and 'motion' it selects the base columns.
+        Orthonormal basis of the row space of all motions, times the columns' scales, (size, rank).
+        The non-zero singular values of the scaled W are those of `weights * W @ row_space`. With
+        the scalings 'base' and 'motion' it selects the base columns.
     equal
-        Whether the columns of `W @ row_space` are to have one norm.
+        Whether the objective scales the columns of `W @ row_space` to unit norm.
     weights
-        Weights of the rows, (n,).
+        Weights of the rows, (n,); None if all joints have equal weight.
 
     Raises
     ------
     ExcitationError
-        Noise that is not positive.
+        The noise is not positive.
     UnknownNameError
-        Unknown drive columns or scaling.
+        The drive columns or the scaling are unknown.
     MissingDependencyError
         numba is not installed.
 
@@ -93,23 +89,25 @@ class DesignRegressor:
 
     def __init__(self, arm: Arm, drives: str = 'none', scaling: str = 'none',
                  noise: ArrayLike | None = None) -> None:
-        try:
+        with errors.explain_missing('numba', 'the design of excitations'):
             from robot_identification.dynamics.gradient_kernels import regressor_vjp_rows
             from robot_identification.dynamics.kernels import regressor_rows
-        except ImportError as error:
-            raise MissingDependencyError('numba', 'the design of excitations') from error
-        for kind, name, known in (('drive columns', drives, DRIVE_COLUMNS),
-                                  ('column scaling', scaling, SCALINGS)):
-            if name not in known:
-                raise UnknownNameError(kind, name, known)
+        check_columns(drives, scaling)
         self._fill, self._pull_back = regressor_rows, regressor_vjp_rows
         self._tree = Kinematics.of(arm)
         self.joints = arm.n
         self._inertial = 10 * arm.n
-        self._elements = arm.transmission if drives != 'none' else np.zeros((0, arm.n))
+        self._actuators = arm.transmission if drives != 'none' else np.zeros((0, arm.n))
         self._rotor = drives == 'friction_and_rotor'
-        self.size = self._inertial + len(self._elements) * (4 if self._rotor else 3)
-        self.weights = _weights(arm, noise)
+        self.size = self._inertial + len(self._actuators) * (4 if self._rotor else 3)
+        self.weights: Array | None = None
+        if noise is not None:
+            values = np.asarray(noise, dtype=float)
+            if values.shape not in ((), (arm.n,)) or not np.all((values > 0) & (values < np.inf)):
+                raise errors.ExcitationError(
+                    f'the torque noise must be one positive number or {arm.n}, one for each '
+                    f'joint, not {noise!r}')
+            self.weights = read_only(np.broadcast_to(1.0 / values, (arm.n,)))
         self.equal = scaling == 'motion'
         self.row_space = self._row_space(arm, scaling)
 
@@ -119,50 +117,74 @@ class DesignRegressor:
         return int(self.row_space.shape[1])
 
     def regressor(self, q: Array, v: Array, a: Array) -> Array:
-        """Return W for states (N, n), as (N, n, size); it runs on the calling thread."""
-        if not len(self._elements):
-            out = np.empty((*q.shape, self.size))
-            self._fill(*map(readonly_view, (q, v, a)), *self._tree, out, 0)
-        else:
-            inertial = np.empty((*q.shape, self._inertial))
-            self._fill(*map(readonly_view, (q, v, a)), *self._tree, inertial, 0)
-            out = np.concatenate([inertial, self._drive(v, a)], axis=2)
+        """Return W, (N, n, size), for states of shape (N, n), computed on the calling thread."""
+        out = np.empty((*q.shape, self.size))
+        self._fill(*map(readonly_view, (q, v, a)), *self._tree, out, 0)
+        if len(self._actuators):
+            out[:, :, self._inertial:] = self._drive(v, a)
         if self.weights is not None:
             out *= self.weights[:, None]
         return out
 
     def vjp(self, q: Array, v: Array, a: Array, cotangent: Array) -> Array:
-        """Return the derivatives of sum(cotangent * W) by q, v and a, (3, N, n)."""
+        """Return the derivatives of sum(cotangent * W) with respect to q, v and a, (3, N, n)."""
         if self.weights is not None:
             cotangent = cotangent * self.weights[:, None]
         gradients = np.empty((3, *q.shape))
         inertial = np.ascontiguousarray(cotangent[:, :, :self._inertial])
         self._pull_back(*map(readonly_view, (q, v, a)), *self._tree, inertial, *gradients)
-        if len(self._elements):
-            elements = self._elements
-            drive = cotangent[:, :, self._inertial:].reshape(*q.shape, len(elements), -1)
-            own = np.einsum('kjec,ej->kec', drive, elements)        # (N, m, columns of an element)
-            speed = v @ elements.T
-            slope = 2 / np.pi * STEEPNESS / (1.0 + (STEEPNESS * speed) ** 2)
-            gradients[1] += (own[:, :, 0] * slope + own[:, :, 1]) @ elements
+        if len(self._actuators):
+            actuators = self._actuators
+            drive = cotangent[:, :, self._inertial:].reshape(*q.shape, len(actuators), -1)
+            own = np.einsum('kjec,ej->kec', drive, actuators)      # (N, m, columns of an actuator)
+            slope = 2 / np.pi * STEEPNESS / (1.0 + (STEEPNESS * (v @ actuators.T)) ** 2)
+            gradients[1] += (own[:, :, 0] * slope + own[:, :, 1]) @ actuators
             if self._rotor:
-                gradients[2] += own[:, :, 3] @ elements
+                gradients[2] += own[:, :, 3] @ actuators
         return gradients
+
+    def information(self, motions: Sequence[EarlierMotion], rate: float) -> Array:
+        """
+        Return the information matrix of recordings in the basis of the row space, (r, r).
+
+        Parameters
+        ----------
+        motions
+            The recordings.
+        rate
+            Rate of the design's samples [Hz], so that every second of motion has equal weight.
+
+        Raises
+        ------
+        ConfigurationError
+            A recording has another number of joints.
+
+        """
+        total = np.zeros((self.rank, self.rank))
+        for motion in motions:
+            if motion.q.ndim != 2 or motion.q.shape[1] != self.joints:
+                raise errors.ConfigurationError(
+                    f'the earlier motion must have {self.joints} joints, not an array of shape '
+                    f'{motion.q.shape}')
+            for first in range(0, len(motion.q), 2000):
+                q, v, a = (np.ascontiguousarray(x[first:first + 2000], dtype=float)
+                           for x in (motion.q, motion.v, motion.a))
+                rows = self.regressor(q, v, a).reshape(-1, self.size) @ self.row_space
+                total += rows.T @ rows * (rate / motion.rate)
+        return total
 
     def _drive(self, v: Array, a: Array) -> Array:
         """Return columns of friction and rotor inertia, (N, n, columns)."""
-        elements = self._elements
-        speed = v @ elements.T
+        actuators = self._actuators
+        speed = v @ actuators.T
         columns = [2 / np.pi * np.arctan(STEEPNESS * speed), speed, np.ones_like(speed)]
         if self._rotor:
-            columns.append(a @ elements.T)
+            columns.append(a @ actuators.T)
         own = np.stack(columns, axis=2)                             # (N, m, columns)
-        spread = elements.T[None, :, :, None] * own[:, None]
-        return spread.reshape(*v.shape, -1)
+        return (actuators.T[None, :, :, None] * own[:, None]).reshape(*v.shape, -1)
 
     def _row_space(self, arm: Arm, scaling: str) -> Array:
-        rng = np.random.default_rng(0)
-        q, v, a = rng.normal(size=(3, RANDOM_STATES * arm.n, arm.n))
+        q, v, a = np.random.default_rng(0).normal(size=(3, RANDOM_STATES * arm.n, arm.n))
         rows = self.regressor(q * np.where(arm.prismatic, 1.0, np.pi / 2), v, a)
         triangle: Array = np.asarray(np.linalg.qr(rows.reshape(-1, self.size), mode='r'))
         scale = np.ones(self.size)
@@ -175,30 +197,38 @@ class DesignRegressor:
                 kept, _, _ = independent_columns(triangle * scale / root)
                 return read_only(np.eye(self.size)[:, np.array(kept)])
         elif scaling == 'prior':
-            scale = prior_standard_deviations(arm, self.size, len(self._elements))
+            scale = prior_standard_deviations(arm, self.size, len(self._actuators))
         _, values, right = np.linalg.svd(triangle * scale)
         rank = int(np.count_nonzero(values > RANK_TOLERANCE * values[0]))
         if rank == 0:
-            raise ExcitationError(f"no inertial parameter of the arm '{arm.name}' can be excited")
+            raise errors.ExcitationError(
+                f"no inertial parameter of the arm '{arm.name}' can be excited")
         return read_only(scale[:, None] * right[:rank].T)
 
 
-def _weights(arm: Arm, noise: ArrayLike | None) -> Array | None:
-    if noise is None:
-        return None
-    values = np.asarray(noise, dtype=float)
-    if values.shape not in ((), (arm.n,)) or not np.all(np.isfinite(values) & (values > 0)):
-        raise ExcitationError(f'the torque noise must be one positive number or {arm.n}, one for '
-                              f'each joint, not {noise!r}')
-    return read_only(np.broadcast_to(1.0 / values, (arm.n,)))
+def check_columns(drives: str, scaling: str) -> None:
+    """
+    Raise an error if the drive columns or the scaling of a `DesignRegressor` are unknown.
+
+    Raises
+    ------
+    UnknownNameError
+        The text lists the existing names.
+
+    """
+    for kind, name, known in (('drive columns', drives, DRIVE_COLUMNS),
+                              ('column scaling', scaling, SCALINGS)):
+        if name not in known:
+            raise errors.UnknownNameError(kind, name, known)
 
 
-def prior_standard_deviations(arm: Arm, size: int, elements: int) -> Array:
+def prior_standard_deviations(arm: Arm, size: int, actuators: int) -> Array:
     """
     Return prior standard deviations of the columns' parameters, (size,).
 
-    A link of mass m and gyration radius r is known to `PRIOR` of m, m r and m r^2; massless links
-    count as a tenth of the mean mass. Friction is of the order of some percent of the rating.
+    For a link of mass m and radius of gyration r, those of mass, first moments and inertias are
+    `PRIOR` times m, m r and m r^2; m is at least a tenth of the links' mean mass. Those of
+    friction and offset are `PRIOR_FRICTION` times the rated torque.
 
     Parameters
     ----------
@@ -206,8 +236,8 @@ def prior_standard_deviations(arm: Arm, size: int, elements: int) -> Array:
         The arm.
     size
         Number of columns, as of `DesignRegressor`.
-    elements
-        Elements of the transmission that have columns; 0 without drive columns.
+    actuators
+        Number of actuators that have columns; 0 without drive columns.
 
     """
     inertial = arm.inertial_parameters
@@ -215,23 +245,21 @@ def prior_standard_deviations(arm: Arm, size: int, elements: int) -> Array:
     moment = np.abs(inertial[:, 4] + inertial[:, 6] + inertial[:, 9]) / 2
     radius = np.sqrt(np.maximum(moment / mass, 0.02 ** 2))
     links = np.stack([mass, *[mass * radius] * 3, *[mass * radius ** 2] * 6], axis=1)
-    drive: list[float] = []
-    if elements:
-        rated = arm.limits.torque
-        known = rated[np.isfinite(rated)]
-        typical = float(np.median(known)) if len(known) else 10.0
-        each = (size - 10 * arm.n) // elements
-        rotor = float(np.median(mass * radius ** 2))
-        for e in range(elements):
-            own = rated[e] if e < arm.n and np.isfinite(rated[e]) else typical
-            drive += [*(part * own for part in PRIOR_FRICTION), PRIOR * rotor][:each]
-    return np.concatenate([PRIOR * links.ravel(), drive])
+    if not actuators:
+        return PRIOR * links.ravel()
+    rated = np.pad(arm.limits.torque, (0, actuators - arm.n), constant_values=np.inf)
+    known = np.isfinite(rated)
+    rated = np.where(known, rated, np.median(rated[known]) if np.any(known) else 10.0)
+    rotor = np.full((actuators, 1), PRIOR * np.median(mass * radius ** 2))
+    drive = np.hstack([rated[:, None] * PRIOR_FRICTION, rotor])
+    return np.concatenate([PRIOR * links.ravel(),
+                           drive[:, :(size - 10 * arm.n) // actuators].ravel()])
 
 
 @dataclass(frozen=True, eq=False)
 class EarlierMotion:
     """
-    What was recorded before.
+    Recording that a new motion complements.
 
     Parameters
     ----------
@@ -240,7 +268,7 @@ class EarlierMotion:
     rate
         Rate of the samples [Hz].
     name
-        For the file.
+        Name in the excitation file.
 
     """
 
@@ -251,42 +279,9 @@ class EarlierMotion:
     name: str = ''
 
 
-def compute_information(columns: DesignRegressor, motions: Sequence[EarlierMotion],
-                        rate: float) -> Array:
-    """
-    Return the information of motions that were recorded before, on the row space, (r, r).
-
-    Parameters
-    ----------
-    columns
-        DesignRegressor of the design.
-    motions
-        The recordings.
-    rate
-        Rate of the design's samples [Hz]: every second of motion counts alike.
-
-    Raises
-    ------
-    ConfigurationError
-        States of another arm.
-
-    """
-    total = np.zeros((columns.rank, columns.rank))
-    for motion in motions:
-        if motion.q.ndim != 2 or motion.q.shape[1] != columns.joints:
-            raise ConfigurationError(f'the earlier motion must have {columns.joints} joints, not '
-                                     f'an array of shape {motion.q.shape}')
-        for first in range(0, len(motion.q), 2000):
-            q, v, a = (np.ascontiguousarray(x[first:first + 2000], dtype=float)
-                       for x in (motion.q, motion.v, motion.a))
-            rows = columns.regressor(q, v, a).reshape(-1, columns.size) @ columns.row_space
-            total += rows.T @ rows * (rate / motion.rate)
-    return total
-
-
 def condition_number(arm: Arm, trajectory: Trajectory, samples: int, rank: int) -> float:
     """
-    Return the basis-free condition number of the full inertial regressor, in SI units.
+    Return the condition number of the full inertial regressor on its row space, in SI units.
 
     Parameters
     ----------
@@ -295,9 +290,18 @@ def condition_number(arm: Arm, trajectory: Trajectory, samples: int, rank: int) 
     trajectory
         The motion.
     samples
-        Number of even samples of a period.
+        Number of evenly spaced samples of a period.
     rank
         Number of base parameters.
+
+    Returns
+    -------
+    float
+        Largest singular value over the `rank`-th one, the smallest that is not zero.
+
+    Examples
+    --------
+    >>> condition_number(arm, excitation.trajectory, 200, excitation.rank)    # doctest: +SKIP
 
     """
     t = trajectory.period * np.arange(samples) / samples

@@ -11,40 +11,38 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Many starts, on all cores."""
+"""Optimisation from several random starts in parallel."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from threading import Event
 import time
 
 import numpy as np
-from robot_identification.errors import ExcitationError
-from robot_identification.excitation.design.optimisers.minimum import Minimum
-from robot_identification.excitation.design.problem import Problem
+from robot_identification.excitation.design.problem import Minimum, Problem
 from robot_identification.parallel import core_count
 
-REPORT_EVERY = 0.2    # [s]
+REPORT_EVERY = 0.2    # [s] between calls of `progress`
 
 
 @dataclass(frozen=True)
 class SearchProgress:
     """
-    How far a search is.
+    Progress of a search from several random starts.
 
     Parameters
     ----------
     fraction
-        Part of the work that is done, 0 to 1 (of the time budget when that ends first).
+        Finished fraction of the work, or of the time budget if that is larger, 0 to 1.
     best
         Best value of the criterion so far, NaN before the first.
     seconds
-        Since the beginning.
+        Time since the start of the search.
     finished, starts
-        Starts that are done, and all.
+        Numbers of finished starts and of all starts.
 
     """
 
@@ -65,15 +63,15 @@ def search(
     progress: Report | None = None, workers: int | None = None,
 ) -> list[Minimum]:
     """
-    Optimise from several random starts; the kernels release the GIL, so threads suffice.
+    Return the minima from several random starts, which run in threads.
 
-    Each start draws from its own stream, so the result depends on the seed and not on how many
-    cores there are, unless the time budget ends the search.
+    Each start has its own random stream, so the result does not depend on the number of cores,
+    unless the time budget ends the search. The kernels release the GIL.
 
     Parameters
     ----------
     problem
-        What to solve.
+        The problem.
     optimiser
         From `OPTIMISERS`.
     starts
@@ -81,57 +79,58 @@ def search(
     seed
         Seed of the random starts.
     time_budget
-        [s]; starts that run are then stopped, and those that wait are not begun (the first one
-        always is).
+        Time after which running optimisations are stopped and waiting starts are skipped [s]; the
+        first start is never skipped.
     good_enough
-        Value of the criterion at which all starts end.
+        Value of the criterion at which the search ends.
     progress
-        Called a few times a second from this thread; an exception from it ends the search.
+        Called a few times a second from the calling thread; if it raises an exception, the search
+        ends.
     workers
-        Threads; one for each core when None.
+        Number of threads; one for each core if None.
 
     Returns
     -------
     list of Minimum
-        In the order of the starts; fewer than `starts` when the time ran out.
+        Results in the order of the starts; fewer than `starts` if the time ran out.
 
     Raises
     ------
     ExcitationError
-        No start is possible.
+        No random start respects the constraints.
 
     """
-    began = time.monotonic()
+    start_time = time.monotonic()
     stopped = Event()
-    state = {number: (np.nan, 0.0) for number in range(starts)}
-
+    state = dict.fromkeys(range(starts), (np.nan, 0.0))
     better = problem.objective.criterion.better
 
     def out_of_time() -> bool:
-        return time_budget is not None and time.monotonic() - began > time_budget
+        return time_budget is not None and time.monotonic() - start_time > time_budget
 
-    def run(number: int) -> Minimum | None:
-        if number and (stopped.is_set() or out_of_time()):
+    def run(index: int) -> Minimum | None:
+        if index and (stopped.is_set() or out_of_time()):
             return None
 
         def stop(best: float, fraction: float) -> bool:
-            state[number] = (best, fraction)
+            state[index] = (best, fraction)
             if good_enough is not None and best == best and not better(good_enough, best):
                 stopped.set()
             return stopped.is_set() or out_of_time()
 
-        minimum = optimiser(problem, problem.start(np.random.default_rng([seed, number])), stop)
-        state[number] = (minimum.value, 1.0)
+        minimum = optimiser(problem, problem.start(np.random.default_rng([seed, index])), stop)
+        state[index] = (minimum.value, 1.0)
         return minimum
 
     def report(done: int) -> None:
-        seconds = time.monotonic() - began
-        best = _best((value for value, _ in list(state.values())), better)
-        fraction = sum(part for _, part in list(state.values())) / starts
+        seconds = time.monotonic() - start_time
+        values, fractions = np.array(list(state.values())).T
+        fraction = float(fractions.mean())
         if time_budget is not None:
             fraction = max(fraction, min(1.0, seconds / time_budget) if time_budget > 0 else 1.0)
         if progress is not None:
-            progress(SearchProgress(fraction, best, seconds, done, starts))
+            best = np.fmax if problem.objective.criterion.larger_is_better else np.fmin
+            progress(SearchProgress(fraction, float(best.reduce(values)), seconds, done, starts))
 
     with ThreadPoolExecutor(workers or core_count()) as pool:
         futures: list[Future[Minimum | None]] = [pool.submit(run, i) for i in range(starts)]
@@ -147,16 +146,4 @@ def search(
             for future in futures:
                 future.cancel()
             raise
-    minima = [minimum for future in futures if (minimum := future.result()) is not None]
-    if not minima:
-        raise ExcitationError('the search ended before it met a motion; give it more time')
-    return minima
-
-
-def _best(values: Iterable[float], better: Callable[[float, float], bool]) -> float:
-    """Return the best of the values that are numbers, NaN where there is none."""
-    best = np.nan
-    for value in values:
-        if np.isnan(best) or better(value, best):
-            best = value
-    return best
+    return [minimum for future in futures if (minimum := future.result()) is not None]

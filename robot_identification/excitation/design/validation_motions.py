@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Motions that validate a model; they differ from the excitation that it was fitted to."""
+"""Motions for the validation of a model, different from the excitation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ from robot_identification.excitation.design.design import design_excitation
 from robot_identification.excitation.design.excitation import Excitation
 from robot_identification.excitation.design.follow_path import (
     follow_path,
-    JointPath,
     PATH_SAMPLES,
     RejectedPathError,
 )
@@ -41,11 +40,12 @@ from robot_identification.parallel import single_threaded_blas
 
 VALIDATION_MOTIONS = ('fourier', 'point_to_point')
 TIME_BUDGET = 10.0       # [s] default time budget of a validation motion
-DRAWS = 150              # random paths, and draws of a target, before the design fails
+DRAWS = 150              # random paths, and random positions for each of their targets
 TARGETS = 4              # targets of a point-to-point motion
 REST = 0.3               # [s] rest at every target
-BALANCED = 0.25          # [-] speed of every joint over the fastest joint's, relative to its limit
+BALANCED = 0.25          # [-] lowest peak speed of a joint over the highest, relative to limits
 CANDIDATES = 8           # less balanced paths that are collected before the best of them is tried
+JointPath = tuple[Array, Array]    # times (N,) [s], positions (N, n) [rad or m]
 TOO_CLOSE = 'links or surroundings come too close (see --floor and the options boxes, clearance)'
 
 
@@ -70,27 +70,37 @@ def validation_motion(arm: Arm, name: str, options: DesignOptions | None = None,
     **changes
         Fields of `DesignOptions` that differ from `options`.
 
+    Returns
+    -------
+    Excitation
+        The motion with its certificate.
+
     Raises
     ------
     ExcitationError
-        An unknown name, or no motion within the limits was found.
+        The name is unknown, or no motion within the limits was found.
+
+    Examples
+    --------
+    >>> motion = validation_motion(load_arm('panda'), 'point_to_point')    # doctest: +SKIP
+    >>> save_excitation(motion, 'validation.yaml')    # doctest: +SKIP
 
     """
     if name not in VALIDATION_MOTIONS:
-        raise ExcitationError(f"there is no validation motion '{name}'; there is: "
+        raise ExcitationError(f"there is no validation motion '{name}'; choose from: "
                               f'{", ".join(VALIDATION_MOTIONS)}')
     options = dataclasses.replace(options or DesignOptions(time_budget=TIME_BUDGET), **changes)
     if name == 'fourier':
+        shared = {field: getattr(options, field) for field in (
+            'time_budget', 'requirements', 'velocity', 'acceleration', 'margin')}
         return design_excitation(arm, DesignOptions(
             period=7.3, harmonics=3, starts=2, seed=options.seed + 1000, criterion='logdet',
-            time_budget=options.time_budget, requirements=options.requirements,
-            velocity=options.velocity, acceleration=options.acceleration,
-            margin=options.margin), scene=scene)
+            **shared), scene=scene)
     return _design_point_to_point(arm, options, scene)
 
 
 def _design_point_to_point(arm: Arm, options: DesignOptions, scene: Scene | None) -> Excitation:
-    began, budget = time.monotonic(), options.time_budget
+    start_time, budget = time.monotonic(), options.time_budget
     limits, _ = motion_limits(arm, options.velocity, options.acceleration)
     if scene is None and options.requirements.clearance is not None:
         scene = build_scene(arm, options.requirements)
@@ -98,15 +108,17 @@ def _design_point_to_point(arm: Arm, options: DesignOptions, scene: Scene | None
     keeps_clear = partial(_keeps_clear, scene, options.requirements.clearance)
     reasons: list[str] = []
 
-    def draw() -> JointPath | None:
-        path = _draw_point_to_point(limits, options.margin, rng, keeps_clear)
-        if path is None or not keeps_clear(path[1]):
-            reasons.append(TOO_CLOSE)
-            return None
-        return path
+    def draw_paths() -> Iterator[JointPath]:
+        for attempt in range(DRAWS):
+            if attempt and budget is not None and time.monotonic() - start_time > budget:
+                break
+            path = _draw_point_to_point(limits, options.margin, rng, keeps_clear)
+            if path is not None and keeps_clear(path[1]):
+                yield path
+            else:
+                reasons.append(TOO_CLOSE)
 
-    for path in _sort_by_balance(
-            draw, limits, lambda: budget is not None and time.monotonic() - began > budget):
+    for path in _sort_by_balance(draw_paths(), limits):
         try:
             return follow_path(arm, *path, options, name='point_to_point', scene=scene)
         except RejectedPathError as error:
@@ -117,25 +129,18 @@ def _design_point_to_point(arm: Arm, options: DesignOptions, scene: Scene | None
     raise ExcitationError(f'{tried}: {frequent}; one validation motion of another kind is enough')
 
 
-def _sort_by_balance(draw: Callable[[], JointPath | None], limits: Limits,
-                     out_of_time: Callable[[], bool]) -> Iterator[JointPath]:
-    """Yield paths on which all joints are fast; sort the other ones in groups, the best first."""
-    waiting: list[tuple[float, int, JointPath]] = []
-    for number in range(DRAWS):
-        if number and out_of_time():
-            break
-        path = draw()
-        if path is None:
-            continue
-        fraction = _speed_balance(path, limits)
-        if fraction >= BALANCED:
+def _sort_by_balance(paths: Iterator[JointPath], limits: Limits) -> Iterator[JointPath]:
+    """Yield balanced paths at once, and less balanced ones in groups, each sorted by balance."""
+    group: list[JointPath] = []
+    for path in paths:
+        if _speed_balance(path, limits) >= BALANCED:
             yield path
             continue
-        waiting.append((-fraction, number, path))
-        if len(waiting) == CANDIDATES:
-            yield from (path for *_, path in sorted(waiting, key=lambda entry: entry[:2]))
-            waiting = []
-    yield from (path for *_, path in sorted(waiting, key=lambda entry: entry[:2]))
+        group.append(path)
+        if len(group) == CANDIDATES:
+            yield from sorted(group, key=lambda other: -_speed_balance(other, limits))
+            group = []
+    yield from sorted(group, key=lambda other: -_speed_balance(other, limits))
 
 
 def _speed_balance(path: JointPath, limits: Limits) -> float:
@@ -146,7 +151,7 @@ def _speed_balance(path: JointPath, limits: Limits) -> float:
 
 
 def _keeps_clear(scene: Scene | None, clearance: float | None, positions: Array) -> bool:
-    """Return whether a path keeps the clearance at even samples."""
+    """Return whether a path keeps the clearance at evenly spaced times."""
     if scene is None or clearance is None:
         return True
     step = max(1, len(positions) // PATH_SAMPLES)
@@ -156,7 +161,7 @@ def _keeps_clear(scene: Scene | None, clearance: float | None, positions: Array)
 
 def _draw_target(limits: Limits, rng: np.random.Generator, fraction: float,
                  keeps_clear: Callable[[Array], bool], *neighbours: Array) -> Array | None:
-    """Draw a position with clear straight paths to its neighbours; None if no draw has them."""
+    """Return a random position with collision-free lines to `neighbours`; None if not found."""
     fractions = np.linspace(0, 1, 20 if neighbours else 1)[:, None]
     for _ in range(DRAWS):
         q = centre(limits) + fraction * half_ranges(limits)[0] * rng.uniform(
@@ -177,7 +182,7 @@ def _draw_point_to_point(limits: Limits, margin: float, rng: np.random.Generator
         if target is None:
             return None
         targets.append(target)
-    times, positions, now = [np.zeros(1)], [targets[0][None]], 0.0
+    times, positions, t = [np.zeros(1)], [targets[0][None]], 0.0
     for first, second in zip(targets, [*targets[1:], targets[0]]):
         gap = np.abs(second - first)
         # a quintic's largest velocity is 15/8 of the mean one, its acceleration 5.78 gap / T^2
@@ -185,7 +190,7 @@ def _draw_point_to_point(limits: Limits, margin: float, rng: np.random.Generator
                                            np.sqrt(5.7735 * gap / ranges[2])))) * 1.1
         x = np.linspace(0, 1, max(12, int(duration * 100)))[1:]
         step = (10 * x ** 3 - 15 * x ** 4 + 6 * x ** 5)[:, None]
-        times += [now + x * duration, now + duration + REST * np.arange(1, 16) / 15]
+        times += [t + x * duration, t + duration + REST * np.arange(1, 16) / 15]
         positions += [first + step * (second - first), np.tile(second, (15, 1))]
-        now += duration + REST
+        t += duration + REST
     return np.concatenate(times), np.concatenate(positions)

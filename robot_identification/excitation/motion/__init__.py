@@ -11,21 +11,23 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Motions and the limits they are designed within; evaluable at any time."""
+"""Parametrised periodic motions, and the limits within which they are designed."""
 
 from __future__ import annotations
 
-from robot_identification.errors import UnknownNameError
-from robot_identification.excitation.motion.fourier import FourierSeries
+from robot_identification.excitation.motion.fourier import (
+    FourierSeries,
+    ModifiedFourierSeries,
+    RestingFourierSeries,
+)
 from robot_identification.excitation.motion.limits import motion_limits
-from robot_identification.excitation.motion.modified_fourier import ModifiedFourierSeries
 from robot_identification.excitation.motion.quintic_spline import QuinticSpline
-from robot_identification.excitation.motion.resting_fourier import RestingFourierSeries
 from robot_identification.excitation.motion.series import Series, Trajectory
+from robot_identification.registry import Registry
 
-TRAJECTORIES: dict[str, type[Series]] = {
+TRAJECTORIES: Registry[type[Series]] = Registry('excitation trajectory', {
     series.name: series for series in (FourierSeries, RestingFourierSeries,
-                                       ModifiedFourierSeries, QuinticSpline)}
+                                       ModifiedFourierSeries, QuinticSpline)})
 
 
 def get_series(kind: str, period: float, harmonics: int) -> Series:
@@ -37,9 +39,9 @@ def get_series(kind: str, period: float, harmonics: int) -> Series:
     kind
         'ffs', 'ffs_rest', 'mfs' or 'spline'.
     period
-        [s].
+        Period of the motion [s].
     harmonics
-        Number of harmonics; of a spline, half the number of its free waypoints.
+        Number of harmonics; for a spline, half the number of its free B-splines.
 
     Raises
     ------
@@ -47,9 +49,7 @@ def get_series(kind: str, period: float, harmonics: int) -> Series:
         No such parametrisation.
 
     """
-    if kind not in TRAJECTORIES:
-        raise UnknownNameError('excitation trajectory', kind, TRAJECTORIES)
-    return TRAJECTORIES[kind](period, harmonics)
+    return TRAJECTORIES.find(kind)(period, harmonics)
 
 
 __all__ = ['Series', 'TRAJECTORIES', 'Trajectory', 'motion_limits']

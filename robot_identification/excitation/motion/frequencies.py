@@ -11,26 +11,26 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""How many harmonics a motion has."""
+"""Checks of the number of harmonics and of sampling rates, and suggested harmonics."""
 
 from __future__ import annotations
 
 import numpy as np
 from robot_identification.errors import ExcitationError
 
-RESONANCE_RATIO = 6    # of the first resonance to the highest frequency of the motion
-FEWEST, MOST = 2, 12
-_FASTEST = 50e3    # [Hz] at which controllers are sent samples
+RESONANCE_RATIO = 6    # smallest ratio of first resonance to highest frequency of the motion
+MIN_HARMONICS, MAX_HARMONICS = 2, 12
+_MAX_RATE = 50e3    # [Hz], above the rates of all controllers
 
 
 def check_harmonics(harmonics: int, duration: float, first_resonance: float | None) -> None:
     """
-    Refuse harmonics that come too near to the arm's first resonance.
+    Raise an error if the highest frequency is too close to the arm's first resonance.
 
     Parameters
     ----------
     harmonics
-        Of 1 / duration.
+        Number of harmonics of 1 / duration.
     duration
         Duration of a period [s].
     first_resonance
@@ -42,54 +42,53 @@ def check_harmonics(harmonics: int, duration: float, first_resonance: float | No
         The highest frequency is above a sixth of the resonance.
 
     """
-    if first_resonance is None or not duration > 0:
+    if first_resonance is None:
         return
-    most = np.floor(duration * first_resonance / RESONANCE_RATIO * (1 + 1e-9))
-    if harmonics > most:
+    max_harmonics = np.floor(duration * first_resonance / RESONANCE_RATIO * (1 + 1e-9))
+    if harmonics > max_harmonics:
         raise ExcitationError(
             f'{harmonics} harmonics of a period of {duration:g} s reach '
             f'{harmonics / duration:.3g} Hz, above a sixth of the first resonance of '
-            f'{first_resonance:g} Hz; take {most:.0f} harmonics or fewer, or a longer period')
+            f'{first_resonance:g} Hz; use {max_harmonics:.0f} harmonics or fewer, or a longer '
+            f'period')
 
 
 def check_rate(rate: float, harmonics: int, duration: float) -> None:
     """
-    Refuse a rate at which samples do not show a motion.
+    Raise an error if a sampling rate is too low for a motion, or higher than any controller's.
 
     Parameters
     ----------
     rate
         Rate of the samples [Hz].
     harmonics
-        Of 1 / duration.
+        Number of harmonics of 1 / duration.
     duration
         Duration of a period [s].
 
     Raises
     ------
     ExcitationError
-        The rate is not positive, above 50 kHz, or below twice the highest frequency.
+        The rate is above 50 kHz, or below twice the highest frequency.
 
     """
-    if not (np.isfinite(rate) and rate > 0):
-        raise ExcitationError(f'the rate must be positive, not {rate!r} Hz')
-    if rate > _FASTEST:
-        raise ExcitationError(f'{rate:g} Hz are more than the {_FASTEST:g} Hz at which motions '
-                              'are sent; take the rate of the controller')
+    if rate > _MAX_RATE:
+        raise ExcitationError(f'{rate:g} Hz is above the limit of {_MAX_RATE:g} Hz; use the '
+                              'rate of the controller')
     if rate < 2 * harmonics / duration:
         raise ExcitationError(
-            f'{rate:g} Hz cannot show a motion of up to {harmonics / duration:.3g} Hz; take a '
-            f'rate of {2 * harmonics / duration:.3g} Hz at the very least, the rate of the '
-            f'controller best')
+            f'{rate:g} Hz is too low for a motion of up to {harmonics / duration:.3g} Hz; use at '
+            f'least {2 * harmonics / duration:.3g} Hz, preferably that of the '
+            f'controller')
 
 
 def suggest_harmonics(duration: float, upper_frequency: float = 0.5,
                       first_resonance: float | None = None) -> int:
     """
-    Return how many harmonics of 1 / duration stay below a frequency.
+    Return the number of harmonics of 1 / duration below a frequency, at most 12.
 
-    Torques are made of products of up to three motions, so the motion's highest frequency must
-    stay well below the arm's first resonance: below a sixth of it.
+    Torques contain products of up to three joint motions and so reach higher frequencies than the
+    motion. The motion's highest frequency therefore stays below a sixth of the first resonance.
 
     Parameters
     ----------
@@ -106,16 +105,12 @@ def suggest_harmonics(duration: float, upper_frequency: float = 0.5,
         The period is too short for two harmonics below that frequency.
 
     """
-    if not all(np.isfinite(x) and x > 0 for x in (duration, upper_frequency)):
-        raise ExcitationError('the duration and the upper frequency must be positive')
-    upper = upper_frequency
     if first_resonance is not None:
-        if not first_resonance > 0:
-            raise ExcitationError(f'the first resonance must be positive, not {first_resonance!r}')
-        upper = min(upper, first_resonance / RESONANCE_RATIO)
-    harmonics = int(np.floor(min(duration * upper * (1 + 1e-9), MOST)))
-    if harmonics < FEWEST:
+        upper_frequency = min(upper_frequency, first_resonance / RESONANCE_RATIO)
+    harmonics = int(min(duration * upper_frequency * (1 + 1e-9), MAX_HARMONICS))
+    if harmonics < MIN_HARMONICS:
         raise ExcitationError(
-            f'{FEWEST} harmonics of a period of {duration:g} s do not stay below {upper:g} Hz; '
-            f'take a period of {FEWEST / upper:.3g} s or more, or a higher frequency')
+            f'{MIN_HARMONICS} harmonics of a period of {duration:g} s do not stay below '
+            f'{upper_frequency:g} Hz; use a period of {MIN_HARMONICS / upper_frequency:.3g} s or '
+            f'more, or a higher frequency')
     return harmonics

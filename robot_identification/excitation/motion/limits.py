@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The limits that a motion is designed within."""
+"""Limits within which a motion is designed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ExcitationError
 
-UNLIMITED_EXCURSION = np.pi    # [rad] to either side of zero, of joints without position limits
+UNLIMITED_EXCURSION = np.pi    # [rad] on either side of zero, for joints without position limits
 QUANTITIES = ('position', 'velocity', 'acceleration', 'jerk')
 
 
@@ -31,51 +31,61 @@ def motion_limits(
     arm: Arm, velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None,
 ) -> tuple[Limits, tuple[str, ...]]:
     """
-    Return complete limits for a motion, and what was assumed.
+    Return complete limits for a motion, and notes on the assumptions made.
 
-    A joint that turns without end may go pi to either side of zero, and a note says so.
+    A continuous joint is limited to pi on either side of zero, and a note says so.
 
     Parameters
     ----------
     arm
         The arm with n joints.
     velocity, acceleration
-        In place of the arm's limits, (n,) or one number [rad/s, rad/s^2, or m].
+        Limits that replace those of the arm, (n,) or one number [rad/s or m/s, rad/s^2 or m/s^2].
 
     Returns
     -------
     limits, notes
-        Finite positions, velocities and accelerations; sentences for the report.
+        Limits with finite positions, velocities and accelerations; notes for the report.
 
     Raises
     ------
     ExcitationError
         A limit is missing, not positive, or contradicts another.
 
+    Examples
+    --------
+    >>> limits, notes = motion_limits(load_arm('panda'), acceleration=5.0)
+    >>> limits.acceleration.shape
+    (7,)
+
     """
     notes = []
     if arm.wider_limits:
-        notes.append('the robot YAML makes limits wider than the URDF, which it calls wrong: '
+        notes.append('the robot YAML widens limits of the URDF (`urdf_limits_wrong`): '
                      f'{", ".join(arm.wider_limits)}')
     lower, upper = arm.limits.lower.copy(), arm.limits.upper.copy()
     for i, joint in enumerate(arm.joint_names):
         if np.isfinite(lower[i]) and np.isfinite(upper[i]):
             continue
         if arm.prismatic[i]:
-            raise ExcitationError(f"the sliding joint '{joint}' has no position limits; give "
+            raise ExcitationError(f"the prismatic joint '{joint}' has no position limits; give "
                                   f'`position: [lower, upper]` for it in the robot YAML')
         lower[i] = max(lower[i], min(-UNLIMITED_EXCURSION, upper[i] - 2 * UNLIMITED_EXCURSION))
         upper[i] = min(upper[i], max(UNLIMITED_EXCURSION, lower[i] + 2 * UNLIMITED_EXCURSION))
-        notes.append(f"joint '{joint}' has no position limits on both sides: kept within "
+        notes.append(f"joint '{joint}' lacks a position limit: kept within "
                      f'{lower[i]:.4f} to {upper[i]:.4f} rad')
-    given = {'velocity': velocity, 'acceleration': acceleration}
-    chosen = {name: _override(arm, name, value) for name, value in given.items()}
-    for name, values in chosen.items():
+    chosen = {}
+    for name, value in (('velocity', velocity), ('acceleration', acceleration)):
+        values = np.asarray(getattr(arm.limits, name) if value is None else value, dtype=float)
+        if values.shape not in ((), (arm.n,)):
+            raise ExcitationError(f'{name} must be one number or {arm.n}, one for each joint, '
+                                  f'not an array of shape {values.shape}')
+        chosen[name] = values = np.broadcast_to(values, (arm.n,))
         missing = [joint for joint, x in zip(arm.joint_names, values) if np.isinf(x)]
         if missing:
             raise ExcitationError(
-                f"the {name} limits of {', '.join(missing)} are not known, and an optimal motion "
-                f'without them can break an arm; give `joints: {{{missing[0]}: {{{name}: ...}}}}` '
+                f"the {name} limits of {', '.join(missing)} are unknown; a motion designed "
+                f'without them can damage it: give `joints: {{{missing[0]}: {{{name}: ...}}}}` '
                 f'in the robot YAML, or {name}=... for this design')
     limits = dataclasses.replace(arm.limits, lower=lower, upper=upper, **chosen)
     notes += limits.warnings(arm.joint_names, arm.prismatic)
@@ -83,25 +93,14 @@ def motion_limits(
     return limits, tuple(notes)
 
 
-def _override(arm: Arm, name: str, value: ArrayLike | None) -> Array:
-    if value is None:
-        known: Array = getattr(arm.limits, name)
-        return known
-    values = np.asarray(value, dtype=float)
-    if values.ndim and values.shape != (arm.n,):
-        raise ExcitationError(f'{name} must be one number or {arm.n}, one for each joint, '
-                              f'not an array of shape {values.shape}')
-    return np.broadcast_to(values, (arm.n,)).copy()
-
-
 def check_limits(limits: Limits, joint_names: tuple[str, ...]) -> None:
     """
-    Refuse limits that no motion can be designed within.
+    Raise an error for limits that permit no motion.
 
     Raises
     ------
     ExcitationError
-        A range that is empty, or a magnitude that is not positive.
+        A position range is empty, or another limit is not positive.
 
     """
     for i, joint in enumerate(joint_names):
@@ -113,8 +112,8 @@ def check_limits(limits: Limits, joint_names: tuple[str, ...]) -> None:
             value = getattr(limits, name)[i]
             if not value > 0:
                 raise ExcitationError(
-                    f"joint '{joint}': the {name} limit is {value:g}; a joint that must not move "
-                    f'is locked (`locked:` in the robot YAML), otherwise the limit is positive')
+                    f"joint '{joint}': the {name} limit must be positive, but is {value:g}; lock "
+                    f'a joint that must not move (`locked:` in the robot YAML)')
 
 
 def centre(limits: Limits) -> Array:
@@ -123,6 +122,6 @@ def centre(limits: Limits) -> Array:
 
 
 def half_ranges(limits: Limits) -> Array:
-    """Return how far each quantity may go from its centre, (4, n): position to jerk."""
+    """Return the half ranges of position, velocity, acceleration and jerk, (4, n)."""
     return read_only([(limits.upper - limits.lower) / 2, limits.velocity, limits.acceleration,
                       limits.jerk])

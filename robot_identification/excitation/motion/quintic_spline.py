@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Quintic splines through waypoints."""
+"""Quintic splines that start and end at rest."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ DEGREE = 5
 
 class QuinticSpline(Series):
     """
-    Spline of degree five with evenly spaced knots, which starts and ends at rest at one position.
+    Quintic spline with evenly spaced knots that starts and ends at rest at the same position.
 
-    The coefficients of a joint are its start x_0 and how far the free B-splines pull it away,
-    divided by the knots' spacing, which makes them velocities. Jerk and snap are continuous within
-    a period; where periods join, position, velocity and acceleration are. With K `harmonics` there
-    are 2 K free waypoints.
+    The coefficients of a joint are its start x_0 and the weights of 2 K free B-splines, with K the
+    number of `harmonics`. The weights are divided by the knot spacing, so they are velocities.
+    Jerk and snap are continuous within a period; position, velocity and acceleration also where
+    periods join.
 
     References
     ----------
@@ -47,59 +47,44 @@ class QuinticSpline(Series):
     rests_at_ends: ClassVar[bool] = True
 
     @property
-    def size(self) -> int:
-        """Number of coefficients of a joint."""
-        return 2 * self.harmonics + 1
-
-    @property
     def resolution(self) -> int:
-        """Number of harmonics that grids of times are made for."""
+        """Number of harmonics that time grids must resolve."""
         return max(1, math.ceil(self.harmonics / 4))
 
     @property
     def spacing(self) -> float:
         """Time between knots [s]."""
-        return self.period / (2 * self.harmonics + 1)
+        return self.period / self.size
 
     @property
     def knots(self) -> Array:
-        """The knots, those at the ends six times, [s]."""
-        pieces = 2 * self.harmonics + 1
-        inner = self.spacing * np.arange(1, pieces)
+        """Knots of the spline; the first and the last one are repeated six times [s]."""
+        inner = self.spacing * np.arange(1, self.size)
         ends = np.ones(DEGREE + 1)
-        knots: Array = np.concatenate([0.0 * ends, inner, self.period * ends])
-        return knots
+        return np.concatenate([0.0 * ends, inner, self.period * ends])
 
     def motion(self, t: ArrayLike, coefficients: Array, derivative: int = 0) -> Array:
-        """Return the derivative of the motion of some coefficients, (N, n)."""
+        """Return a time derivative of the motion, (N, n); see `Series.motion`."""
         times = np.mod(np.asarray(t, dtype=float), self.period)
-        if derivative > DEGREE:
-            return np.zeros((len(times), coefficients.shape[1]))
-        result: Array = BSpline(self.knots, self._pulls(coefficients, derivative == 0), DEGREE)(
-            times, nu=derivative)
-        return result
+        return self._spline(coefficients, derivative == 0)(times, nu=derivative)
 
-    def _pulls(self, coefficients: Array, with_start: bool) -> Array:
-        """Return the coefficients of the B-splines, (size + 5, n)."""
-        free = np.zeros((len(self.knots) - DEGREE - 1, coefficients.shape[1]))
-        free[3:-3] = coefficients[1:] * self.spacing
-        return free + coefficients[0] if with_start else free
+    def _spline(self, coefficients: Array, with_start: bool) -> BSpline:
+        """Return the motion as a SciPy spline, with or without its start position."""
+        pulls = np.zeros((len(self.knots) - DEGREE - 1, coefficients.shape[1]))
+        pulls[3:-3] = coefficients[1:] * self.spacing
+        return BSpline(self.knots, pulls + coefficients[0] if with_start else pulls, DEGREE)
 
     def basis(self, t: ArrayLike, derivative: int = 0) -> Array:
-        """Return the derivative of the columns, (N, size); see `Series.basis`."""
+        """Return a derivative of the basis functions, (N, size); see `Series.basis`."""
         return self.motion(t, np.eye(self.size), derivative)
 
     def bounds(self, derivative: int) -> Array:
-        """Return for each column an upper bound of the derivative's magnitude, (size,)."""
+        """Return bounds of the basis functions' derivative, (size,)."""
         return self.largest(np.eye(self.size), derivative)
 
     def largest(self, coefficients: Array, derivative: int) -> Array:
-        """Return an upper bound of a motion: a B-spline lies in its coefficients' hull, (n,)."""
-        pulls, knots = self._pulls(coefficients, derivative == 0), self.knots
-        for degree in range(DEGREE, DEGREE - derivative, -1):
-            if degree == 0:
-                return np.zeros(pulls.shape[1])
-            steps = knots[degree + 1:-1] - knots[1:-degree - 1]
-            pulls, knots = degree * np.diff(pulls, axis=0) / steps[:, None], knots[1:-1]
-        result: Array = np.abs(pulls).max(axis=0)
-        return result
+        """Return the largest B-spline coefficient of each joint, which bounds the derivative."""
+        if derivative > DEGREE:
+            return np.zeros(coefficients.shape[1])
+        spline = self._spline(coefficients, derivative == 0).derivative(derivative)
+        return np.abs(spline.c).max(axis=0)

@@ -11,18 +11,19 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Motions that are linear in their coefficients: the family's base."""
+"""Base class of periodic motions that are linear in their coefficients."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ExcitationError
+from robot_identification.yaml_file import check_fields, Quantity
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,9 @@ class Series(ABC):
     """
     A parametrisation of periodic motions, the same for every joint.
 
-    A joint moves as q(t) = sum_c basis_c(t) x_c. Column 0 is the constant 1; in a series that
-    rests at the ends of its period, every other column vanishes there, so x_0 is the start.
+    A joint moves as q(t) = sum_c basis_c(t) x_c. Basis function 0 is the constant 1. In a series
+    that rests at the ends of its period, all other basis functions vanish there, so x_0 is the
+    start position.
 
     Parameters
     ----------
@@ -42,50 +44,41 @@ class Series(ABC):
 
     """
 
-    period: float
-    harmonics: int
+    period: Annotated[float, Quantity('s', above=0)]
+    harmonics: Annotated[int, Quantity(minimum=1)]
 
     name: ClassVar[str]
     rests_at_ends: ClassVar[bool]
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.period) and self.period > 0):
-            raise ExcitationError(f'the period must be positive, not {self.period!r} s')
-        if int(self.harmonics) != self.harmonics or self.harmonics < 1:
-            raise ExcitationError(f'the number of harmonics must be a whole number from 1 on, '
-                                  f'not {self.harmonics!r}')
+        check_fields(self, ExcitationError)
 
     @property
-    @abstractmethod
     def size(self) -> int:
         """Number of coefficients of a joint."""
+        return 2 * self.harmonics + 1
 
     @abstractmethod
     def basis(self, t: ArrayLike, derivative: int = 0) -> Array:
         """
-        Time derivative of the columns.
+        Return a time derivative of the basis functions at some times, (N, size).
 
         Parameters
         ----------
         t
-            Times, (N,) [s], any; the motion repeats itself.
+            Times, (N,) [s]; they may be outside of the first period.
         derivative
-            Its order: 0 position, 1 velocity, 2 acceleration, 3 jerk and so on.
-
-        Returns
-        -------
-        Array
-            (N, size).
+            Order of the derivative: 0 position, 1 velocity, 2 acceleration, 3 jerk and so on.
 
         """
 
     @abstractmethod
     def bounds(self, derivative: int) -> Array:
-        """Return for each column an upper bound of the derivative's magnitude, (size,)."""
+        """Return upper bounds of the magnitudes of the basis functions' derivative, (size,)."""
 
     def largest(self, coefficients: Array, derivative: int) -> Array:
         """
-        Return an upper bound of the magnitude of the derivative of a motion, (n,).
+        Return an upper bound of the magnitude of a motion's derivative over all times, (n,).
 
         Parameters
         ----------
@@ -95,17 +88,16 @@ class Series(ABC):
             As for `basis`.
 
         """
-        result: Array = self.bounds(derivative) @ np.abs(coefficients)
-        return result
+        return self.bounds(derivative) @ np.abs(coefficients)
 
     @property
     def resolution(self) -> int:
-        """Number of harmonics that grids of times are made for."""
+        """Number of harmonics that time grids must resolve."""
         return self.harmonics
 
     def motion(self, t: ArrayLike, coefficients: Array, derivative: int = 0) -> Array:
         """
-        Return the derivative of the motion of some coefficients, (N, n).
+        Return a time derivative of the motion with the given coefficients, (N, n).
 
         Parameters
         ----------
@@ -117,8 +109,7 @@ class Series(ABC):
             As for `basis`.
 
         """
-        result: Array = self.basis(t, derivative) @ coefficients
-        return result
+        return self.basis(t, derivative) @ coefficients
 
     @property
     def angular_frequency(self) -> float:
@@ -126,26 +117,32 @@ class Series(ABC):
         return 2 * np.pi / self.period
 
     def to_mapping(self) -> dict[str, Any]:
-        """Return what a file needs to build the series again."""
+        """Return the kind, period and number of harmonics, as in an excitation file."""
         return {'kind': self.name, 'period': float(self.period), 'harmonics': int(self.harmonics)}
 
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
     """
-    A series with its coefficients: a motion of n joints, exact at any time.
+    A periodic motion of n joints: a series with its coefficients.
 
     Parameters
     ----------
     series
         The parametrisation.
     coefficients
-        (size, n), columns by joint.
+        One column for each joint, (size, n).
 
     Raises
     ------
     ExcitationError
-        Coefficients of another shape, or not finite.
+        The coefficients have another shape or are not finite.
+
+    Examples
+    --------
+    >>> trajectory = load_excitation('motion.yaml').trajectory    # doctest: +SKIP
+    >>> t = np.linspace(0, trajectory.period, 100)    # doctest: +SKIP
+    >>> q, v, a = trajectory.evaluate(t)    # (100, n) each    # doctest: +SKIP
 
     """
 

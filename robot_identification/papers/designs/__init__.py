@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Genetic designs of excitation, registered as optimisers."""
+"""Genetic algorithms for the design of excitations, registered as optimisers."""
 
 from __future__ import annotations
 

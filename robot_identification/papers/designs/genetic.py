@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Genetic algorithms as papers use them, to compare with."""
+"""Genetic algorithms for the design of excitations, for comparison with papers."""
 
 from __future__ import annotations
 
@@ -20,27 +20,26 @@ from collections.abc import Callable
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.excitation.design.optimisers.minimum import Minimum
-from robot_identification.excitation.design.problem import Problem
+from robot_identification.excitation.design.problem import Minimum, Problem
 
 POPULATION = 60
 GENERATIONS = 100
 ELITE = 2
 TOURNAMENT = 3
 CROSSOVER = 0.9
-PENALTY = 10.0       # for a slack of -1, beside the logarithm of a condition number
-BITS = 16            # of a coefficient
-BLEND = 0.5          # of the blend crossover
-SPREAD = 0.1         # of a mutation, part of the range
+PENALTY = 10.0       # cost of violated constraints: this times (1 + largest violation)
+BITS = 16            # per coefficient
+BLEND = 0.5          # alpha of the blend crossover
+MUTATION_STD = 0.1   # of a Gaussian mutation, as a fraction of half the range
 
 
 class _Genetic(ABC):
     """
-    Selection by tournaments, elitism, penalties; members supply coding, crossover and mutation.
+    Genetic algorithm with tournament selection, elitism and penalties for constraints.
 
-    Every coefficient is searched within its scale to either side of zero, the middle of the motion
-    within the position range. The start joins the first population, so that there is always a
-    motion within the constraints.
+    Subclasses supply coding, crossover and mutation. Each coefficient of the motion is searched
+    from minus to plus its scale, and the mean position around the middle of the joint range. The
+    first population contains the start, which satisfies the constraints.
     """
 
     def __init__(self, problem: Problem, start: Array, rng: np.random.Generator) -> None:
@@ -49,7 +48,6 @@ class _Genetic(ABC):
         middle = np.zeros(start.shape)
         middle[0] = (problem.limits.lower + problem.limits.upper) / 2
         self.middle, self.size = middle, problem.scale
-        self.evaluations = 0
         self.best, self.best_value = start, problem.objective.evaluate(start).value
         genes = rng.uniform(-1.0, 1.0, size=(POPULATION, len(self.free)))
         genes *= rng.uniform(0.05, 1.0, size=(POPULATION, 1))
@@ -59,22 +57,22 @@ class _Genetic(ABC):
 
     @abstractmethod
     def encode(self, values: Array) -> Array:
-        """Return the genes of values in -1 to 1."""
+        """Return the genes that encode values from -1 to 1."""
 
     @abstractmethod
     def decode(self, genes: Array) -> Array:
-        """Return the values of genes."""
+        """Return the values from -1 to 1 that genes encode."""
 
     @abstractmethod
     def cross(self, first: Array, second: Array) -> Array:
-        """Return a child of two members."""
+        """Return a child of two parents."""
 
     @abstractmethod
     def mutate(self, genes: Array) -> Array:
-        """Return a changed member."""
+        """Return a mutated copy of genes."""
 
     def generation(self) -> None:
-        """Replace all but the elite."""
+        """Compute the next generation: the elite and children of selected parents."""
         order = np.argsort(self.fitness)
         children = [self.members[i] for i in order[:ELITE]]
         fitness = [self.fitness[i] for i in order[:ELITE]]
@@ -93,7 +91,6 @@ class _Genetic(ABC):
     def _rate(self, member: Array) -> float:
         x = np.where(self.problem.free, self.middle, self.problem.rest)
         x.flat[self.free] += self.size.ravel()[self.free] * self.decode(member)
-        self.evaluations += 1
         merit, value = self.problem.objective.value_only(x)
         if not np.isfinite(merit):
             return float('inf')
@@ -107,7 +104,7 @@ class _Genetic(ABC):
 
 
 class _Real(_Genetic):
-    """Blend crossover and Gaussian mutation (Eshelman and Schaffer 1993)."""
+    """Real coding with blend crossover and Gaussian mutation (Eshelman and Schaffer 1993)."""
 
     def encode(self, values: Array) -> Array:
         return values
@@ -122,11 +119,11 @@ class _Real(_Genetic):
 
     def mutate(self, genes: Array) -> Array:
         chosen = self.rng.random(len(genes)) < 1.0 / len(genes)
-        return np.clip(genes + chosen * SPREAD * self.rng.normal(size=len(genes)), -1, 1)
+        return np.clip(genes + chosen * MUTATION_STD * self.rng.normal(size=len(genes)), -1, 1)
 
 
 class _Binary(_Genetic):
-    """Strings of bits, two-point crossover, bit flips (Holland; Goldberg 1989)."""
+    """Binary coding with two-point crossover and bit flips (Holland 1975; Goldberg 1989)."""
 
     def encode(self, values: Array) -> Array:
         levels = np.round((values + 1) / 2 * (2 ** BITS - 1)).astype(np.int64)
@@ -149,24 +146,22 @@ class _Binary(_Genetic):
 
 def _evolve(kind: type[_Genetic], problem: Problem, start: Array,
             stop: Callable[[float, float], bool]) -> Minimum:
-    # the start comes from the seed of its number, and so does what follows
+    # the start is the seed, so equal starts give equal runs
     rng = np.random.default_rng(np.frombuffer(start.tobytes(), dtype=np.uint32))
     population = kind(problem, start, rng)
-    history, finished = [population.best_value], True
-    for number in range(GENERATIONS):
-        if stop(population.best_value, number / GENERATIONS):
+    finished = True
+    for generation in range(GENERATIONS):
+        if stop(population.best_value, generation / GENERATIONS):
             finished = False
             break
         population.generation()
-        history.append(population.best_value)
-    return Minimum(population.best, population.best_value, population.evaluations,
-                   tuple(history), finished)
+    return Minimum(population.best, population.best_value, finished)
 
 
 def minimise_by_real_genetic(problem: Problem, start: Array,
                              stop: Callable[[float, float], bool]) -> Minimum:
     """
-    Minimise by a real-coded genetic algorithm.
+    Minimise the objective of a design problem by a real-coded genetic algorithm.
 
     Parameters
     ----------
@@ -185,7 +180,7 @@ def minimise_by_real_genetic(problem: Problem, start: Array,
 def minimise_by_binary_genetic(problem: Problem, start: Array,
                                stop: Callable[[float, float], bool]) -> Minimum:
     """
-    Minimise by a binary-coded genetic algorithm.
+    Minimise the objective of a design problem by a binary-coded genetic algorithm.
 
     Parameters
     ----------

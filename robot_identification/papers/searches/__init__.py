@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Searches by name: population methods, a particle filter and gradient descent, within bounds."""
+"""Searches within bounds: population methods, a particle filter and gradient descent."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ from robot_identification.papers.searches.swarm import ParticleSwarm, StandardPa
 
 def register_search(search: type[Search]) -> None:
     """
-    Add a search, and the estimator that uses it.
+    Register a search, and the estimator that uses it, under the name of the search.
 
     Parameters
     ----------
     search
-        With a name of its own.
+        Class of the search.
 
     Raises
     ------
     ConfigurationError
-        Another search or estimator has this name.
+        A search or estimator of this name exists already.
 
     """
     SEARCHES.register(search.name, search)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Artificial bee colony."""
+"""Artificial bee colony (ABC)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array
 from robot_identification.papers.searches.search import (
-    at_least,
+    check_minimum,
     draw_other_members,
     inside,
     Search,
@@ -29,26 +29,29 @@ from robot_identification.papers.searches.search import (
 
 class ArtificialBeeColony(Search):
     """
-    Employed bees, onlookers and scouts on a set of food sources.
+    Artificial bee colony with employed bees, onlookers and scouts.
 
-    Every bee tries one coordinate of a source, v_ij = x_ij + phi (x_ij - x_kj), and keeps the
-    better point; onlookers choose sources with a probability in proportion to 1 / (1 + F); a
-    source that was not improved in `limit` trials is drawn anew. All bees of a kind fly at once,
-    so of several onlookers at one source the best counts.
+    Each bee changes one coordinate of a food source, v_ij = x_ij + phi (x_ij - x_kj) with a random
+    source k and phi in -1 to 1, and keeps the better point. Onlookers choose sources with
+    probabilities proportional to 1 / (1 + cost). A source without improvement in more than `limit`
+    trials is replaced by a random point (scout). Employed bees are evaluated as one population,
+    and so are onlookers; if several onlookers visit one source, only the best of them is compared
+    with it.
 
     Parameters
     ----------
     sources
-        Food sources; there are as many employed bees and as many onlookers.
+        Number of food sources, of employed bees and of onlookers.
     limit
-        Trials; sources times dimension when None.
+        Number of trials without improvement before a source is abandoned. None: sources times
+        dimension.
 
     References
     ----------
     D. Karaboga, B. Basturk, "A powerful and efficient algorithm for numerical function
     optimization: artificial bee colony (ABC) algorithm", J. Global Optimization 39(3), 2007.
     L. Ding, H. Wu, Y. Yao, Y. Yang, "Dynamic model identification for 6-DOF industrial robots",
-    J. Robotics, 2015 (its colony settings are lost; these are assumed).
+    J. Robotics, 2015 (the available copy lacks its colony settings; these are assumed).
 
     """
 
@@ -56,7 +59,7 @@ class ArtificialBeeColony(Search):
     summary = 'artificial bee colony'
 
     def __init__(self, sources: int = 25, limit: int | None = None) -> None:
-        self.sources, self.limit = at_least('sources', sources, 2), limit
+        self.sources, self.limit = check_minimum('sources', sources, 2), limit
 
     def _search(self, run: SearchRun) -> None:
         rng, count = run.rng, self.sources
@@ -69,8 +72,8 @@ class ArtificialBeeColony(Search):
             self._fly(run, x, costs, trials, every)
             fitness = 1 / (1 + np.maximum(costs, 0.0))
             total = fitness.sum()
-            share = fitness / total if total > 0 else np.full(count, 1 / count)
-            self._fly(run, x, costs, trials, rng.choice(count, size=count, p=share))
+            probability = fitness / total if total > 0 else np.full(count, 1 / count)
+            self._fly(run, x, costs, trials, rng.choice(count, size=count, p=probability))
             worn = np.flatnonzero(trials > limit)
             if len(worn):
                 scout = worn[np.argmax(trials[worn])]
@@ -80,7 +83,7 @@ class ArtificialBeeColony(Search):
 
     def _fly(self, run: SearchRun, x: Array, costs: Array, trials: NDArray[np.int64],
              chosen: NDArray[np.int64]) -> None:
-        """Try one neighbour of each chosen source."""
+        """Evaluate one neighbour of each chosen source and keep those that are better."""
         rng = run.rng
         partner = draw_other_members(rng, chosen, len(x))
         column = rng.integers(0, run.dimension, len(chosen))

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Linear least squares with bounds."""
+"""Linear least squares with bounds on the parameters."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from scipy.optimize import lsq_linear
 
 _TOLERANCE = 1e-13
 _ROUNDS, _PATIENCE = 60, 3
-"""Largest number of exchanges, and of those in a row that do not reduce the violations."""
+"""Largest number of pivots, and of consecutive pivots that do not reduce the violations."""
 
 
 class Box:
     """
-    Bounds of r parameters, and the active set of the last problem solved within them.
+    Bounded least squares that starts from the active set of the previous problem.
 
-    Consecutive problems of a search mostly have the same active set, so each starts from that of
-    the last one, which saves time and does not change the result.
+    Consecutive problems of a search usually have the same active set, so this start saves time. It
+    does not change the result.
 
     Parameters
     ----------
     lower, upper
-        (r,)
+        Bounds of the parameters, (r,).
 
     Attributes
     ----------
     active
-        -1 for parameters on the lower bound, 1 on the upper one, 0 between them, (r,) int.
+        -1 for parameters at the lower bound, 1 at the upper bound, 0 in between, (r,) int.
 
     """
 
@@ -50,19 +50,20 @@ class Box:
         self.active: NDArray[np.int64] = np.zeros(len(lower), dtype=np.int64)
 
     def outside(self, values: Array) -> bool:
-        """Return whether any of the values (r,) is outside."""
+        """Return whether any of the values (r,) is out of bounds."""
         return bool(np.any((values < self.lower) | (values > self.upper)))
 
     def solve(self, matrix: Array, target: Array) -> Array:
         """
         Return x (r,) that minimises |matrix @ x - target|^2 within the bounds.
 
-        Block principal pivoting; single pivots if it cycles or the matrix is rank deficient.
+        The method is block principal pivoting. If it cycles or the matrix is rank deficient,
+        `lsq_linear` with single pivots takes over.
 
         Parameters
         ----------
         matrix, target
-            (rows, r) and (rows,) with rows >= r; a triangular factor is enough.
+            Regressor (rows, r) with rows >= r and right-hand side (rows,), or their R factor.
 
         References
         ----------
@@ -78,19 +79,19 @@ class Box:
         size = max(float(np.linalg.norm(target)), np.finfo(float).tiny)
         unit, goal = matrix / norms, target / size
         lower, upper = self.lower * norms / size, self.upper * norms / size
-        found = _pivot(unit, goal, lower, upper, self.active)
-        if found is None:
+        solution = _pivot(unit, goal, lower, upper, self.active)
+        if solution is None:
             slow = lsq_linear(unit, goal, (lower, upper), method='bvls', tol=_TOLERANCE,
                               lsq_solver='exact')
-            found = slow.x, slow.active_mask.astype(np.int64)
-        values, self.active = found
+            solution = slow.x, slow.active_mask.astype(np.int64)
+        values, self.active = solution
         between = np.clip(values / norms * size, self.lower, self.upper)
         return np.choose(self.active + 1, (self.lower, between, self.upper))
 
 
 def _pivot(matrix: Array, target: Array, lower: Array, upper: Array,
            active: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]] | None:
-    """Return x and its active set, or None if pivoting does not terminate."""
+    """Return the solution and its active set, or None if block pivoting does not terminate."""
     fewest, patience = len(lower) + 1, _PATIENCE
     active = active.copy()
     for _ in range(_ROUNDS):

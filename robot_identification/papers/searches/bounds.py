@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The box in which a search looks."""
+"""Lower and upper bounds of the parameters of a search."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Bounds:
     Parameters
     ----------
     lower, upper
-        (d,) finite, lower < upper.
+        Finite bounds, (d,), lower < upper.
     names
-        Names of the parameters, for messages; empty for none.
+        Names of the parameters for messages; may be empty.
 
     Raises
     ------
     EstimationError
-        A bound is not finite, or a range is empty.
+        A bound is not finite, or a lower bound is not below the upper one.
 
     """
 
@@ -62,14 +62,14 @@ class Bounds:
     def around(cls, values: ArrayLike, relative: float, floor: ArrayLike = 0.0,
                names: tuple[str, ...] = ()) -> Bounds:
         """
-        Return ranges around values, as the papers set them around CAD values.
+        Return bounds centred at given values, for instance at CAD values as in the papers.
 
         Parameters
         ----------
         values
-            (d,) centres.
+            Centres, (d,).
         relative
-            Half width as a part of the value's size, for instance 0.6.
+            Half width as a fraction of the absolute value, for instance 0.6.
         floor
             Smallest half width, (d,) or one number.
         names
@@ -86,14 +86,14 @@ class Bounds:
         return len(self.lower)
 
     def from_unit(self, unit: Array) -> Array:
-        """Return parameters (..., d) of points of the unit cube (..., d)."""
+        """Map points of the unit cube (..., d) to parameters (..., d)."""
         values: Array = np.clip(self.lower + unit * (self.upper - self.lower), self.lower,
-                                self.upper)     # rounding
+                                self.upper)     # clipped because of rounding
         return values
 
     def to_unit(self, values: ArrayLike) -> Array:
         """
-        Return the points of the unit cube of parameters (..., d).
+        Map parameters (..., d) to points of the unit cube (..., d).
 
         Raises
         ------
@@ -110,8 +110,8 @@ class Bounds:
                                   f'of {self.lower[i]:g} to {self.upper[i]:g}')
         return np.clip(unit, 0.0, 1.0)
 
-    def at_edge(self, values: Array, part: float = 1e-3) -> tuple[str, ...]:
-        """Return the names of parameters that lie within `part` of their range from a bound."""
+    def at_edge(self, values: Array, fraction: float = 1e-3) -> tuple[str, ...]:
+        """Return the names of parameters at a bound, within a fraction of their range."""
         unit = (np.asarray(values) - self.lower) / (self.upper - self.lower)
-        near = np.flatnonzero((unit < part) | (unit > 1 - part))
+        near = np.flatnonzero((unit < fraction) | (unit > 1 - fraction))
         return tuple(self.names[i] if self.names else f'number {i}' for i in near)

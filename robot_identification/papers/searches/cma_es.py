@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Covariance matrix adaptation of the package cma."""
+"""Covariance matrix adaptation evolution strategy (CMA-ES) by the package cma."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from robot_identification.papers.searches.search import Search, SearchRun
 
 class CovarianceMatrixAdaptation(Search):
     """
-    CMA-ES of the package cma, started anew with twice the population when it has converged.
+    CMA-ES of the package cma, restarted with twice the population whenever it has converged.
 
     Parameters
     ----------
     sigma
-        First step as a part of the ranges.
+        Initial step size as a fraction of the ranges.
 
     Raises
     ------
     MissingDependencyError
         The package cma is not installed.
     EstimationError
-        There is only one number to find.
+        The search has only one parameter.
 
     References
     ----------
@@ -63,8 +63,8 @@ class CovarianceMatrixAdaptation(Search):
         except ImportError as error:
             raise MissingDependencyError('cma', 'the search cma_es') from error
         if run.dimension < 2:
-            raise EstimationError('the search cma_es needs at least two numbers to find; take '
-                                  'another search for one')
+            raise EstimationError('the search cma_es needs at least two parameters; use another '
+                                  'search for one')
         size = 4 + int(3 * np.log(run.dimension))
         start = run.start if run.start is not None else np.full(run.dimension, 0.5)
         while True:
@@ -79,7 +79,7 @@ class CovarianceMatrixAdaptation(Search):
 
 
 def _draws(rng: np.random.Generator) -> Callable[..., Array]:
-    """Return a replacement for numpy's global randn, so that runs repeat by `rng`."""
+    """Return a function like numpy's randn that draws from `rng`, for repeatable runs."""
     def randn(*shape: int) -> Array:
         return rng.standard_normal(shape)
     return randn

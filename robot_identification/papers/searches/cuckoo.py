@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Cuckoo search, as it is and with the chaos and emotion operators."""
+"""Cuckoo search, and its improvement by chaos and emotion operators."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from math import gamma, pi, sin
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array
-from robot_identification.papers.searches.search import at_least, inside, Search, SearchRun
+from robot_identification.papers.searches.search import check_minimum, inside, Search, SearchRun
 
 SMALLEST = 1e-12
 
 
 def levy_steps(rng: np.random.Generator, shape: tuple[int, ...], power: float) -> Array:
     """
-    Draw Levy steps by Mantegna's method.
+    Draw steps of Levy flights by Mantegna's method.
 
     Parameters
     ----------
     rng
-        Source of the draws.
+        Random generator.
     shape
         Shape of the result.
     power
-        Exponent lambda of the tail, between 1 and 2.
+        Tail exponent lambda, between 1 and 2.
 
     References
     ----------
@@ -55,22 +55,24 @@ def levy_steps(rng: np.random.Generator, shape: tuple[int, ...], power: float) -
 
 class CuckooSearch(Search):
     """
-    Levy flights from every nest, then nests are abandoned with a probability.
+    Cuckoo search with Levy flights and abandoned nests.
 
-    A generation costs two evaluations a nest. A flight is alpha L (x - best), so that it shrinks
-    with the population, as Yang and Deb's program has it (assumed; equation (9) prints alpha L);
-    abandoning moves a coordinate by alpha r (x_j - x_k) with probability `abandon`, as (8) says.
+    Each generation evaluates every nest twice. First each nest x moves by alpha L (x - best),
+    where L are Levy-distributed steps. The factor (x - best) is that of Yang and Deb's program and
+    is missing in equation (9); it makes the moves smaller as the nests converge. Then each
+    coordinate moves with probability `abandon` by alpha r (x_j - x_k), where x_j and x_k are
+    random nests and r is a random number from 0 to 1, equation (8).
 
     Parameters
     ----------
     size
-        Nests.
+        Number of nests.
     abandon
-        Pa, probability that a coordinate of a nest is discovered.
+        Probability Pa that a coordinate of a nest is abandoned.
     alpha
         Scale of the steps.
     power
-        Exponent lambda of the Levy flights.
+        Tail exponent lambda of the Levy flights.
 
     References
     ----------
@@ -85,7 +87,7 @@ class CuckooSearch(Search):
 
     def __init__(self, size: int = 25, abandon: float = 0.4, alpha: float = 0.25,
                  power: float = 1.5) -> None:
-        self.size = at_least('size', size, 2)
+        self.size = check_minimum('size', size, 2)
         self.abandon, self.alpha, self.power = abandon, alpha, power
 
     def _search(self, run: SearchRun) -> None:
@@ -97,13 +99,13 @@ class CuckooSearch(Search):
             alpha = next(alphas)
             flight = alpha * levy_steps(rng, nests.shape, self.power)
             self._replace(run, nests, costs, nests + flight * (nests - run.best), alpha)
-            found = rng.random(nests.shape) < self.abandon
+            abandoned = rng.random(nests.shape) < self.abandon
             first, second = rng.permutation(self.size), rng.permutation(self.size)
             step = alpha * rng.random((self.size, 1)) * (nests[first] - nests[second])
-            self._replace(run, nests, costs, nests + found * step, alpha)
+            self._replace(run, nests, costs, nests + abandoned * step, alpha)
 
     def _scales(self, rng: np.random.Generator) -> Iterator[float]:
-        """Yield the scale of each generation."""
+        """Yield the step scale alpha for each generation."""
         while True:
             yield self.alpha
 
@@ -115,29 +117,29 @@ class CuckooSearch(Search):
         nests[better], costs[better] = candidates[better], new[better]
 
     def _accept(self, old: Array, new: Array, alpha: float) -> NDArray[np.bool_]:
-        """Return which nests are replaced, (P,) bool."""
+        """Return which nests (costs `old`) are replaced by candidates (costs `new`), (P,) bool."""
         better: NDArray[np.bool_] = new < old
         return better
 
 
 class ImprovedCuckooSearch(CuckooSearch):
     """
-    Cuckoo search with alpha from a chaotic map and an emotional acceptance of worse nests.
+    Cuckoo search with chaotic step scales and "emotional" acceptance of worse nests.
 
-    alpha follows the tent map x <- 2 gamma x (x <= 1/2) or 2 gamma (1 - x). The emotion of a
-    cuckoo whose new nest is worse by dF is e = -k ln(exp(dF) / S0) = k (ln S0 - dF); with alpha <
-    e it is positive and the worse nest is taken. The paper gives k = 1 and S = exp but neither S0
-    nor the unit of F: here dF is relative to the spread between the nest and the best one, ln S0
-    is `threshold`, and the best nest is never given up (all assumed).
+    The step scale alpha follows the tent map x <- 2 gamma x (x <= 1/2) or 2 gamma (1 - x). A
+    candidate whose cost is higher by dF has the emotion e = -k ln(exp(dF) / S0) = k (ln S0 - dF)
+    and is accepted if alpha < e. The paper gives k = 1, but neither S0 nor the unit of F. The
+    assumptions here are: dF is divided by the cost difference between the old nest and the best
+    one, ln S0 is `threshold`, and the best nest is never replaced by a worse one.
 
     Parameters
     ----------
     size, abandon, power
-        As for cuckoo search.
+        As for `CuckooSearch`.
     gain
-        gamma of the tent map.
+        Gain gamma of the tent map.
     threshold
-        ln S0.
+        Logarithm ln S0 of the emotion threshold.
 
     References
     ----------
@@ -161,8 +163,8 @@ class ImprovedCuckooSearch(CuckooSearch):
             yield max(x, SMALLEST)
 
     def _accept(self, old: Array, new: Array, alpha: float) -> NDArray[np.bool_]:
-        spread = np.maximum(old - old.min(), SMALLEST * max(abs(float(old.min())), SMALLEST))
+        scale = np.maximum(old - old.min(), SMALLEST * max(abs(float(old.min())), SMALLEST))
         with np.errstate(invalid='ignore'):
-            emotion = self.threshold - (new - old) / spread
+            emotion = self.threshold - (new - old) / scale
         accepted: NDArray[np.bool_] = (new < old) | ((alpha < emotion) & (old > old.min()))
         return accepted

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Differential evolution of scipy."""
+"""Differential evolution by SciPy."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from scipy.optimize import differential_evolution
 
 class DifferentialEvolution(Search):
     """
-    scipy's differential evolution (best1bin), vectorised, without its final polishing.
+    Differential evolution by SciPy (best1bin), without the final local search.
 
     Parameters
     ----------
     factor
-        Individuals for each parameter.
+        Number of individuals per parameter.
 
     References
     ----------

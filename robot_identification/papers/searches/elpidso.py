@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Particle swarm with a PID controller and elitist learning."""
+"""Particle swarm with PID-controlled attraction and elitist learning (ELPIDSO)."""
 
 from __future__ import annotations
 
@@ -23,33 +23,34 @@ from robot_identification.arrays import Array
 from robot_identification.errors import MissingDependencyError
 from robot_identification.papers.searches.bounds import Bounds
 from robot_identification.papers.searches.result import BUDGET, SearchResult, TARGET
-from robot_identification.papers.searches.search import at_least, Search, SearchRun
+from robot_identification.papers.searches.search import check_minimum, Search, SearchRun
 
 
 class ElitistPidSwarm(Search):
     """
-    ELPIDSO, Algorithm 1 of the paper as it is printed.
+    ELPIDSO, Algorithm 1 of the paper as printed.
 
-    The particles move one after another, and each sees the global best point that the one before
-    it has set. The attraction of a particle passes through a PID controller. A particle that
-    failed five times takes coordinates of its local best point, each with probability Pc, from
-    winners of tournaments between two particles; as printed, this exemplar takes the place of its
-    local best point, whose recorded cost stays. A particle that improves the global best point
-    exchanges one coordinate of it for another particle's, or moves it by a Gaussian step, and the
-    better point is kept.
+    The particles move one after another; each uses the current global best point. PID controllers
+    attract a particle to its local best point and to the global best point. A particle that failed
+    five times learns: each coordinate of its local best point is replaced with probability Pc by
+    that of another particle, the winner of a tournament between two. As printed, the local best
+    point then still has its old recorded cost. After a particle has improved the global best
+    point, a mutation of that point is tried: one coordinate is replaced by that of another
+    particle or moved by a Gaussian step. The better point is kept.
 
-    What the text lost (assumed): the gains (22) to (24) are kp = 1, ki = 0.05 (1 - t), kd = 0.1,
-    for which the Routh-Hurwitz condition (1 - w + phi kd) kp > ki of the loop s^3 + (1 - w +
-    phi kd) s^2 + phi kp s + phi ki holds at all times; sums forget by a half a step, without which
-    the best points' changes wind them up; velocities begin at zero and are at most half the
-    range; a particle that meets a bound stops there. The number of generations is the budget over
-    the size, as in the paper (15 000 and 300 000); the mutations, which the paper does not count,
-    count, so the last generation may be cut.
+    Formulas that the available copy of the paper lacks are assumed as follows. The gains (22) to
+    (24) are kp = 1, ki = 0.05 (1 - t), kd = 0.1. For these the Routh-Hurwitz condition
+    (1 - w + phi kd) kp > ki of the loop s^3 + (1 - w + phi kd) s^2 + phi kp s + phi ki always
+    holds. The integrals are halved in each step to avoid windup when the best points change.
+    Velocities start at zero and are limited to half the range. A particle that reaches a
+    bound stops there. The number of generations is the budget divided by the size, as in the paper
+    (15 000 and 300 000). Mutations count as evaluations, unlike in the paper, so the last
+    generation may be incomplete.
 
     Parameters
     ----------
     size
-        Particles.
+        Number of particles.
 
     References
     ----------
@@ -62,7 +63,7 @@ class ElitistPidSwarm(Search):
     summary = 'particle swarm with PID attraction and elitist learning'
 
     def __init__(self, size: int = 20) -> None:
-        self.size = at_least('size', size, 2)
+        self.size = check_minimum('size', size, 2)
 
     def _search(self, run: SearchRun) -> None:
         kernels = _kernels()
@@ -92,16 +93,16 @@ class ElitistPidSwarm(Search):
 def minimise_quadratic(factor: Array, bounds: Bounds, budget: int, rng: np.random.Generator,
                        size: int = 20, target: float = -np.inf) -> SearchResult:
     """
-    Run ELPIDSO on the cost |factor [values; -1]|^2, wholly compiled: the same steps and draws.
+    Minimise |factor [values; -1]|^2 by compiled ELPIDSO, with the steps of `ElitistPidSwarm`.
 
     Parameters
     ----------
     factor
-        (rows, d + 1).
+        R factor with the right-hand side as its last column, (rows, d + 1).
     bounds, budget, rng, target
         As for `Search.minimise`.
     size
-        Particles.
+        Number of particles.
 
     Raises
     ------
@@ -122,7 +123,7 @@ def minimise_quadratic(factor: Array, bounds: Bounds, budget: int, rng: np.rando
 
 
 def learning_probabilities(size: int) -> Array:
-    """Return Pc of each particle, (size,): 0.05 for the first, 0.5 for the last, (26)."""
+    """Return the probabilities Pc of learning, (size,), from 0.05 to 0.5, equation (26)."""
     rank = np.arange(size) / (size - 1)
     probabilities: Array = 0.05 + 0.45 * (np.exp(10 * rank) - 1) / (np.exp(10) - 1)
     return probabilities

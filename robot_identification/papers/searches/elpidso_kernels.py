@@ -11,45 +11,46 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The steps of Algorithm 1 of Yan, Lu and Levy, compiled: one particle at a time."""
+"""Compiled steps of ELPIDSO, Algorithm 1 of Yan, Lu and Levy, for one particle at a time."""
 
 from __future__ import annotations
 
 import numba
 import numpy as np
 
-PATIENCE = 5          # failures after which a particle learns, line 15
-FASTEST = 0.5         # largest velocity, part of the range (assumed)
+PATIENCE = 5          # number of failures after which a particle learns, line 15
+FASTEST = 0.5         # largest velocity as a fraction of the range (assumed)
 PROPORTIONAL, INTEGRAL, DERIVATIVE, LEAK = 1.0, 0.05, 0.1, 0.5    # (22) to (24), assumed
 
 
 @numba.njit(cache=True)
 def move(i, t, x, v, own, costs, source, idle, best, sums, last, learning, rng):
     """
-    Learn where due, then move particle i: lines 15 to 28.
+    Move particle i; if it failed too often, let it learn first (lines 15 to 28).
 
-    v <- w v + c1 r1 PID(own - x) + c2 r2 PID(best - x), PID(e) = kp e + ki sum(e) + kd (e - e')
-    with e' of the particle's last move, inertia w = 1 / (1 + 1.5 exp(-2.6 f)), f = 1 - t (25),
-    c1 = 2 (1 - t), c2 = 2 t, ki falling with 1 - t.
+    v <- w v + c1 r1 PID(own - x) + c2 r2 PID(best - x), PID(e) = kp e + ki sum(e) + kd (e - e'),
+    where e' is the error in the particle's last move, the inertia is
+    w = 1 / (1 + 1.5 exp(-2.6 f)) with f = 1 - t (25), c1 = 2 (1 - t), c2 = 2 t, and ki is
+    proportional to 1 - t. All arrays are updated in place.
 
     Parameters
     ----------
     i, t
-        Particle, and the part of the generations that is over, 0 to 1.
+        Index of the particle, and completed fraction of the generations, 0 to 1.
     x, v, own
-        (P, d) positions, velocities and local best points, in the unit cube.
+        Positions, velocities and local best points in the unit cube, (P, d).
     costs, idle
-        (P,) costs recorded with the local best points, and failures since the last learning.
+        Recorded costs of the local best points, and failures since the last learning, (P,).
     source
-        (P, d) particle that each coordinate of a local best point is taken from.
+        Index of the particle that supplies each coordinate of a local best point, (P, d).
     best
-        (d,) the global best point.
+        Global best point, (d,).
     sums, last
-        (2, P, d) integrals and last values of the two errors.
+        Integrals and last values of the errors own - x and best - x, (2, P, d).
     learning
-        (P,) probabilities Pc.
+        Probabilities Pc, (P,).
     rng
-        numpy Generator; draws in the order of the printed lines.
+        numpy Generator; draws are in the order of the printed lines.
 
     """
     size, dimension = x.shape
@@ -88,14 +89,14 @@ def move(i, t, x, v, own, costs, source, idle, best, sums, last, learning, rng):
         pull[1, d] *= 2.0 * t * rng.random()
     for d in range(dimension):
         speed = min(max(w * v[i, d] + pull[0, d] + pull[1, d], -FASTEST), FASTEST)
-        place = x[i, d] + speed
-        x[i, d] = min(max(place, 0.0), 1.0)
-        v[i, d] = speed if x[i, d] == place else 0.0
+        moved = x[i, d] + speed
+        x[i, d] = min(max(moved, 0.0), 1.0)
+        v[i, d] = speed if x[i, d] == moved else 0.0
 
 
 @numba.njit(cache=True)
 def keep(i, cost, x, own, costs, idle):
-    """Keep a point that improves the local best one of particle i: lines 29 to 33."""
+    """Update the local best point of particle i, or count a failure: lines 29 to 33."""
     if cost < costs[i]:
         own[i] = x[i]
         costs[i] = cost
@@ -106,10 +107,11 @@ def keep(i, cost, x, own, costs, idle):
 @numba.njit(cache=True)
 def mutant(i, t, own, best, rng):
     """
-    Return the global best point, which particle i has just set, with one other coordinate.
+    Return a mutation of the global best point (d,), which particle i has just found.
 
-    Lines 37 to 43: the coordinate of another particle's local best point, or a Gaussian step of
-    standard deviation 1.0 falling to 0.1, part of the range (27), (28).
+    Lines 37 to 43: one random coordinate is replaced by that of another particle's local best
+    point, or moved by a Gaussian step. The standard deviation of the step falls from 1.0 to 0.1 of
+    the range, equations (27) and (28).
     """
     size, dimension = own.shape
     k, d = int(size * rng.random()), int(dimension * rng.random())
@@ -124,7 +126,7 @@ def mutant(i, t, own, best, rng):
 
 @numba.njit(cache=True)
 def quadratic(point, factor, lower, width):
-    """Return |factor [values; -1]|^2 of a point of the unit cube, values = lower + width point."""
+    """Return |factor [values; -1]|^2 for values = lower + width point, point in the unit cube."""
     total = 0.0
     for r in range(factor.shape[0]):
         row = -factor[r, -1]
@@ -137,18 +139,18 @@ def quadratic(point, factor, lower, width):
 @numba.njit(cache=True)
 def minimise(factor, lower, width, x, learning, generations, budget, target, rng):
     """
-    Run the whole of Algorithm 1 on a quadratic cost.
+    Minimise a quadratic cost by Algorithm 1.
 
     Parameters
     ----------
     factor, lower, width
         As for `quadratic`.
     x
-        (P, d) first positions; moved.
+        Initial positions in the unit cube, (P, d); overwritten.
     learning, rng
         As for `move`.
     generations, budget, target
-        Where it ends: MaxT, evaluations, cost.
+        Number of generations (MaxT), largest number of evaluations, and cost that ends the search.
 
     Returns
     -------

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Searches as estimators: the same call, any friction model, any objective."""
+"""Estimators that use a search, for any friction model and objective."""
 
 from __future__ import annotations
 
@@ -41,47 +41,48 @@ from robot_identification.regression import Regression
 
 BUDGET = 20_000
 EACH = 200
-"""Evaluations for every shape number where the linear parameters are eliminated: CMA-ES then found
-atan, Stribeck, Bompos and sech_tanh friction of three joints for each of three seeds
-(test_search_estimators.py); over all 30 unknowns at once it misses with ten times as many."""
+"""Evaluations per shape parameter if the linear parameters are eliminated. With this budget CMA-ES
+finds atan, Stribeck, Bompos and sech_tanh friction of three joints for each of three seeds
+(test_search_estimators.py). A search over all 30 unknowns fails with ten times the budget."""
 
 
 class SearchEstimator(Estimator):
     """
-    Minimises an objective over base parameters and friction shapes within bounds.
+    Estimator that minimises an objective over base parameters and friction shapes by a search.
 
-    The covariance is that of least squares at the noise of the search's residuals, with the shapes
-    taken as known: it does not contain how far the search is from the optimum. Where least squares
-    has a clearly lower cost, with the best shape near the one found, the status is
-    'not_converged'.
+    The covariance is that of least squares, with the noise of the search's residuals and with
+    friction shapes taken as known. It does not account for the distance of the result from the
+    optimum. For comparison, least squares is run from the shapes that the search found. If the
+    cost of the search is more than 1 % higher, the status is 'not_converged'.
 
     Parameters
     ----------
     objective
         Name in `OBJECTIVES`.
     budget
-        Evaluations of the objective; `BUDGET`, or `EACH` for every shape number that is searched
-        alone, when None.
+        Largest number of evaluations of the objective. None: `BUDGET`, or `EACH` per shape
+        parameter if only shapes are searched.
     seed
-        Seed of the random draws.
+        Random seed.
     bounds
-        'urdf', 'estimate' (see `search_bounds`), or `Bounds` of all unknowns.
+        'urdf' or 'estimate' (see `search_bounds`), or `Bounds` of all unknowns.
     relative
-        Half width of the ranges.
+        Relative half width of the ranges.
     weights
-        Weights of the joints in the objective, (n,); the objective's own when None.
+        Weights of the joints in the objective, (n,). None: the objective's default.
     eliminate
-        Whether to search the friction shapes alone, with the best linear parameters at each; for
-        squared objectives and friction with shapes. None: where that is possible and the search
-        declares it (`Search.eliminates`).
+        Whether to search only the friction shapes and compute the optimal linear parameters for
+        each. This requires a squared objective and friction with shape parameters. None: yes if
+        `Search.eliminates` is set, the objective is squared and there are at least two shape
+        parameters.
     settings
         Settings of the search, for instance size=25.
 
     """
 
     info = EstimatorInfo(
-        cost='its budget of evaluations, 20 000 when not given', bounds=True, consistent=NEAREST,
-        purpose='another objective is asked for, or comparing with papers')
+        cost='its budget of evaluations, 20 000 by default', bounds=True, consistent=NEAREST,
+        purpose='another objective is needed, or for comparison with papers')
     search: ClassVar[type[Search]]
     exact: ClassVar[bool] = False
 
@@ -96,12 +97,12 @@ class SearchEstimator(Estimator):
 
     def fit(self, regression: Regression) -> SearchEstimate:
         """
-        Return the optimum that the search finds within the bounds.
+        Return the estimate that the search finds within the bounds.
 
         Parameters
         ----------
         regression
-            The problem.
+            Regression of all recordings.
 
         Raises
         ------
@@ -130,24 +131,24 @@ class SearchEstimator(Estimator):
         budget = self.budget
         if budget is None:
             budget = BUDGET if eliminated is None else EACH * box.dimension
-        found = self._search.minimise(
+        result = self._search.minimise(
             cost, box, budget=budget, rng=np.random.default_rng(self.seed),
             progress=None if report is None else lambda fraction, cost: report(fraction))
         if eliminated is None:
-            return found
-        return replace(found, values=eliminated.complete(found.values))
+            return result
+        return replace(result, values=eliminated.complete(result.values))
 
     def _alone(self, objective: Objective) -> bool:
-        """Whether the friction shapes are searched alone."""
+        """Return whether only the friction shapes are searched."""
         if self.eliminate is not None:
             return self.eliminate
-        problem = objective.problem     # CMA-ES needs at least two parameters
+        problem = objective.problem     # + 2: CMA-ES needs at least two parameters
         return (self._search.eliminates and isinstance(objective, MeanSquared)
                 and problem.dimension >= problem.rank + 2)
 
 
 def search_estimator(search: type[Search]) -> type[SearchEstimator]:
-    """Return the estimator that uses a search."""
+    """Return an estimator class that minimises its objective by the given search."""
     return type(f'{search.__name__}Estimator', (SearchEstimator,), {
         '__module__': __name__,
         'search': search, 'name': search.name, 'summary': f'{search.summary}, within bounds',
@@ -156,9 +157,9 @@ def search_estimator(search: type[Search]) -> type[SearchEstimator]:
 
 class BoundedLeastSquares(SearchEstimator):
     """
-    The optimum of a squared objective within the same bounds as a search, by linear algebra.
+    Estimator that minimises a squared objective within bounds by least squares.
 
-    Exact where the friction is linear; variable projection over its shape numbers otherwise.
+    The result is exact for linear friction. Friction shapes are found by variable projection.
 
     Parameters
     ----------
@@ -172,7 +173,7 @@ class BoundedLeastSquares(SearchEstimator):
     name = 'bounded'
     summary = 'least squares within bounds; variable projection over friction shapes'
     info = EstimatorInfo(bounds=True, consistent=NEAREST,
-                         purpose='something is known of every parameter')
+                         purpose='the range of every parameter is known')
     exact = True
 
     def __init__(self, objective: str = 'squared', bounds: str | Bounds = 'urdf',

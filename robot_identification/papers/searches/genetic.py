@@ -20,21 +20,23 @@ from abc import abstractmethod
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
-from robot_identification.papers.searches.search import at_least, inside, Search, SearchRun
+from robot_identification.papers.searches.search import check_minimum, inside, Search, SearchRun
 
 
 class Genetic(Search):
     """
-    Tournament selection and the survival of the best; members cross and mutate.
+    Genetic algorithm with tournament selection and elitism.
+
+    Subclasses supply the coding, crossover and mutation.
 
     Parameters
     ----------
     size
-        Individuals, an even number.
+        Number of individuals, even.
     crossover
-        Probability that a pair is crossed.
+        Probability of a crossover for each pair of parents.
     elite
-        Individuals that survive unchanged.
+        Number of best individuals that survive unchanged.
 
     """
 
@@ -42,7 +44,7 @@ class Genetic(Search):
         if size % 2 or not 0 <= elite < size:
             raise EstimationError(f'a genetic algorithm needs an even number of individuals and '
                                   f'fewer elite ones, not {size} and {elite}')
-        self.size, self.crossover, self.elite = at_least('size', size, 2), crossover, elite
+        self.size, self.crossover, self.elite = check_minimum('size', size, 2), crossover, elite
 
     def _search(self, run: SearchRun) -> None:
         genes = self._encode(run.initial(self.size))
@@ -62,19 +64,19 @@ class Genetic(Search):
         return unit
 
     def _decode(self, genes: Array) -> Array:
-        """Return the points of the unit cube of genes."""
+        """Return the points of the unit cube that genes encode."""
         return genes
 
     @abstractmethod
     def _vary(self, run: SearchRun, parents: Array) -> Array:
-        """Return children of parents, of the same shape."""
+        """Return the children of parents by crossover and mutation, of the same shape."""
 
 
 class RealGenetic(Genetic):
     """
-    Genetic algorithm on real numbers: blend crossover (BLX-0.3) and Gaussian mutation.
+    Genetic algorithm with real coding, blend crossover (BLX-0.3) and Gaussian mutation.
 
-    Mutation starts with a tenth of the range and ends with a ten-thousandth.
+    The standard deviation of mutations falls from a tenth to a ten-thousandth of the range.
 
     Parameters
     ----------
@@ -84,7 +86,7 @@ class RealGenetic(Genetic):
     References
     ----------
     L. J. Eshelman, J. D. Schaffer, "Real-coded genetic algorithms and interval-schemata", FOGA 2,
-    1993. The survey of Zhang, Wang, Jing and Tan (2018) names no operators; these are assumed.
+    1993. The survey of Zhang, Wang, Jing and Tan (2018) states no operators; these are assumed.
 
     """
 
@@ -108,14 +110,14 @@ class RealGenetic(Genetic):
 
 class BinaryGenetic(Genetic):
     """
-    Genetic algorithm on bit strings in Gray code: two-point crossover and flipped bits.
+    Genetic algorithm with binary (Gray) coding, two-point crossover and bit flips.
 
     Parameters
     ----------
     size, crossover, elite
         As for `Genetic`.
     bits
-        For each parameter: it is found to 1 / 2^bits of its range.
+        Number of bits per parameter; the resolution is 1 / 2^bits of its range.
 
     References
     ----------
@@ -131,28 +133,28 @@ class BinaryGenetic(Genetic):
                  bits: int = 16) -> None:
         super().__init__(size, crossover, elite)
         if not 1 <= bits <= 48:
-            raise EstimationError(f'binary coding takes 1 to 48 bits a parameter, not {bits}')
+            raise EstimationError(f'binary coding takes 1 to 48 bits per parameter, not {bits}')
         self.bits = bits
 
     def _encode(self, unit: Array) -> Array:
-        whole = np.rint(unit * (2 ** self.bits - 1)).astype(np.int64)
-        gray = whole ^ (whole >> 1)
+        integers = np.rint(unit * (2 ** self.bits - 1)).astype(np.int64)
+        gray = integers ^ (integers >> 1)
         genes = (gray[..., None] >> np.arange(self.bits)) & 1
         return genes.reshape(len(unit), -1)
 
     def _decode(self, genes: Array) -> Array:
         bits = genes.reshape(len(genes), -1, self.bits)[..., ::-1]
         plain = np.bitwise_xor.accumulate(bits, axis=-1)[..., ::-1]
-        whole = plain @ (2.0 ** np.arange(self.bits))
-        unit: Array = whole / (2.0 ** self.bits - 1)
+        integers = plain @ (2.0 ** np.arange(self.bits))
+        unit: Array = integers / (2.0 ** self.bits - 1)
         return unit
 
     def _vary(self, run: SearchRun, parents: Array) -> Array:
         rng, length = run.rng, parents.shape[1]
         first, second = parents[::2], parents[1::2]
         cuts = np.sort(rng.integers(0, length + 1, (len(first), 2)), axis=1)
-        place = np.arange(length)
-        swap = (place >= cuts[:, :1]) & (place < cuts[:, 1:])
+        column = np.arange(length)
+        swap = (column >= cuts[:, :1]) & (column < cuts[:, 1:])
         swap &= rng.random((len(first), 1)) < self.crossover
         children = np.empty_like(parents)
         children[::2] = np.where(swap, second, first)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Steepest descent from a start."""
+"""Projected steepest descent."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class GradientDescent(Search):
     """
     Projected steepest descent with numerical gradients.
 
-    A generation evaluates central differences (2 d points) and then sixteen step lengths along the
-    negative gradient, both as one population; the best is taken. It ends when no step improves. It
-    works in ranges, so a parameter with a narrow range is not moved less than one with a wide
-    range. Without a start it begins in the middle.
+    Each iteration computes the gradient by central differences (2 d points), evaluates several
+    step lengths along the negative gradient and takes the best. The search ends when no step
+    reduces the cost. Parameters are scaled to their ranges. If no start is given, the search
+    starts at the centre of the ranges.
 
     References
     ----------
-    The survey of Zhang, Wang, Jing and Tan (2018), section 3.4, which starts within 20 % of the
-    true values.
+    S. Zhang, S. Wang, F. Jing, M. Tan, Science China Information Sciences, 2018, section 3.4,
+    where the search starts within 20 % of the true values.
 
     """
 

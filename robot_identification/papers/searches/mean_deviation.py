@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Objective of a survey: mean torque error and its deviation."""
+"""Objective of Zhang et al. 2018: mean and standard deviation of the torque error."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from robot_identification.papers.searches.problem import SearchProblem
 
 class MeanAndDeviation(Objective):
     """
-    Sum over the joints of abs(mean error) + k_e times its standard deviation.
+    Sum over the joints of |mean torque error| + k_e (standard deviation of the torque error).
 
     Parameters
     ----------
     problem, weights
         As for `Objective`.
     factor
-        k_e.
+        Factor k_e of the standard deviation.
 
     References
     ----------
@@ -40,7 +40,7 @@ class MeanAndDeviation(Objective):
     """
 
     name = 'mean_deviation'
-    summary = 'absolute mean and deviation of the torque error (25)'
+    summary = 'absolute mean and standard deviation of the torque error (25)'
 
     def __init__(self, problem: SearchProblem, weights: ArrayLike | None = None,
                  factor: float = 1.0) -> None:
@@ -48,7 +48,7 @@ class MeanAndDeviation(Objective):
         self.factor = factor
 
     def __call__(self, population: Array) -> Array:
-        """Return the costs (P,) of unknowns (P, d); a quadratic form where all are linear."""
+        """Return the costs (P,) of unknowns (P, d), from R factors if the problem is linear."""
         if not self.problem.linear:
             return super().__call__(population)
         if not hasattr(self, '_sums'):
@@ -64,12 +64,12 @@ class MeanAndDeviation(Objective):
                                       np.array(squares)]), int(normal.rows.max()))
 
     def terms(self, residuals: Array) -> Array:
-        """Return the sums of residuals and of their squares, (2, n, P)."""
+        """Return the sums of the residuals and of their squares over the rows, (2, n, P)."""
         return np.stack([residuals.sum(axis=2), np.einsum('jpr,jpr->jp', residuals, residuals)])
 
     def combine(self, sums: Array, rows: int) -> Array:
-        """Return the costs, (P,)."""
+        """Return the costs (P,) from the sums (2, n, P) over a number of rows."""
         mean, square = sums / rows
-        deviation = np.sqrt(np.maximum(square - mean ** 2, 0.0))
-        cost: Array = self.weights @ (np.abs(mean) + self.factor * deviation)
+        std = np.sqrt(np.maximum(square - mean ** 2, 0.0))
+        cost: Array = self.weights @ (np.abs(mean) + self.factor * std)
         return cost

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a search minimises, by name."""
+"""Objectives of searches, by name."""
 
 from __future__ import annotations
 
@@ -28,17 +28,18 @@ from robot_identification.registry import Registry
 
 class Objective(ABC):
     """
-    Cost of a population of unknowns.
+    Base class of objectives: costs of the torque errors as functions of the unknowns.
 
-    Members say what is summed over the rows and how the sums make a cost; `squared` ones use the
-    compressed regression where the friction has no shape to be found.
+    Subclasses define the terms that are summed over the rows (`terms`), and may define the cost as
+    a function of the sums (`combine`). Quadratic objectives use the R factors if the problem is
+    linear.
 
     Parameters
     ----------
     problem
-        The residuals.
+        Search problem, which computes the residuals.
     weights
-        Weights of the joints, (n,); those of `scales` when None.
+        Weights of the joints, (n,). None: those of `scales`.
 
     Attributes
     ----------
@@ -57,11 +58,11 @@ class Objective(ABC):
         joints = problem.structure.arm.n
         self.weights = self.scales() if weights is None else np.asarray(weights, dtype=float)
         if self.weights.shape != (joints,) or not np.all(self.weights >= 0):
-            raise EstimationError(f'the objective {self.name} needs {joints} weights that are not '
-                                  f'negative, one for each joint')
+            raise EstimationError(f'the objective {self.name} needs {joints} nonnegative weights, '
+                                  f'one per joint')
 
     def scales(self) -> Array:
-        """Return the weights that are used when none are given, (n,)."""
+        """Return the default weights of the joints, (n,)."""
         return np.ones(self.problem.structure.arm.n)
 
     def __call__(self, population: Array) -> Array:
@@ -71,11 +72,12 @@ class Objective(ABC):
 
     @abstractmethod
     def terms(self, residuals: Array) -> Array:
-        """Return what is summed over the rows, (..., P), of residuals (n, P, rows)."""
+        """Return terms of the residuals (n, P, rows), summed over the rows, (..., P)."""
 
-    @abstractmethod
     def combine(self, sums: Array, rows: int) -> Array:
-        """Return the costs (P,) of sums over so many rows."""
+        """Return the costs (P,) from sums of terms over the rows; by default weighted means."""
+        cost: Array = self.weights @ sums / rows
+        return cost
 
 
 class MeanSquared(Objective):
@@ -92,7 +94,7 @@ class MeanSquared(Objective):
     summary = 'mean squared torque error (3)'
 
     def __call__(self, population: Array) -> Array:
-        """Return the costs (P,) of unknowns (P, d)."""
+        """Return the costs (P,) of unknowns (P, d), from R factors if the problem is linear."""
         if not self.problem.linear:
             return super().__call__(population)
         if not hasattr(self, '_stacked'):
@@ -107,14 +109,9 @@ class MeanSquared(Objective):
         sums: Array = np.einsum('jpr,jpr->jp', residuals, residuals)
         return sums
 
-    def combine(self, sums: Array, rows: int) -> Array:
-        """Return the weighted mean squares, (P,)."""
-        cost: Array = self.weights @ sums / rows
-        return cost
-
 
 class Squared(MeanSquared):
-    """Squared torque error, each joint relative to its mean squared torque."""
+    """Mean squared torque error relative to each joint's mean squared torque, summed."""
 
     name = 'squared'
     summary = "squared error relative to each joint's torque"
@@ -125,7 +122,7 @@ class Squared(MeanSquared):
 
 
 def _mean_squared_torques(problem: SearchProblem) -> Array:
-    """Return those of the joints, (n,); infinite without effort, so that it does not count."""
+    """Return each joint's mean squared torque, (n,); infinite for unmeasured joints."""
     normal = problem.regression.normal
     return np.where(normal.measured, normal.energy() / normal.rows, np.inf)
 
@@ -148,14 +145,9 @@ class MeanAbsolute(Objective):
         sums: Array = np.abs(residuals, out=residuals).sum(axis=2)
         return sums
 
-    def combine(self, sums: Array, rows: int) -> Array:
-        """Return the weighted mean, (P,)."""
-        cost: Array = self.weights @ sums / rows
-        return cost
-
 
 class Absolute(MeanAbsolute):
-    """Absolute torque error, each joint relative to its root mean squared torque."""
+    """Mean absolute torque error relative to each joint's rms torque, summed."""
 
     name = 'absolute'
     summary = "absolute error relative to each joint's torque"
@@ -172,12 +164,12 @@ OBJECTIVES: Registry[type[Objective]] = Registry('objective', {
 def get_objective(name: str, problem: SearchProblem,
                   weights: ArrayLike | None = None) -> Objective:
     """
-    Return the objective of that name.
+    Return the objective with the given name for a problem.
 
     Raises
     ------
     UnknownNameError
-        There is none; the text lists those that exist.
+        No objective has this name; the message lists the known ones.
 
     """
     return OBJECTIVES.find(name)(problem, weights)

@@ -11,29 +11,30 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Particle filter over constant parameters."""
+"""Particle filter for constant parameters."""
 
 from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.papers.searches.search import at_least, inside, Search, SearchRun
+from robot_identification.papers.searches.search import check_minimum, inside, Search, SearchRun
 
 
 class ParticleFilter(Search):
     """
-    Particles are weighted by exp(-cost / T), resampled and spread again.
+    Particle filter with weights exp(-cost / T), systematic resampling and kernel smoothing.
 
-    T falls so that half of the particles stay effective in every round; the spread is that of the
-    resampled particles, reduced towards their mean so that variance does not grow (Liu and West).
-    The survey names no settings; these are assumed.
+    In each iteration T is chosen such that the effective number of particles is half their number.
+    Kernel smoothing shrinks the particles towards their mean and adds noise; together they
+    preserve the variance (Liu and West). Zhang et al. (2018) state no settings; these are
+    assumed.
 
     Parameters
     ----------
     size
-        Particles; ten for each parameter, at least 100, when None.
+        Number of particles. None: ten per parameter, but at least 100.
     discount
-        Liu and West's delta: nearer to one shrinks the cloud slower.
+        Discount factor delta of Liu and West; the closer to one, the smaller the added noise.
 
     References
     ----------
@@ -46,7 +47,7 @@ class ParticleFilter(Search):
     summary = 'particle filter with resampling and kernel smoothing'
 
     def __init__(self, size: int | None = None, discount: float = 0.9) -> None:
-        self.size = None if size is None else at_least('size', size, 2)
+        self.size = None if size is None else check_minimum('size', size, 2)
         self.discount = discount
 
     def _search(self, run: SearchRun) -> None:
@@ -55,7 +56,7 @@ class ParticleFilter(Search):
         particles = run.initial(size)
         costs = run.evaluate(particles)
         shrink = (3 * self.discount - 1) / (2 * self.discount)
-        spread = np.sqrt(1 - shrink ** 2)
+        bandwidth = np.sqrt(1 - shrink ** 2)
         while True:
             weights = tempered(costs, 0.5)
             mean = weights @ particles
@@ -64,15 +65,15 @@ class ParticleFilter(Search):
             values, vectors = np.linalg.eigh(covariance)
             root = vectors * np.sqrt(np.maximum(values, 0.0))
             chosen = systematic(rng, weights)
-            kicks = spread * rng.standard_normal(particles.shape) @ root.T
-            moved = inside(mean + shrink * centred[chosen] + kicks)
+            noise = bandwidth * rng.standard_normal(particles.shape) @ root.T
+            moved = inside(mean + shrink * centred[chosen] + noise)
             moved[0] = run.best
             costs = run.evaluate(moved)
             particles = moved
 
 
 def tempered(costs: Array, effective: float) -> Array:
-    """Return weights (P,) that leave `effective` of the particles, by the choice of T."""
+    """Return weights (P,); the effective number of particles is the fraction `effective` of P."""
     finite = np.isfinite(costs)
     if not np.any(finite):
         return np.full(len(costs), 1 / len(costs))
@@ -95,5 +96,5 @@ def tempered(costs: Array, effective: float) -> Array:
 def systematic(rng: np.random.Generator, weights: Array) -> np.ndarray:
     """Return indices (P,) drawn by systematic resampling."""
     size = len(weights)
-    places = (rng.random() + np.arange(size)) / size
-    return np.minimum(np.searchsorted(np.cumsum(weights), places), size - 1)
+    levels = (rng.random() + np.arange(size)) / size
+    return np.minimum(np.searchsorted(np.cumsum(weights), levels), size - 1)

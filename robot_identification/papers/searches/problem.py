@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The residuals of a whole population: what the objectives are made of."""
+"""Computation of the torque residuals of a population of candidate parameters."""
 
 from __future__ import annotations
 
@@ -22,30 +22,31 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
+from robot_identification.dynamics.friction import FrictionInput, FrictionModel
 from robot_identification.parallel import core_count, single_threaded_blas
 from robot_identification.regression import Regression
 from robot_identification.regression.regression import shapes_of_speed
 from robot_identification.regression.rows import row_chunks, RowChunk
 
 ROWS = 1024
-"""Rows of a chunk: one individual's residuals of all joints stay in the cache."""
+"""Number of rows of a chunk; its residuals fit into the processor's cache."""
 TOGETHER = 32
-"""Individuals whose residuals are made at once."""
+"""Number of individuals of a population whose residuals are computed at once."""
 KEPT = 512 * 2 ** 20
-"""[bytes] of rows kept in memory; rows of longer recordings are recomputed every generation."""
+"""[bytes] largest size of rows kept in memory; larger data is recomputed each generation."""
 
 
 class SearchProblem:
     """
-    Base parameters and friction shapes of a regression as one vector of d unknowns.
+    Search problem of a regression, with d unknowns: base parameters and friction shapes.
 
-    The vector is [r base parameters, logarithms of m s shape numbers]. Where the friction has no
-    shape, or the regression fixes it, d = r.
+    The vector of unknowns is [r base parameters, logarithms of m s shape parameters]. If the
+    friction has no shape parameters or the regression fixes them, d = r.
 
     Parameters
     ----------
     regression
-        The problem.
+        Regression of all recordings.
 
     """
 
@@ -57,7 +58,7 @@ class SearchProblem:
         shapes_of_speed(regression)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without threads and rows, which are created again after unpickling."""
+        """Return the state without threads and cached rows, which are recreated when needed."""
         return {name: value for name, value in vars(self).items()
                 if name not in ('_pool', '_kept')}
 
@@ -73,7 +74,7 @@ class SearchProblem:
 
     @property
     def linear(self) -> bool:
-        """Whether there is no shape to be found."""
+        """Whether the unknowns are base parameters only."""
         return self.dimension == self.rank
 
     @property
@@ -83,43 +84,43 @@ class SearchProblem:
         return (*self.base.labels, *(f'log {name}' for name in shapes))
 
     def split(self, values: Array) -> tuple[Array, Array]:
-        """Return base parameters (..., r) and shapes (..., m, s) of unknowns (..., d)."""
+        """Split unknowns (..., d) into base parameters (..., r) and shapes (..., m, s)."""
         return (values[..., :self.rank],
                 np.exp(values[..., self.rank:]).reshape(*values.shape[:-1], *self.shape_size))
 
     def reduce(self, population: Array, terms: Callable[[Array], Array]) -> tuple[Array, int]:
         """
-        Sum a function of the residuals over all rows.
+        Sum a function of the torque residuals over all rows.
 
         Parameters
         ----------
         population
-            Unknowns, (P, d).
+            Unknowns of P individuals, (P, d).
         terms
-            Maps the residuals (n, P, rows) of a chunk to what is summed, (..., P).
+            Function from the residuals of a chunk (n, P, rows) to sums over its rows (..., P).
 
         Returns
         -------
         tuple
-            The sum, and the number of rows of each joint.
+            The total sums (..., P), and the number of rows per joint.
 
         """
-        parts = [population[i:i + TOGETHER] for i in range(0, len(population), TOGETHER)]
+        chunks = [population[i:i + TOGETHER] for i in range(0, len(population), TOGETHER)]
 
         def one(chunk: _Chunk) -> tuple[Array, int]:
-            sums = [terms(self._residuals(chunk, part)) for part in parts]
+            sums = [terms(self._residuals(chunk, block)) for block in chunks]
             return np.concatenate(sums, axis=-1), len(chunk.rows)
 
         with single_threaded_blas():
             done = list(self._pool.map(one, self._chunks()))
-        return np.sum([part for part, _ in done], axis=0), sum(rows for _, rows in done)
+        return np.sum([total for total, _ in done], axis=0), sum(rows for _, rows in done)
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(core_count())
 
     def residuals(self, values: Array) -> Array:
-        """Return torque minus prediction, (rows, n) [N m or N], of one vector of unknowns (d,)."""
+        """Return measured minus predicted torques (rows, n) [N m or N] for unknowns (d,)."""
         return np.vstack([self._residuals(chunk, values[None])[:, 0].T
                           for chunk in self._chunks()])
 
@@ -141,18 +142,18 @@ class SearchProblem:
 
     @cached_property
     def _places(self) -> list[dict[int, int]]:
-        """For each element, from its shape-dependent friction columns to base parameters."""
+        """For each actuator, the base parameter of each shape-dependent friction column."""
         if self.linear:
             return []
         friction = self.structure.friction
         k, first = len(friction.parameters), self.structure.friction_slice.start
         where = {int(standard): i for i, standard in enumerate(self.base.columns)}
-        return [{c: where[first + e * k + c] for c in friction.moving
+        return [{c: where[first + e * k + c] for c in friction.shape_dependent
                  if first + e * k + c in where}
                 for e in range(self.shape_size[0])]
 
     def _chunk(self, rows: RowChunk) -> _Chunk:
-        moving = {place for found in self._places for place in found.values()}
+        moving = {column for slots in self._places for column in slots.values()}
         columns, fixed = [], []
         for chosen, matrix in zip(rows.columns, rows.matrices):
             keep = np.array([int(c) not in moving for c in chosen], dtype=bool)
@@ -162,7 +163,7 @@ class SearchProblem:
                       np.ascontiguousarray((rows.v @ self.structure.arm.transmission.T).T))
 
     def _residuals(self, chunk: _Chunk, population: Array) -> Array:
-        """Return torque minus prediction, (n, P, rows)."""
+        """Return measured minus predicted torques of a chunk for P individuals, (n, P, rows)."""
         beta, shape = self.split(population)
         rows = chunk.rows
         out = np.empty((len(chunk.fixed), len(population), len(rows)))
@@ -170,11 +171,11 @@ class SearchProblem:
             np.matmul(-beta[:, columns], matrix, out=out[j])
             out[j] += rows.torques[:, j]
         transmission = self.structure.arm.transmission
-        for e, found in enumerate(self._places):
+        for e, slots in enumerate(self._places):
             torque = np.zeros((len(beta), chunk.speeds.shape[1]))
-            moving = self.structure.friction.moving_columns(chunk.speeds[e], shape[:, e])
-            for c, place in found.items():
-                moving[c] *= beta[:, place, None]
+            moving = _moving_columns(self.structure.friction, chunk.speeds[e], shape[:, e])
+            for c, column in slots.items():
+                moving[c] *= beta[:, column, None]
                 torque += moving[c]
             if rows.decimator.factor > 1:
                 torque = rows.decimator.apply(torque.T).T
@@ -185,8 +186,40 @@ class SearchProblem:
         return out
 
 
+def _moving_columns(friction: FrictionModel, v: Array, shapes: Array) -> dict[int, Array]:
+    """
+    Return the friction columns that depend on shape parameters, for P shapes at once.
+
+    Parameters
+    ----------
+    friction
+        The friction model.
+    v
+        Velocities, (N,) [rad/s or m/s].
+    shapes
+        Shape parameters, (P, s).
+
+    Returns
+    -------
+    dict
+        Values (P, N) of each column, by its index among the friction parameters.
+
+    """
+    moving: dict[int, Array] = {}
+    for term, of_shape, of_term in zip(friction.terms, friction.shape_slices,
+                                       friction.parameter_slices):
+        if term.nonlinear:
+            columns = term.columns(FrictionInput(v), shapes[:, None, of_shape])
+            moving |= {of_term.start + c: columns[..., c] for c in range(columns.shape[-1])}
+    return moving
+
+
 class _Chunk:
-    """Rows, split into columns that no shape changes and the speeds that the others need."""
+    """
+    Rows of a chunk, with the regressor columns that do not depend on friction shapes.
+
+    The other columns are computed from the actuator speeds.
+    """
 
     def __init__(self, rows: RowChunk, columns: tuple[Array, ...], fixed: tuple[Array, ...],
                  speeds: Array) -> None:

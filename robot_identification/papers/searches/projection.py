@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Squared costs without a search over the linear parameters: the best ones are computed."""
+"""Minimisation of squared objectives with the linear parameters eliminated."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ PROJECTION = 'variable_projection'
 
 class ProjectedObjective:
     """
-    A squared objective as a function of the friction shapes alone.
+    A squared objective as a function of the friction shapes only.
 
-    At each shape the linear parameters are the best ones within their bounds, so a search has a
-    few numbers to find instead of all. The regression is factored once (`SeparableRegression`).
+    For each shape the optimal linear parameters within their bounds are computed (variable
+    projection), so a search has fewer unknowns. The regression is reduced only once
+    (`SeparableRegression`).
 
     Parameters
     ----------
@@ -47,12 +48,13 @@ class ProjectedObjective:
     Attributes
     ----------
     bounds
-        Bounds of the logarithms of the shape numbers, (m s,).
+        Bounds of the logarithms of the shape parameters, (m s,).
 
     Raises
     ------
     EstimationError
-        The cost is not quadratic in the linear parameters, or there is no shape to be found.
+        The objective is not quadratic in the linear parameters, or the friction has no shape
+        parameters.
 
     """
 
@@ -60,8 +62,8 @@ class ProjectedObjective:
         _require_squared(objective)
         problem = objective.problem
         if problem.linear:
-            raise EstimationError('there is no friction shape to search: the problem is linear, '
-                                  'take the estimator bounded')
+            raise EstimationError('there is no friction shape to search: the problem is linear; '
+                                  'use the estimator bounded')
         rank = problem.rank
         self.weights = _row_weights(objective)
         self.separable = SeparableRegression(problem.regression)
@@ -70,22 +72,22 @@ class ProjectedObjective:
         self._size = problem.shape_size
 
     def __call__(self, population: Array) -> Array:
-        """Return the costs (P,) of logarithms of shapes (P, m s)."""
+        """Return the costs (P,) of logarithms of shape parameters (P, m s)."""
         return np.array([np.sum(project(
             self.separable, self._shape(values), self.weights, False, self.box).residual ** 2)
             for values in population])
 
     def complete(self, values: Array) -> Array:
-        """Return all unknowns (d,) at the logarithms of a shape (m s,)."""
+        """Return the optimal values of all unknowns (d,) for logarithms of shapes (m s,)."""
         return np.append(project(self.separable, self._shape(values), self.weights, False,
                                  self.box).beta, values)
 
     def best(self) -> tuple[Array, int]:
-        """Return the best unknowns (d,) by variable projection, and how many shapes it tried."""
+        """Return the optimum (d,) found by variable projection, and its number of evaluations."""
         limits = np.stack([self.bounds.lower, self.bounds.upper], axis=-1)
-        found = best_shape(self.separable, self.weights, bounds=self.box,
-                           limits=limits.reshape(*self._size, 2))
-        return self.complete(np.log(found.shape).ravel()), found.evaluations
+        result = best_shape(self.separable, self.weights, bounds=self.box,
+                            limits=limits.reshape(*self._size, 2))
+        return self.complete(np.log(result.shape).ravel()), result.evaluations
 
     def _shape(self, values: Array) -> Array:
         return np.exp(values).reshape(self._size)
@@ -93,10 +95,10 @@ class ProjectedObjective:
 
 def minimise_squared(objective: Objective, bounds: Bounds) -> SearchResult:
     """
-    Minimise a squared objective within bounds by linear algebra instead of a search.
+    Minimise a squared objective within bounds by least squares instead of a search.
 
-    Bounded least squares where the problem is linear, which is exact; with friction shapes
-    variable projection around it, from several starts.
+    Linear problems are solved exactly by bounded least squares, problems with friction shapes by
+    variable projection from several starting points.
 
     Parameters
     ----------
@@ -130,11 +132,11 @@ def minimise_squared(objective: Objective, bounds: Bounds) -> SearchResult:
 def _require_squared(objective: Objective) -> None:
     if not isinstance(objective, MeanSquared):
         raise EstimationError(f'the objective {objective.name} is not quadratic in the linear '
-                              f'parameters: take squared or mean_squared, or a search over all '
+                              f'parameters: use squared or mean_squared, or a search over all '
                               f'unknowns')
 
 
 def _row_weights(objective: Objective) -> Array:
-    """Return the factors of the joints' rows, (n,)."""
+    """Return the weights of the joints' rows that make the objective a sum of squares, (n,)."""
     factors: Array = np.sqrt(objective.weights / objective.problem.regression.normal.rows)
     return factors

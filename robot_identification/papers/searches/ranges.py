@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Ranges for the unknowns of a search, around CAD or estimated values, as the papers set them."""
+"""Search ranges of the unknowns around URDF or estimated values, as in the papers."""
 
 from __future__ import annotations
 
@@ -25,35 +25,38 @@ from robot_identification.papers.searches.problem import SearchProblem
 
 RANGES = ('urdf', 'estimate')
 RELATIVE = 0.6
-"""Half width of a range: the survey's Table 5 deviates from CAD by up to 51 %."""
+"""Relative half width of a range; Table 5 of Zhang et al. 2018 is within 51 % of CAD values."""
 DEVIATIONS = 4.0
-"""Half width of a range around an estimate, in standard deviations, at least."""
+"""Smallest half width of a range around an estimate, in standard deviations."""
 
 
 def search_bounds(problem: SearchProblem, kind: str = 'urdf',
                   relative: float = RELATIVE) -> Bounds:
     """
-    Return the box to search.
+    Return the bounds of the unknowns of a search.
 
-    'urdf': each inertial parameter within `relative` of the URDF's scale of it (`Prior`), added up
-    for base parameters; a friction or rotor term between zero (or minus the same, where its sign
-    is free) and the value at which it alone would have the root mean square of its joint's torque.
-    'estimate': within `relative` of a least-squares estimate, and at least four of its standard
-    deviations. Logarithms of friction shapes: the bounds of the friction model.
+    With 'urdf' the ranges of inertial parameters are centred at the URDF's values; their half
+    width is `relative` times the scale of `Prior`. The upper bound of a friction or rotor
+    parameter is the value at which its term alone has the root mean square torque of a joint. The
+    lower bound is zero, or minus the upper bound if the parameter may be negative. The range of a
+    base parameter follows from those of the standard parameters that it combines. With 'estimate'
+    the ranges are centred at a least-squares estimate; the half width is `relative` times its
+    absolute value, but at least four standard deviations. Friction shapes have the bounds of the
+    friction model in both cases.
 
     Parameters
     ----------
     problem
-        The unknowns.
+        Search problem with the unknowns.
     kind
         'urdf' or 'estimate'.
     relative
-        Half width.
+        Relative half width of the ranges.
 
     Raises
     ------
     UnknownNameError
-        Another kind.
+        `kind` is unknown.
 
     """
     if kind not in RANGES:
@@ -81,7 +84,7 @@ def _around_urdf(problem: SearchProblem, relative: float) -> tuple[Array, Array]
 
 
 def _term_sizes(problem: SearchProblem) -> Array:
-    """Return for each standard parameter the value that explains a joint's torque, (count,)."""
+    """Return the value of each parameter that alone gives a joint's rms torque, (count,)."""
     normal, base = problem.regression.normal, problem.base
     sizes = np.zeros(problem.structure.count)
     energy = normal.energy()
@@ -92,21 +95,21 @@ def _term_sizes(problem: SearchProblem) -> Array:
         size = np.zeros(base.rank)
         size[acts] = np.sqrt(energy[j]) / norms[acts]
         sizes[base.columns] = np.maximum(sizes[base.columns], size)
-    for column in np.flatnonzero(sizes == 0):    # part of a combination with a kept column
-        share = np.abs(base.matrix[:, column])
-        with_it = np.flatnonzero(share > 1e-9)
+    for column in np.flatnonzero(sizes == 0):    # regrouped into other base parameters
+        weight = np.abs(base.matrix[:, column])
+        with_it = np.flatnonzero(weight > 1e-9)
         if len(with_it):
-            sizes[column] = np.min(sizes[base.columns[with_it]] / share[with_it])
+            sizes[column] = np.min(sizes[base.columns[with_it]] / weight[with_it])
     return sizes
 
 
 def _around_estimate(problem: SearchProblem, relative: float) -> tuple[Array, Array]:
     estimate = WeightedLeastSquares().fit(problem.regression)
     beta = estimate.values
-    deviation = np.sqrt(np.diag(estimate.covariance))
-    if not np.all(np.isfinite(deviation)):
+    std = np.sqrt(np.diag(estimate.covariance))
+    if not np.all(np.isfinite(std)):
         raise EstimationError(f'ranges around an estimate need data that determine it: '
                               f'{estimate.message}')
     smallest = 1e-6 * max(float(np.max(np.abs(beta))), 1e-9)
-    half = np.maximum(relative * np.abs(beta), np.maximum(DEVIATIONS * deviation, smallest))
+    half = np.maximum(relative * np.abs(beta), np.maximum(DEVIATIONS * std, smallest))
     return beta - half, beta + half

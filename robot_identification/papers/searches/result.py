@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a search returns."""
+"""Result of a search."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ CONVERGED = 'converged'
 @dataclass(frozen=True, eq=False)
 class SearchResult:
     """
-    The best point that a search found.
+    Best parameters found by a search, with its history.
 
     Parameters
     ----------
     search
         Name of the search.
     values
-        (d,) parameters.
+        Best parameters, (d,).
     cost
-        Cost of these unknowns.
+        Cost at these parameters.
     evaluations
-        Number of evaluations of the cost, in all.
+        Total number of evaluations of the cost.
     history
-        (G, 2): evaluations used and best cost so far, after every generation.
+        Evaluations and best cost so far after each generation, (G, 2).
     status
-        'budget', 'target', 'stopped' or 'converged'.
+        Why the search ended: 'budget', 'target', 'stopped' or 'converged'.
     seconds
-        Time that the search took [s].
+        Duration of the search [s].
 
     """
 
@@ -66,6 +66,6 @@ class SearchResult:
         """The status as a sentence."""
         return {
             BUDGET: f'the budget of {self.evaluations} evaluations is used up',
-            TARGET: f'the wanted cost was reached after {self.evaluations} evaluations',
-            STOPPED: f'stopped from outside after {self.evaluations} evaluations',
+            TARGET: f'the target cost was reached after {self.evaluations} evaluations',
+            STOPPED: f'stopped by the caller after {self.evaluations} evaluations',
             CONVERGED: f'converged after {self.evaluations} evaluations'}[self.status]

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The shared base of the searches: budget, history, progress and stopping."""
+"""Base class of the searches, with budget, history, progress and stopping."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from robot_identification.registry import Registry
 Cost = Callable[[Array], Array]
 """Maps a population (P, d) to its costs (P,)."""
 Progress = Callable[[float, float], None]
-"""Called with the part of the budget that is used, and the best cost so far."""
+"""Called with the used fraction of the budget, 0 to 1, and the best cost so far."""
 
 
-class _Ended(Exception):  # noqa: N818 - it is no error: it ends a run from inside an evaluation
-    """The run is over; `status` says why."""
+class _Ended(Exception):  # noqa: N818 - not an error: it ends a run from inside an evaluation
+    """Signal that a run has ended; `status` is the reason."""
 
     def __init__(self, status: str) -> None:
         self.status = status
@@ -50,7 +50,7 @@ class _Ended(Exception):  # noqa: N818 - it is no error: it ends a run from insi
 
 class SearchRun:
     """
-    One run: evaluates populations of the unit cube and keeps the best point.
+    One run of a search, which evaluates points of the unit cube and keeps the best one.
 
     Parameters
     ----------
@@ -78,11 +78,11 @@ class SearchRun:
 
     @property
     def fraction(self) -> float:
-        """Part of the budget that is used, 0 to 1."""
+        """Used fraction of the budget, 0 to 1."""
         return self.used / self.budget
 
     def initial(self, size: int) -> Array:
-        """Return a uniform population (size, d); the start, where given, is its first member."""
+        """Return a uniformly random population (size, d); a given start is its first member."""
         population = self.rng.random((size, self.dimension))
         if self.start is not None:
             population[0] = self.start
@@ -92,13 +92,12 @@ class SearchRun:
         """
         Return the costs (P,) of points of the unit cube (P, d).
 
-        The last population of a run is evaluated as far as the budget reaches; the rest of it,
-        like any point whose cost is not a number, costs infinity.
+        The cost of points beyond the budget is infinite, and so is a cost of NaN.
 
         Raises
         ------
-        Ended
-            The budget is used up, the target is reached, or the run was stopped.
+        _Ended
+            The budget is used up, the target is reached, or the caller stopped the search.
 
         """
         left = self.budget - self.used
@@ -107,10 +106,10 @@ class SearchRun:
         if self._stop is not None and self._stop():
             raise _Ended(STOPPED)
         costs = np.full(len(unit), np.inf)
-        part = min(left, len(unit))
-        values = np.asarray(self._cost(self.bounds.from_unit(unit[:part])), dtype=float)
-        costs[:part] = np.where(np.isnan(values), np.inf, values)
-        self.used += part
+        count = min(left, len(unit))
+        values = np.asarray(self._cost(self.bounds.from_unit(unit[:count])), dtype=float)
+        costs[:count] = np.where(np.isnan(values), np.inf, values)
+        self.used += count
         winner = int(np.argmin(costs))
         if costs[winner] < self.best_cost:
             self.best_cost, self.best = float(costs[winner]), unit[winner].copy()
@@ -119,17 +118,18 @@ class SearchRun:
             self._progress(self.fraction, self.best_cost)
         if self.best_cost <= self._target:
             raise _Ended(TARGET)
-        if part < len(unit):
+        if count < len(unit):
             raise _Ended(BUDGET)
         return costs
 
 
 class Search(ABC):
     """
-    A search for the minimum of a cost within bounds.
+    Base class of searches for the minimum of a cost within bounds.
 
-    Members implement `_search`, an endless loop over generations in the unit cube; the budget ends
-    it from inside `run.evaluate`. A member that returns has converged.
+    Subclasses implement `_search`, an endless loop over generations in the unit cube. When the
+    budget is used up, `run.evaluate` ends the loop by an exception. A search that returns from
+    `_search` has converged.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class Search(ABC):
     summary
         One line for tables.
     eliminates
-        Whether, as an estimator, it searches the friction shapes alone by itself.
+        Whether the estimator of the search by default searches the friction shapes only.
 
     """
 
@@ -159,31 +159,31 @@ class Search(ABC):
         stop: Callable[[], bool] | None = None,
     ) -> SearchResult:
         """
-        Search.
+        Search for the minimum of a cost within bounds.
 
         Parameters
         ----------
         cost
-            Maps a population (P, d) to costs (P,).
+            Function from a population (P, d) to its costs (P,).
         bounds
-            The box that is searched.
+            Bounds of the d parameters.
         budget
             Largest number of evaluations of the cost.
         rng
-            Source of every random draw: equal seeds give equal runs.
+            Random generator; equal seeds give equal runs.
         start
-            (d,) a point inside the bounds that is believed to be good.
+            Initial guess within the bounds, (d,).
         target
-            Ends the search when a cost is not above it.
+            Cost at or below which the search ends.
         progress
-            Called after every generation.
+            Called after each generation.
         stop
-            Asked before every generation; True ends the search.
+            Called before each generation; the search ends if it returns True.
 
         Raises
         ------
         EstimationError
-            The budget is not positive, no point has a finite cost, or the start lies outside.
+            The budget is not positive, no point has a finite cost, or the start is out of bounds.
 
         """
         if budget < 1:
@@ -197,7 +197,7 @@ class Search(ABC):
         except _Ended as end:
             status = end.status
         if not np.isfinite(run.best_cost):
-            raise EstimationError(f'the search {self.name} found no point of finite cost within '
+            raise EstimationError(f'the search {self.name} found no point with finite cost within '
                                   f'{run.used} evaluations; check the data and the bounds')
         return SearchResult(
             self.name, bounds.from_unit(run.best), run.best_cost, run.used,
@@ -209,29 +209,29 @@ class Search(ABC):
 
 
 def inside(unit: Array) -> Array:
-    """Return points moved to the nearest point of the unit cube."""
+    """Clip points (..., d) to the unit cube."""
     points: Array = np.minimum(np.maximum(unit, 0.0), 1.0)
     return points
 
 
 def draw_other_members(rng: np.random.Generator, chosen: IndexArray, size: int) -> IndexArray:
-    """Return for each chosen member of `size` another one, (len(chosen),) int, uniformly."""
+    """Return for each chosen index a different random one below `size`, (len(chosen),) int."""
     draw = rng.integers(0, size - 1, len(chosen))
     return draw + (draw >= chosen)
 
 
-def at_least(name: str, value: int, least: int) -> int:
+def check_minimum(name: str, value: int, minimum: int) -> int:
     """
-    Return a setting of a search.
+    Return a setting of a search if it is at least a minimum.
 
     Raises
     ------
     EstimationError
-        It is below the least.
+        The value is below the minimum.
 
     """
-    if value < least:
-        raise EstimationError(f'the setting {name} of a search must be at least {least}, not '
+    if value < minimum:
+        raise EstimationError(f'the setting {name} of a search must be at least {minimum}, not '
                               f'{value}')
     return value
 
@@ -241,7 +241,7 @@ SEARCHES: Registry[type[Search]] = Registry('search', {})
 
 def get_search(name: str, **settings: Any) -> Search:
     """
-    Return the search of that name.
+    Return the search with the given name and settings.
 
     Parameters
     ----------
@@ -253,9 +253,14 @@ def get_search(name: str, **settings: Any) -> Search:
     Raises
     ------
     UnknownNameError
-        There is none; the text lists those that exist.
+        No search has this name; the message lists the known ones.
     ConfigurationError
-        It has no such setting, or a value is of the wrong kind.
+        The search does not have a setting, or a value has the wrong type.
+
+    Examples
+    --------
+    >>> search = get_search('pso', size=25)
+    >>> result = search.minimise(cost, bounds, budget=10_000, rng=rng)    # doctest: +SKIP
 
     """
     built: Search = SEARCHES.build(name, settings)

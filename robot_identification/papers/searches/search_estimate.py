@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Estimates of searches: covariance, convergence and unknowns at their bounds."""
+"""Estimates from searches, with covariance, convergence status and unknowns at bounds."""
 
 from __future__ import annotations
 
@@ -20,11 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
-from robot_identification.estimation.estimator import (
-    iteratively_reweight,
-    make_found_estimate,
-    ReweightedFit,
-)
+from robot_identification.estimation.estimator import make_estimate_at, ReweightedFit
 from robot_identification.estimation.variable_projection import best_shape, project
 from robot_identification.papers.searches.bounds import Bounds
 from robot_identification.papers.searches.objective import Objective
@@ -33,22 +29,22 @@ from robot_identification.papers.searches.result import SearchResult
 from robot_identification.regression.separable import SeparableRegression
 
 ABOVE = 1.01
-"""Factor over the cost of least squares above which a search counts as not converged."""
+"""Ratio of the costs of search and least squares above which the search has not converged."""
 
 
 @dataclass(frozen=True, eq=False)
 class SearchEstimate(Estimate):
     """
-    Estimate of a search.
+    Estimate from a search.
 
     Parameters
     ----------
     search
-        Cost history and status of the search.
+        Result of the search with its history and status.
     bounds
-        Box that was searched.
+        Bounds of the unknowns.
     objective
-        Name of the objective that was minimised.
+        Name of the objective.
     at_edge
         Names of the unknowns at one of their bounds.
 
@@ -63,42 +59,42 @@ class SearchEstimate(Estimate):
 def make_search_estimate(name: str, objective: Objective, bounds: Bounds, result: SearchResult,
                          exact: bool) -> SearchEstimate:
     """
-    Return the estimate of a search, with least squares as the reference of its cost.
+    Convert the result of a search to an estimate, and compare its cost with least squares.
 
     Parameters
     ----------
     name
         Name of the estimator.
     objective
-        The cost that was minimised.
+        Objective of the search.
     bounds
-        Box that was searched.
+        Bounds of the unknowns.
     result
-        Result of the search, in all unknowns of the objective.
+        Result of the search, with values of all unknowns of the objective.
     exact
-        Whether the result is the optimum within the bounds, so that no reference is needed.
+        Whether the result is the exact optimum within the bounds; it is then not compared.
 
     """
     problem = objective.problem
     beta, shape = problem.split(result.values)
     fixed = (problem.regression if problem.linear
              else problem.regression.with_friction_shape(shape))
-    reweighted = iteratively_reweight(fixed.normal)
+    reweighted = ReweightedFit.of(fixed.normal)
     status, at_edge = OK, bounds.at_edge(result.values)
     if exact:
-        message = (f'the least cost within the bounds is {result.cost:.4g}; friction shapes '
-                   f'tried: {0 if problem.linear else result.evaluations}')
+        message = (f'the lowest cost within the bounds is {result.cost:.4g}; evaluated friction '
+                   f'shapes: {0 if problem.linear else result.evaluations}')
     else:
         best = float(objective(_least_squares(problem, reweighted, shape)[None])[0])
         message = (f'{result.message}; least squares has a cost of {best:.4g}, the search of '
                    f'{result.cost:.4g}')
         if result.cost > ABOVE * best:
             status = NOT_CONVERGED
-            message += '; give a larger budget, other bounds, or take wls'
+            message += '; use a larger budget, other bounds, or wls'
     if at_edge:
-        message += f'; at the edge of their ranges: {", ".join(at_edge)}'
-    plain = make_found_estimate(name, fixed, reweighted, beta, status,
-                                len(result.history))
+        message += f'; at a bound: {", ".join(at_edge)}'
+    plain = make_estimate_at(name, fixed, reweighted, beta, status,
+                             len(result.history))
     fields = {name: getattr(plain, name) for name in plain.__dataclass_fields__}
     if plain.status == status:
         fields['message'] = message
@@ -110,7 +106,7 @@ def make_search_estimate(name: str, objective: Objective, bounds: Bounds, result
 
 
 def _least_squares(problem: SearchProblem, reweighted: ReweightedFit, shape: Array) -> Array:
-    """Return the unknowns (d,) of least squares, with the best friction shape near `shape`."""
+    """Return the least-squares unknowns (d,); the optimisation of shapes starts at `shape`."""
     if problem.linear:
         return reweighted.solution.beta
     separable = SeparableRegression(problem.regression)

@@ -11,31 +11,31 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Particle swarms: the constant one of the ICS paper, and the standard one."""
+"""Particle swarms with the constants of the ICS paper and with standard constants."""
 
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.papers.searches.search import at_least, inside, Search, SearchRun
+from robot_identification.papers.searches.search import check_minimum, inside, Search, SearchRun
 
 
 class ParticleSwarm(Search):
     """
-    Particles drawn to their own best point and to the best of all.
+    Particle swarm optimisation with constant coefficients.
 
-    v <- w v + c r1 (own - x) + c r2 (best - x), at most `fastest` of a range in one step; a
-    particle that meets a bound stops there.
+    The velocity update is v <- w v + c r1 (own - x) + c r2 (best - x), where own is the best point
+    of the particle and best that of the swarm. A particle that reaches a bound stops there.
 
     Parameters
     ----------
     size
-        Particles.
+        Number of particles.
     inertia
-        w.
+        Inertia weight w.
     acceleration
-        c, both cognitive and social.
+        Acceleration coefficient c, both cognitive and social.
     fastest
-        Largest velocity as a part of the range.
+        Largest velocity per step as a fraction of the range.
 
     References
     ----------
@@ -50,7 +50,7 @@ class ParticleSwarm(Search):
 
     def __init__(self, size: int = 25, inertia: float = 0.5, acceleration: float = 0.2,
                  fastest: float = 0.5) -> None:
-        self.size, self.fastest = at_least('size', size, 1), fastest
+        self.size, self.fastest = check_minimum('size', size, 1), fastest
         self.inertia, self.acceleration = inertia, acceleration
 
     def _search(self, run: SearchRun) -> None:
@@ -73,15 +73,15 @@ class ParticleSwarm(Search):
 
 class StandardParticleSwarm(ParticleSwarm):
     """
-    The particle swarm with the constants that are known to converge.
+    Particle swarm with the constants of the Standard PSO 2007.
 
-    Yan et al. compare with a standard swarm whose settings (their Table 2) are lost; these are
-    those of the Standard PSO 2007 (assumed), with the same update as `ParticleSwarm`.
+    Yan et al. compare with a standard swarm. The available copy of the paper lacks its settings
+    (Table 2), so these constants are assumed. The velocity update is that of `ParticleSwarm`.
 
     Parameters
     ----------
     size
-        Particles.
+        Number of particles.
 
     References
     ----------

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Comparisons of published methods, each reproducible with one call."""
+"""Studies that repeat the comparisons of papers, each with one call."""
 
 from __future__ import annotations
 
@@ -60,6 +60,11 @@ def study_name(name: str) -> str:
     UnknownNameError
         No study or several studies match.
 
+    Examples
+    --------
+    >>> study_name('mfs')
+    'mfs_qj'
+
     """
     matches = [known for known in STUDIES if known == name] or [
         known for known in STUDIES if name and known.startswith(name)]
@@ -78,14 +83,14 @@ def run_study(name: str, *, quick: bool = False, seed: int = 0,
     name
         Key in `STUDIES`, or an unambiguous prefix.
     quick
-        Fewer runs and evaluations, as a test that the study works; its figures mean little.
+        Fewer runs and evaluations, for a test run; the results are not meaningful.
     seed
-        First seed of all random draws.
+        First random seed.
     progress
         Called with a description of the current work and the completed fraction, 0 to 1.
     tasks
-        Runs seeds, searches and arms on a cluster; in this process when None. No digit of the
-        result depends on it.
+        Cluster tasks, which compute seeds, searches and arms in parallel. None: this process
+        computes all. The result is the same.
 
     Raises
     ------

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Ding 2015: artificial bee colony on the ER-16 with linear friction."""
+"""Study of Ding et al. 2015: artificial bee colony on the ER-16 with linear friction."""
 
 from __future__ import annotations
 
@@ -45,18 +45,19 @@ from robot_identification.papers.studies.study import (
     StudyResult,
     Table,
 )
-from robot_identification.papers.studies.verdict import Claim, judge
+from robot_identification.papers.studies.verdict import Claim, evaluate_claim
 
 FRICTION, SOURCES = 'coulomb_viscous', 25
 ITERATIONS = (10, 25, 50, 100, 200)
 CONVERGED = 1.01
-"""Cost over the last one at which the colony is said to have converged."""
+"""Ratio to the final cost at which the colony counts as converged."""
 
 PUBLISHED = Table(
     'Published results (measured ER-16, not comparable in value)',
     ('method', 'cost (9)', *CORRELATIONS),
     (('ABC', 0.3182, 0.9533, 0.9856, 0.9801, 0.9272, 0.9534, 0.9606),), PAPER,
-    'Converged after 50 iterations. The values of its Table 2 (identified parameters) are lost.')
+    'The paper reports convergence after 50 iterations. The values of its Table 2 (identified '
+    'parameters) are missing in our copy.')
 CONTESTANTS = (('ABC', 'abc'), ('GA', 'ga'), ('GA, binary', 'binary_ga'), ('PSO', 'pso'),
                ('SPSO', 'spso'), ('differential evolution', 'differential_evolution'),
                ('CMA-ES', 'cma_es'))
@@ -64,13 +65,13 @@ CONTESTANTS = (('ABC', 'abc'), ('GA', 'ga'), ('GA, binary', 'binary_ga'), ('PSO'
 
 def abc_er16(options: StudyOptions) -> StudyResult:
     """
-    Identify base and linear friction parameters with a bee colony and compare it with others.
+    Identify the ER-16 with linear friction by an artificial bee colony and other searches.
 
     Parameters
     ----------
     options
-        Options of the run. `quick`: two runs of 2000 evaluations. `seed`: seed of the arm, and the
-        first of the searches.
+        Options of the study. `quick`: two runs of 2000 evaluations. `seed`: seed of the arm, and
+        first seed of the searches.
 
     References
     ----------
@@ -81,7 +82,7 @@ def abc_er16(options: StudyOptions) -> StudyResult:
     runs, budget, arms = (2, 2000, 1) if options.quick else (15, 20_000, 8)
     options.progress('designing and executing the motion', 0.0)
     experiment = Experiment.build(options.quick, options.seed)
-    tables, claims, found = [], [], {}
+    tables, claims, outcomes = [], [], {}
     for chain, label in ((ABC, "the paper's signal chain"), (OURS, 'our signal chain')):
         through = experiment.with_chain(chain)
         problem, bounds = through.problem(FRICTION)
@@ -93,8 +94,8 @@ def abc_er16(options: StudyOptions) -> StudyResult:
         square = through.least_squares(FRICTION)
         tables.append(_table(through, results, square, cost, label))
         claims += _claims(through, results, cost, square, label)
-        found[label] = (results, square, problem, bounds)
-    results, square, problem, bounds = found["the paper's signal chain"]
+        outcomes[label] = (results, square, problem, bounds)
+    results, square, problem, bounds = outcomes["the paper's signal chain"]
     chains = compare_chains(experiment.build_arms(options.seed, arms), 'abc', FRICTION,
                             options.stage(0.75, 0.9))
     algebra = compare_with_searches(FRICTION, problem, bounds, budget, options.stage(0.9, 1.0))
@@ -106,8 +107,10 @@ def abc_er16(options: StudyOptions) -> StudyResult:
                   'unknowns': problem.dimension, 'rows of a joint': len(printed.fit),
                   'condition number of the excitation':
                       experiment.motions[0].condition_number},
-        assumptions=(*ASSUMPTIONS, '25 food sources, limit = sources times unknowns',
-                     'joint weights of one in the cost'),
+        assumptions=(
+            *ASSUMPTIONS, '25 food sources; the number of trials without improvement after which '
+            'a source is abandoned is 25 times the number of unknowns',
+            'all joints have the weight 1 in the cost'),
         tables=(*tables, PUBLISHED, _convergence(results), chains[0],
                 tabulate_parameters(printed, FRICTION, {
                     'ABC, best run': best_run(results['ABC']).values, 'least squares': square}),
@@ -128,17 +131,17 @@ def _table(experiment: Experiment, results: Runs, square: Array, cost: MeanAbsol
         rows.append((name, float(np.median(costs)), min(costs),
                      *experiment.correlations(FRICTION, best_run(runs).values),
                      float(np.median([r.seconds for r in runs])),
-                     '-' if name == 'ABC' else judge('', abc, costs).p))
+                     '-' if name == 'ABC' else evaluate_claim('', abc, costs).p))
     rows.append(('least squares', float(cost(square[None])[0]), '-',
                  *experiment.correlations(FRICTION, square), '-', '-'))
     return Table(f'Cost (9) and correlations of the best run, {label}', (
         'method', 'median cost [N m]', 'best cost [N m]', *CORRELATIONS, 'seconds a run',
         'p against ABC'), tuple(rows),
-        note='p is of the rank-sum test. Validation: a three-harmonic motion.')
+        note='p: rank-sum test against ABC. Validation: a motion with three harmonics.')
 
 
 def _costs_after(results: Runs, iteration: int) -> Array:
-    """Return the cost (runs,) of each run of the colony after an iteration."""
+    """Return the lowest cost of each ABC run after a number of iterations, (runs,)."""
     evaluations = SOURCES * (2 * iteration + 1)
     return np.array([r.history[np.searchsorted(r.history[:, 0], evaluations), 1]
                      if r.history[-1, 0] > evaluations else r.cost for r in results['ABC']])
@@ -148,17 +151,18 @@ def _convergence(results: Runs) -> Table:
     last = np.array([r.cost for r in results['ABC']])
     rows = [(float(n), *(float(x) for x in np.percentile(
         _costs_after(results, n) / last, (25, 50, 75)))) for n in ITERATIONS]
-    return Table('Convergence of the bee colony: cost over the last one of the run', (
+    return Table('Convergence of the bee colony: cost relative to the final cost of the run', (
         'iteration', 'lower quartile', 'median', 'upper quartile'), tuple(rows),
-        note='An iteration costs two evaluations a food source. The paper says that it has '
-             'converged after 50.')
+        note='An iteration takes two evaluations for each food source. The paper reports '
+             'convergence after 50 iterations.')
 
 
 def _converged(results: Runs) -> Claim:
     last = np.array([r.cost for r in results['ABC']])
-    return judge(f'the bee colony converges within 50 iterations (to {CONVERGED - 1:.0%} of its '
-                 f'last cost)', _costs_after(results, 50) / last, CONVERGED,
-                 'cost after 50 iterations over the last one')
+    return evaluate_claim(
+        f'the bee colony converges within 50 iterations (to within {CONVERGED - 1:.0%} of '
+        f'its final cost)', _costs_after(results, 50) / last, CONVERGED,
+        'cost after 50 iterations relative to the final cost')
 
 
 def _reversals(experiment: Experiment, results: Runs,
@@ -169,21 +173,24 @@ def _reversals(experiment: Experiment, results: Runs,
         for label, values in estimates.items()]
     return tabulate_reversals(
         'of the validation', ('method',), rows,
-        note='The paper notes errors at velocity reversals; with linear friction they remain.')
+        note='The paper mentions errors at velocity reversals; linear friction leaves them.')
 
 
 def _claims(experiment: Experiment, results: Runs, cost: MeanAbsolute, square: Array,
             label: str) -> list[Claim]:
     abc = [r.cost for r in results['ABC']]
     worst = [-min(experiment.correlations(FRICTION, r.values)[3:]) for r in results['ABC']]
-    claims = [judge(f'ABC identifies a model that predicts a motion that was not fitted: smallest '
-                    f'correlation above 0.92, as published ({label})', worst, -0.92,
-                    'the negative of the smallest validation correlation of each run')]
-    claims += [judge(f'ABC ends at a lower cost than {other} (the paper cites this of other '
-                     f'problems)', abc, [r.cost for r in results[other]], 'cost (9) [N m]')
+    claims = [evaluate_claim(
+        f'ABC identifies a model that predicts a validation motion: all correlations '
+        f'above 0.92, as published ({label})', worst, -0.92,
+        'negative of the smallest validation correlation of each run')]
+    claims += [evaluate_claim(
+        f'ABC ends at a lower cost than {other} (the paper cites this for other '
+        f'problems)', abc, [r.cost for r in results[other]], 'cost (9) [N m]')
                for other in ('GA', 'PSO', 'differential evolution') if other in results]
-    claims.append(judge(f"least squares does no worse than the bee colony on the colony's own "
-                        f'cost ({label})', float(cost(square[None])[0]), abc,
-                        'cost (9) [N m] of least squares, in milliseconds and without bounds, '
-                        'and of the colony', ours=True))
+    claims.append(evaluate_claim(
+        f'the least-squares estimate has a cost no higher than that of the bee colony '
+        f'({label})', float(cost(square[None])[0]), abc,
+        'cost (9) [N m], which the colony minimises; least squares takes milliseconds '
+        'and has no bounds', ours=True))
     return claims

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Yan 2015: particle swarm with PID and elitist learning on a two-link arm with a payload."""
+"""Study of Yan et al. 2015: ELPIDSO particle swarm on a two-link arm with a payload."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ from robot_identification.papers.studies.two_link import (
     simulate_two_link,
     TwoLinkData,
 )
-from robot_identification.papers.studies.verdict import Claim, judge
+from robot_identification.papers.studies.verdict import Claim, evaluate_claim
 
 TRUE = np.array([6.7333, 3.4, 3.0, 0.0])
 NAMES = ('alpha', 'beta', 'epsilon', 'eta')
 FIT, CHECK = (0.25, 0.5, 1.0, 2.0, 4.0), (5.0, 5.5, 6.0)
 RUNS = 10
 SHOWN = 1.0
-"""rho of the plots, of the wide range of eta and of the comparison with linear algebra."""
+"""Frequency rho [Hz] for plots, the wide range of eta and the comparison with least squares."""
 QUARTILES = (25, 50, 75)
 
 PUBLISHED = Table(
-    'Published finding (the numbers of its Tables 3 to 9 are lost)',
+    'Published finding (the numbers of Tables 3 to 9 are missing in our copy)',
     ('method', 'fitness (3) and error of the torques'),
     (('ELPIDSO', 'best'), ('SPSO', 'second'), ('GA', 'third'),
      ('LS', 'worst, though better than GA and SPSO in alpha, beta and epsilon')), PAPER)
@@ -61,12 +61,12 @@ PUBLISHED = Table(
 
 def elpidso_2link(options: StudyOptions) -> StudyResult:
     """
-    Compare LS, GA, SPSO and ELPIDSO, as the paper does, and differential evolution and CMA-ES.
+    Compare least squares, GA, SPSO, ELPIDSO, differential evolution and CMA-ES.
 
     Parameters
     ----------
     options
-        Options of the run. `quick`: two runs of 3000 evaluations. `seed`: the first seed.
+        Options of the study. `quick`: two runs of 3000 evaluations. `seed`: first seed.
 
     References
     ----------
@@ -90,10 +90,10 @@ def elpidso_2link(options: StudyOptions) -> StudyResult:
                 _contestants(budget), data[rho], bounds, runs,
                 options.stage(first, last, f'eta range {kind}, rho {rho:g}'),
                 target=_optimum(data[rho], bounds) * (1 + 1e-9) + 1e-18, run=_run)
-    least: dict[float, Array] = {
+    least_squares: dict[float, Array] = {
         rho: np.asarray(np.linalg.lstsq(data[rho].rows, data[rho].target, rcond=None)[0],
                         dtype=np.float64) for rho in FIT}
-    return _report(data, ranges, results, least, runs, budget, options)
+    return _report(data, ranges, results, least_squares, runs, budget, options)
 
 
 def _contestants(budget: int) -> tuple[Contestant, ...]:
@@ -107,7 +107,7 @@ def _contestants(budget: int) -> tuple[Contestant, ...]:
 
 def _run(contestant: Contestant, seed: int, data: TwoLinkData, bounds: Bounds,
          target: float) -> SearchResult:
-    """Run a search; ELPIDSO, whose particles move one after another, in its compiled form."""
+    """Run a search; ELPIDSO, which moves one particle at a time, uses its compiled form."""
     if contestant.search == ElitistPidSwarm.name:
         return minimise_quadratic(data.factor / np.sqrt(len(data.t)), bounds, contestant.budget,
                                   np.random.default_rng(seed), target=target)
@@ -115,7 +115,7 @@ def _run(contestant: Contestant, seed: int, data: TwoLinkData, bounds: Bounds,
 
 
 def _bounded(data: TwoLinkData, bounds: Bounds) -> SearchResult:
-    """Return bounded least squares, which is exact."""
+    """Compute the exact optimum within the bounds by bounded least squares."""
     began = time.perf_counter()
     values = Box(bounds.lower, bounds.upper).solve(data.factor[:, :4], data.factor[:, 4])
     cost = float(data(values[None])[0])
@@ -129,46 +129,47 @@ def _optimum(data: TwoLinkData, bounds: Bounds) -> float:
 
 def _report(data: dict[float, TwoLinkData], ranges: dict[str, Bounds],
             results: dict[str, dict[float, dict[str, list[SearchResult]]]],
-            least: dict[float, Array], runs: int, budget: int,
+            least_squares: dict[float, Array], runs: int, budget: int,
             options: StudyOptions) -> StudyResult:
     paper = results['paper']
     labels = tuple(paper[FIT[0]])
     tables = []
     for rho in FIT:
         optimum = _optimum(data[rho], ranges['paper'])
-        least_cost = float(data[rho](least[rho][None])[0])
+        least_cost = float(data[rho](least_squares[rho][None])[0])
         rows: list[tuple[str | float, ...]] = [(
-            'LS', *_floats(least[rho]), least_cost, *('-',) * 8)]
+            'LS', *_floats(least_squares[rho]), least_cost, *('-',) * 8)]
         for label in labels:
-            found = paper[rho][label]
-            costs = np.array([r.cost for r in found])
-            against = judge('', [r.cost for r in paper[rho]['ELPIDSO']], costs)
-            rows.append((label, *_floats(np.mean([r.values for r in found], axis=0)),
+            of_label = paper[rho][label]
+            costs = np.array([r.cost for r in of_label])
+            against = evaluate_claim('', [r.cost for r in paper[rho]['ELPIDSO']], costs)
+            rows.append((label, *_floats(np.mean([r.values for r in of_label], axis=0)),
                          float(costs.mean()), float(costs.std()),
                          *_floats(np.percentile(costs / optimum - 1, (0, *QUARTILES, 100))),
-                         float(np.median([r.evaluations for r in found])),
+                         float(np.median([r.evaluations for r in of_label])),
                          '-' if label == 'ELPIDSO' else against.p))
         tables.append(Table(
             f'rho = {rho:g}: {runs} runs of at most {budget} evaluations', (
                 'method', *NAMES, 'fitness (3)', 'deviation', 'least excess', 'lower quartile',
                 'median excess', 'upper quartile', 'largest excess', 'median evaluations',
                 'p against ELPIDSO'),
-            tuple(rows), note='True values 6.7333, 3.4, 3, 0. Parameters and fitness: means, and '
-            'deviation of the fitness, as the paper prints them. Excess: of the fitness over the '
-            'optimum within the bounds, relative; its distribution has a heavy tail, so a mean '
-            'says little. Searches end when they are within 1e-9 of the optimum. p: rank-sum '
-            'test.'))
+            tuple(rows), note='True values: 6.7333, 3.4, 3, 0. Parameters and fitness are means '
+            'over the runs; deviation is the standard deviation of the fitness, as in the paper. '
+            'Excess: relative difference of the fitness from the optimum within the bounds; '
+            'quartiles are shown because its distribution has a heavy tail. Searches end within '
+            'a relative 1e-9 of the optimum. p: rank-sum test.'))
     wide = results['wide'][SHOWN]
     bare: list[tuple[str | float, ...]] = [
-        ('LS', *_floats(least[SHOWN]), float(data[SHOWN](least[SHOWN][None])[0]))]
-    for label, found in wide.items():
-        bare.append((label, *_floats(np.mean([r.values for r in found], axis=0)),
-                     float(np.mean([r.cost for r in found]))))
+        ('LS', *_floats(least_squares[SHOWN]), float(data[SHOWN](least_squares[SHOWN][None])[0]))]
+    for label, of_label in wide.items():
+        bare.append((label, *_floats(np.mean([r.values for r in of_label], axis=0)),
+                     float(np.mean([r.cost for r in of_label]))))
     tables.append(Table(
         'rho = 1, eta searched in [-5, 5]', ('method', *NAMES, 'fitness (3)'),
         tuple(bare),
-        note='In the paper the true eta = 0 lies on its bound, which clipping finds for free.'))
-    tables += [_validation(data, paper, least, labels), PUBLISHED]
+        note='In the paper the true eta = 0 is a bound, so clipping to the bounds already finds '
+             'it.'))
+    tables += [_validation(data, paper, least_squares, labels), PUBLISHED]
     one = data[SHOWN]
     algebra = compare_solver(
         f'rho = {SHOWN:g}, 4 unknowns', 'bounded least squares', one, ranges['paper'],
@@ -180,15 +181,15 @@ def _report(data: dict[float, TwoLinkData], ranges: dict[str, Bounds],
         settings={'runs': runs, 'evaluations': budget, 'population': 20,
                   'first seed': options.seed, **SETTINGS},
         assumptions=(
-            'start level and at rest, 10 s at 100 Hz (lost in the paper)',
+            'the arm starts horizontal and at rest; 10 s at 100 Hz (missing in our copy)',
             'white noise of 0.01 N m on the measured torques; states are exact',
             'm1 = 1, l1 = 1, lc1 = 0.5, I1 = 1/12, me = 3, lce = 1, Ie = 0.4, which give the '
             "paper's lambda", 'joints turn without end stops',
-            'PID gains, bounds of velocity and position, first velocities of ELPIDSO; GA '
-            'operators and SPSO constants (see the searches)',
-            'evaluations of mutations count, so ELPIDSO makes a few generations less than 15 000'),
+            'PID gains, velocity and position bounds and initial velocities of ELPIDSO, operators '
+            'of GA and constants of SPSO (see their classes)',
+            'mutations count as evaluations, so ELPIDSO runs a few generations less than 15 000'),
         tables=(*tables, *algebra.tables),
-        claims=(*_claims(data, ranges, paper, least, labels), *algebra.claims),
+        claims=(*_claims(data, ranges, paper, least_squares, labels), *algebra.claims),
         plots=(plot_convergence('Fitness of the median run, rho = 1', 'fitness (3) [(N m)^2]',
                                 paper[SHOWN]), _torque_plot(data, paper), *algebra.plots),
         quick=options.quick)
@@ -199,11 +200,11 @@ def _floats(values: Array) -> tuple[float, ...]:
 
 
 def _validation(data: dict[float, TwoLinkData], paper: dict[float, dict[str, list[SearchResult]]],
-                least: dict[float, Array], labels: tuple[str, ...]) -> Table:
-    """Return accumulated relative errors (31) on the frequencies that were not fitted."""
+                least_squares: dict[float, Array], labels: tuple[str, ...]) -> Table:
+    """Return a table of accumulated relative errors (31) at frequencies that were not fitted."""
     rows = []
     for label in ('LS', *labels):
-        values = np.mean([least[rho] if label == 'LS' else
+        values = np.mean([least_squares[rho] if label == 'LS' else
                           np.mean([r.values for r in paper[rho][label]], axis=0)
                           for rho in FIT], axis=0)
         row: list[str | float] = [label]
@@ -214,33 +215,35 @@ def _validation(data: dict[float, TwoLinkData], paper: dict[float, dict[str, lis
         rows.append(tuple(row))
     heads = tuple(f'rho {rho:g}, joint {j}' for rho in CHECK for j in (1, 2))
     return Table('Accumulated relative torque error on other frequencies', ('method', *heads),
-                 tuple(rows), note='Against the clean torque less its known part, with the mean '
-                 'of the parameters over rho (assumed).')
+                 tuple(rows), note='Reference: torque without noise and without its known part. '
+                 'Parameters: mean over rho (assumed).')
 
 
 def _claims(data: dict[float, TwoLinkData], ranges: dict[str, Bounds],
-            paper: dict[float, dict[str, list[SearchResult]]], least: dict[float, Array],
+            paper: dict[float, dict[str, list[SearchResult]]], least_squares: dict[float, Array],
             labels: tuple[str, ...]) -> tuple[Claim, ...]:
     claims = []
     for rho in FIT:
         optimum = _optimum(data[rho], ranges['paper'])
         excess = {label: [r.cost / optimum - 1 for r in paper[rho][label]] for label in labels}
-        claims += [judge(f'{better} ends at a lower fitness than {worse}, rho = {rho:g}',
-                         excess[better], excess[worse], 'relative excess over the optimum')
+        claims += [evaluate_claim(
+            f'{better} ends at a lower fitness than {worse}, rho = {rho:g}',
+            excess[better], excess[worse], 'relative excess over the optimum')
                    for better, worse in (('ELPIDSO', 'SPSO'), ('SPSO', 'GA'))]
-        claims.append(judge(
-            f'CMA-ES, from a library, ends at a lower fitness than ELPIDSO, rho = {rho:g}',
+        claims.append(evaluate_claim(
+            f'CMA-ES (package cma) ends at a lower fitness than ELPIDSO, rho = {rho:g}',
             excess['CMA-ES'], excess['ELPIDSO'], 'relative excess over the optimum', ours=True))
     work = {label: [r.evaluations for rho in FIT for r in paper[rho][label]] for label in labels}
-    ratios = [r.cost / float(data[rho](least[rho][None])[0])
+    ratios = [r.cost / float(data[rho](least_squares[rho][None])[0])
               for rho in FIT for r in paper[rho]['ELPIDSO']]
     return (
         *claims,
-        judge('ELPIDSO needs fewer evaluations than SPSO', work['ELPIDSO'], work['SPSO'],
-              'until within 1e-9 of the optimum, or to the end'),
-        judge('LS has a worse fitness than ELPIDSO', ratios, 1.0,
-              'fitness of ELPIDSO over that of LS, which minimises the convex quadratic (3) '
-              'exactly: without bounds no search can be below it'))
+        evaluate_claim('ELPIDSO needs fewer evaluations than SPSO', work['ELPIDSO'], work['SPSO'],
+                       'evaluations until within 1e-9 of the optimum, or in all'),
+        evaluate_claim(
+            'LS has a worse fitness than ELPIDSO', ratios, 1.0,
+            'fitness of ELPIDSO relative to LS, which minimises the convex quadratic (3) '
+            'exactly, so no search can reach a lower fitness'))
 
 
 def _torque_plot(data: dict[float, TwoLinkData],
@@ -252,5 +255,5 @@ def _torque_plot(data: dict[float, TwoLinkData],
              ('ELPIDSO, joint 1', check.t, predicted[:, 0]),
              ('measured, joint 2', check.t, check.target.reshape(-1, 2)[:, 1]),
              ('ELPIDSO, joint 2', check.t, predicted[:, 1]))
-    return Plot(f'Torques at rho = {CHECK[0]:g}, less the known part', 'time [s]',
+    return Plot(f'Torques at rho = {CHECK[0]:g} without the known part', 'time [s]',
                 'torque [N m]', lines)

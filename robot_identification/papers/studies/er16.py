@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The ER-16 of the ABC and ICS papers: its motions, its data, its unknowns, the signal chains."""
+"""Simulated ER-16 of the ABC and ICS papers, with motions, signal chains and unknowns."""
 
 from __future__ import annotations
 
@@ -37,42 +37,45 @@ from robot_identification.signals import process, Samples
 from robot_identification.simulation import Plant, PlantOptions, simulate, SimulatedRun
 
 PERIOD, HARMONICS = 25.0, 5
-RECORDED = 1000.0    # [Hz], of the simulated recording and of the ABC paper
-KEPT = 25.0          # [Hz]; rows that enter a fit, the motion ends at 0.2 Hz
+RECORDED = 1000.0    # [Hz] rate of the simulated recording, as in the ABC paper
+KEPT = 25.0          # [Hz] rate of the fitted rows; the motion has no frequency above 0.2 Hz
 REVERSAL = 0.05
-"""Rows slower than this [rad/s] at a joint are near its reversal."""
+"""[rad/s] joint speed below which a row counts as near a reversal."""
 JOINTS = (1, 2, 3)
 CORRELATIONS = tuple(f'{kind} {j}' for kind in ('fit', 'validation') for j in JOINTS)
 ASSUMPTIONS = (
-    'a representative geometry of the ER-16: the papers lost their tables',
-    'the plant: inertias up to 20 % from the URDF, Coulomb and viscous friction of 5 to 10 % of '
-    'the rated torque each, Stribeck excess of 30 % below 0.1 rad/s, 17-bit encoders, 2 ms '
-    'delay, torque noise of 1 % of the rated torque, a joint controller of 15 Hz; MuJoCo moves it',
-    'our own five-harmonic motion within Table 1, base frequency 0.04 Hz: the printed '
-    'coefficients break the accelerations of Table 1, and 0.05 Hz is not a period of 25 s',
-    '25 unknowns with linear and 31 with atan friction where the papers have 21 and 30: rotor '
-    'inertia is identified (the papers take it from the maker) and friction has an offset',
-    'search scopes: 60 % of the URDF scale, friction up to the torque of the joint (Tables lost)',
-    f'of data sampled faster than {KEPT:g} Hz every so many-th row enters the fit, after all '
+    'a representative geometry of the ER-16, whose tables are missing in our copies of the papers',
+    'the plant, simulated by MuJoCo: inertias up to 20 % from the URDF, Coulomb and viscous '
+    'friction of 5 to 10 % of the rated torque each, Stribeck excess of 30 % below 0.1 rad/s, '
+    '17-bit encoders, 2 ms delay, torque noise of 1 % of the rated torque, and a joint controller '
+    'with a bandwidth of 15 Hz',
+    'our own motion with five harmonics of 0.04 Hz within the limits of Table 1: the printed '
+    'coefficients exceed its acceleration limits, and the printed 0.05 Hz contradicts the period '
+    'of 25 s',
+    '25 unknowns with linear friction and 31 with atan friction, 21 and 30 in the papers: here '
+    "rotor inertia is identified (the papers use the manufacturer's) and friction has an offset",
+    "search ranges: 60 % of the URDF's scale, friction up to the torque of the joint (the papers' "
+    'tables are missing in our copies)',
+    f'data sampled faster than {KEPT:g} Hz is thinned to that rate for the fit, after all '
     f'smoothing and differentiation')
 
 
 @dataclass(frozen=True)
 class SignalChain:
     """
-    How samples are made of a recording.
+    Signal processing from a recording to samples.
 
     Parameters
     ----------
     label
-        In tables.
+        Name in tables.
     rate
-        Rate at which the recording is read [Hz].
+        Sampling rate at which the recording is read [Hz].
     passes
-        Passes of the five-point smoothing over positions and torques, (15).
+        Number of passes of five-point smoothing of positions and torques, equation (15).
     method
-        Velocities and accelerations: 'low-pass' (Butterworth, cut-off from the data), 'fit' (least
-        squares by the Fourier series) or 'DFT' (excited lines times j w and -w^2).
+        Differentiation: 'low-pass' (Butterworth, cut-off from the data), 'fit' (least-squares fit
+        of a Fourier series) or 'DFT' (spectral lines times j w and -w^2).
 
     """
 
@@ -82,10 +85,10 @@ class SignalChain:
     method: str
 
     def samples(self, run: SimulatedRun, arm: Arm, harmonics: int) -> Samples:
-        """Return the samples of one period."""
+        """Return the processed samples of a simulated recording of one period."""
         if self.method == 'low-pass':
-            whole = process(run.recording, arm, decimation_cutoff=np.inf)
-            t, q, v, a, tau = whole.t, whole.q, whole.v, whole.a, whole.tau
+            samples = process(run.recording, arm, decimation_cutoff=np.inf)
+            t, q, v, a, tau = samples.t, samples.q, samples.v, samples.a, samples.tau
         else:
             rows = slice(0, round(PERIOD * RECORDED), round(RECORDED / self.rate))
             t = run.recording.t[rows]
@@ -119,13 +122,13 @@ class Experiment:
     Parameters
     ----------
     arm
-        Its first three joints.
+        Arm with the first three joints of the ER-16.
     motions
-        Five harmonics to fit, three to check.
+        Excitation with five harmonics, and validation motion with three.
     runs
-        Runs of the two motions.
+        Simulated runs of the two motions.
     chain
-        How samples to fit are made; those to check are made in our way.
+        Signal chain of the fitted samples; that of validation samples is always `OURS`.
 
     """
 
@@ -137,7 +140,7 @@ class Experiment:
     @classmethod
     def build(cls, quick: bool, seed: int, motions: tuple[Excitation, Excitation] | None = None,
               ) -> Experiment:
-        """Design the motions where none are given, and move the arm of that seed."""
+        """Simulate one arm, given by its seed; design the motions if they are None."""
         arm = load_arm('er16')
         if motions is None:
             first, other = (design(arm, kind='ffs', period=PERIOD, harmonics=harmonics,
@@ -150,7 +153,7 @@ class Experiment:
         return cls(arm, motions, (one, two))
 
     def build_arms(self, seed: int, arms: int) -> list[Experiment]:
-        """Return `arms` experiments on the same motions, this one first."""
+        """Return this experiment and experiments of further arms on the same motions."""
         return [self, *(Experiment.build(True, seed + k, self.motions) for k in range(1, arms))]
 
     def with_chain(self, chain: SignalChain) -> Experiment:
@@ -159,39 +162,39 @@ class Experiment:
 
     @cached_property
     def fit(self) -> Samples:
-        """Samples to fit."""
+        """Samples of the excitation, for the fit."""
         return self.chain.samples(self.runs[0], self.arm, HARMONICS)
 
     @cached_property
     def check(self) -> Samples:
-        """Samples to validate on."""
+        """Samples of the validation motion."""
         return OURS.samples(self.runs[1], self.arm, 3)
 
     def problem(self, friction: str, ranges: str = 'urdf') -> tuple[SearchProblem, Bounds]:
-        """Return the unknowns of the fit with a friction model, and the box that is searched."""
+        """Return the search problem for a friction model, and the bounds of its unknowns."""
         problem = SearchProblem(build_regression(self.arm, [self.fit], friction))
         return problem, search_bounds(problem, ranges)
 
     def prediction(self, friction: str, values: Array, samples: Samples) -> Array:
-        """Return the torques (N, n) that unknowns (d,) predict for samples."""
+        """Return predicted torques (N, n) [N m] of samples for unknowns (d,)."""
         problem = SearchProblem(build_regression(self.arm, [samples], friction))
         predicted: Array = samples.tau - problem.residuals(values)
         return predicted
 
     def correlations(self, friction: str, values: Array) -> tuple[float, ...]:
-        """Return the correlation coefficients of each joint, of the fit and of the validation."""
+        """Return each joint's correlation of measured and predicted torque: fit, validation."""
         return tuple(float(x) for samples in (self.fit, self.check) for x in correlations(
             samples.tau, self.prediction(friction, values, samples)))
 
     def near_reversals(self, friction: str, values: Array, samples: Samples) -> tuple[float, ...]:
-        """Return RMS errors of each joint near its reversals, then elsewhere, (2 n,) [N m]."""
+        """Return RMS torque errors of each joint near reversals, then elsewhere, (2 n,) [N m]."""
         error = samples.tau - self.prediction(friction, values, samples)
         slow = np.abs(samples.v) < REVERSAL
         return tuple(float(np.sqrt(np.mean(error[rows, j] ** 2)))
                      for mask in (slow, ~slow) for j, rows in enumerate(mask.T))
 
     def least_squares(self, friction: str) -> Array:
-        """Return the unknowns (d,) of least squares, by variable projection over shapes."""
+        """Return the least-squares unknowns (d,); variable projection finds friction shapes."""
         estimate = get_estimator('ols').fit(build_regression(self.arm, [self.fit], friction))
         shape = estimate.base.structure.shape
         return np.append(estimate.values, np.log(shape.ravel()))

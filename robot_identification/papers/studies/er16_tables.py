@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Tables and plots that the studies on the ER-16 share."""
+"""Tables and plots of the studies on the ER-16."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.papers.studies.er16 import Experiment, JOINTS, OURS, REVERSAL, STEPS
 from robot_identification.papers.studies.study import correlations, Plot, StudyOptions, Table
-from robot_identification.papers.studies.verdict import Claim, judge
+from robot_identification.papers.studies.verdict import Claim, evaluate_claim
 
 REVERSAL_HEADS = tuple(f'{where}, joint {j}' for where in ('near', 'elsewhere') for j in JOINTS)
 
 
 def tabulate_reversals(data: str, heads: tuple[str, ...],
                        rows: Sequence[tuple[str | float, ...]], note: str = '') -> Table:
-    """Return a table of RMS errors near reversals and elsewhere, `Experiment.near_reversals`."""
+    """Return a table of RMS torque errors near reversals and elsewhere."""
     return Table(f'RMS torque error [N m] {data} near reversals (below {REVERSAL:g} rad/s) and '
                  'elsewhere', (*heads, *REVERSAL_HEADS), tuple(rows), note=note)
 
 
 def plot_torques(experiment: Experiment, friction: str, values: Array,
                  label: str) -> tuple[Plot, ...]:
-    """Return measured and predicted torques of the validation motion, one plot for each joint."""
+    """Return plots of measured and predicted torques of the validation motion for each joint."""
     check = experiment.check
     predicted = experiment.prediction(friction, values, check)
     return tuple(Plot(f'Validation torque of joint {j}, {label}', 'time [s]', 'torque [N m]', (
@@ -45,7 +45,7 @@ def plot_torques(experiment: Experiment, friction: str, values: Array,
 
 def tabulate_parameters(experiment: Experiment, friction: str,
                         estimates: Mapping[str, Array]) -> Table:
-    """Return the estimates of the base parameters, and the true values where they exist."""
+    """Return a table of estimated base parameters, with true values of inertial ones."""
     problem, _ = experiment.problem(friction)
     truth = experiment.runs[0].plant.truth
     structure = problem.structure
@@ -67,12 +67,12 @@ def tabulate_parameters(experiment: Experiment, friction: str,
 def compare_chains(experiments: Sequence[Experiment], paper: str, friction: str,
                    options: StudyOptions) -> tuple[Table, tuple[Claim, ...]]:
     """
-    Return validation errors for each step of a paper's signal chain, and a claim about ours.
+    Compare validation errors of a paper's signal chain, its variants and the chain `OURS`.
 
     Parameters
     ----------
     experiments
-        One for each arm.
+        One experiment for each arm.
     paper
         Key in `STEPS`.
     friction
@@ -98,16 +98,16 @@ def compare_chains(experiments: Sequence[Experiment], paper: str, friction: str,
             smallest[chain.label].append(float(correlations(check.tau, predicted).min()))
             counts[chain.label] = len(chained.fit)
     table = Table(
-        f'What each step of the signal chain is worth: least squares, {friction} friction, '
-        f'{arms} arms', ('chain', 'rows of a joint', 'RMS error of the validation, part of the '
-                         'rated torque', 'largest of an arm', 'smallest correlation'),
+        f'Effect of each step of the signal chain: least squares, {friction} friction, '
+        f'{arms} arms', ('chain', 'rows of a joint', 'RMS validation error relative to the '
+                         'rated torque', 'largest error of an arm', 'smallest correlation'),
         tuple((label, float(counts[label]), float(np.median(rms)), max(rms),
                float(np.median(smallest[label]))) for label, rms in errors.items()),
-        note='Medians over the arms. Each row of the table changes one step of the chain as '
-             'printed, the last all of them; the validation motion is always processed in our '
-             'way.')
+        note="Medians over the arms, except for the largest error. First row: the paper's chain; "
+             'each further row changes one step of it, and the last row is our chain. Validation '
+             'motions are always processed with our chain.')
     printed = STEPS[paper][0].label
-    return table, (judge(
-        f'our signal chain predicts another motion better than that of the paper '
-        f'({printed.split(":")[0]})', errors[OURS.label], errors[printed],
-        'RMS error over the rated torque', paired=True, ours=True),)
+    return table, (evaluate_claim(
+        f'models from our signal chain predict another motion better than models from that of '
+        f'the {printed.split(":")[0]}', errors[OURS.label], errors[printed],
+        'RMS error relative to the rated torque', paired=True, ours=True),)

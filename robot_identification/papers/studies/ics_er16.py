@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Ding and Li: improved cuckoo search against CS and PSO, nonlinear friction, ER-16."""
+"""Study of Ding et al. 2018: improved cuckoo search on the ER-16 with nonlinear friction."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ from robot_identification.papers.studies.study import (
     StudyResult,
     Table,
 )
-from robot_identification.papers.studies.verdict import Claim, judge
+from robot_identification.papers.studies.verdict import Claim, evaluate_claim
 
 NEST, ITERATIONS, FRICTION = 25, 200, 'atan'
-BEST_OF = 3    # runs of which the paper prints the best
+BEST_OF = 3    # the paper prints the best of this many runs
 PUBLISHED = Table(
     'Published results (measured ER-16, not comparable in value)',
     ('method', 'cost (11)', 'correlation 1', 'correlation 2', 'correlation 3'),
@@ -67,19 +67,19 @@ PUBLISHED_PARAMETERS = Table(
          ('Izz2', 44.5863), ('m2 rx2', 32.1287), ('m2 ry2', 5.4040), ('Ixx3', 3.1263),
          ('Ixy3', 1.9361), ('Ixz3', 0.4849), ('Iyz3', 0.6900), ('Izz3', 11.7725),
          ('m3 rx3', 5.1317), ('m3 ry3', 10.3145)))), PAPER,
-    'Viscous friction of joint 2 is negative, and its Coulomb friction too: a model that gives '
-    'energy at speed. What atan and sgn share, these data do not tell apart.')
+    'Viscous and Coulomb friction of joint 2 are negative, so the model generates energy at high '
+    'speed. The data cannot separate the atan term from the Coulomb term.')
 
 
 def ics_er16(options: StudyOptions) -> StudyResult:
     """
-    Repeat the comparison of ICS, CS and PSO on the cost (11) with atan friction.
+    Compare improved cuckoo search (ICS), cuckoo search (CS) and PSO with atan friction.
 
     Parameters
     ----------
     options
-        Options of the run. `quick`: two runs of 20 iterations. `seed`: seed of the arm, and the
-        first of the searches.
+        Options of the study. `quick`: two runs of 20 iterations. `seed`: seed of the arm, and
+        first seed of the searches.
 
     References
     ----------
@@ -125,22 +125,24 @@ def ics_er16(options: StudyOptions) -> StudyResult:
                   'condition number of the excitation':
                       experiment.motions[0].condition_number},
         assumptions=(
-            *ASSUMPTIONS, 'S0 and the effect of a positive emotion (see the search ics)',
-            'a flight is scaled by the distance from the best nest, as in the program of Yang '
-            'and Deb; equation (9) prints it without',
-            "the paper's Table 2 gives alpha = 0.25 to ICS, whose alpha is the chaotic sequence: "
-            'the number is not used here, and CS alone has it as a setting',
-            "wide ranges: the URDF's; narrow ranges: 60 % around a least-squares estimate"),
+            *ASSUMPTIONS, 'S0 and the effect of a positive emotion (see `ImprovedCuckooSearch`)',
+            'Levy flights are scaled by the distance from the best nest, as in the program of '
+            'Yang and Deb; equation (9) has no such factor',
+            "the paper's Table 2 gives alpha = 0.25 for ICS, but alpha of ICS is the chaotic "
+            'sequence; here only CS uses 0.25',
+            'wide ranges are centred at the URDF, narrow ranges (60 %) at a least-squares '
+            'estimate'),
         tables=(tables[0], tables[1], PUBLISHED, *tables[2:], chains[0],
                 tabulate_parameters(experiment, FRICTION, {
                     'ICS, best of three': best_run(results['ICS'][:BEST_OF]).values,
                     'variable projection': square}), PUBLISHED_PARAMETERS, frictions[0],
-                *(table for part in algebra for table in part.tables)),
+                *(table for comparison in algebra for table in comparison.tables)),
         claims=(*claims, *frictions[1], *chains[1],
-                *(claim for part in algebra for claim in part.claims)),
+                *(claim for comparison in algebra for claim in comparison.claims)),
         plots=(plot_convergence('Cost of the median run, wide ranges', 'cost (11) [N m]', results),
                *plot_torques(experiment, FRICTION, median_run(results['ICS']).values,
-                             'median run of ICS'), *(p for part in algebra for p in part.plots)),
+                             'median run of ICS'),
+               *(p for comparison in algebra for p in comparison.plots)),
         quick=options.quick)
 
 
@@ -166,14 +168,14 @@ def _costs(results: Runs, square: Array, cost: MeanAbsolute, label: str) -> Tabl
         rows.append((name, *(float(x) for x in np.percentile(costs, (0, 25, 50, 75, 100))),
                      min(costs[:BEST_OF]), float(runs[0].evaluations),
                      float(np.median([r.seconds for r in runs])) / seconds,
-                     '-' if name == 'ICS' else judge('', ics, costs).p))
+                     '-' if name == 'ICS' else evaluate_claim('', ics, costs).p))
     rows.append(('variable projection', '-', '-', float(cost(square[None])[0]), *('-',) * 6))
     return Table(f'Cost (11) [N m], {label}', (
         'method', 'least', 'lower quartile', 'median', 'upper quartile', 'largest',
-        'best of three', 'evaluations', 'time over that of ICS', 'p against ICS'), tuple(rows),
-        note='A generation of CS and ICS costs two evaluations a nest, one of PSO one a particle; '
-             'p is of the rank-sum test. Variable projection minimises squares, without bounds '
-             'on the linear parameters.')
+        'best of three', 'evaluations', 'time relative to ICS', 'p against ICS'), tuple(rows),
+        note='A generation takes two evaluations for each nest of CS and ICS, and one for each '
+             'particle of PSO. p: rank-sum test. Variable projection minimises squared errors, '
+             'without bounds on the linear parameters.')
 
 
 def _correlations(experiment: Experiment, results: Runs, square: Array, label: str) -> Table:
@@ -189,21 +191,24 @@ def _claims(results: Runs, label: str) -> list[Claim]:
     costs = {name: [r.cost for r in runs] for name, runs in results.items()}
     unit = 'cost (11) [N m]'
     claims = [
-        judge(f'ICS ends at a lower cost than CS ({label})', costs['ICS'], costs['CS'], unit),
-        judge(f'ICS ends at a lower cost than PSO ({label})', costs['ICS'], costs['PSO'], unit),
-        judge(f'it is chaos and emotion that improve CS, not larger steps: ICS ends below CS '
-              f'with a constant alpha of 0.54 ({label})', costs['ICS'],
-              costs['CS, alpha 0.54'], unit, ours=True)]
+        evaluate_claim(
+            f'ICS ends at a lower cost than CS ({label})', costs['ICS'], costs['CS'], unit),
+        evaluate_claim(
+            f'ICS ends at a lower cost than PSO ({label})', costs['ICS'], costs['PSO'], unit),
+        evaluate_claim(
+            f'chaos and emotion improve CS, not larger steps: ICS ends at a lower cost than '
+            f'CS with alpha = 0.54 ({label})', costs['ICS'],
+            costs['CS, alpha 0.54'], unit, ours=True)]
     if 'CMA-ES' in costs:
-        claims.append(judge(
-            f'CMA-ES, from a library, ends at a lower cost than ICS with as many evaluations '
+        claims.append(evaluate_claim(
+            f'CMA-ES (package cma) ends at a lower cost than ICS with equally many evaluations '
             f'({label})', costs['CMA-ES'], costs['ICS'], unit, ours=True))
     return claims
 
 
 def _frictions(experiments: list[Experiment], iterations: int,
                options: StudyOptions) -> tuple[Table, tuple[Claim, ...]]:
-    """Compare linear and nonlinear friction near reversals, found by ICS and by least squares."""
+    """Compare linear and nonlinear friction near reversals, fitted by ICS and least squares."""
     rows: list[tuple[str | float, ...]] = []
     near: dict[tuple[str, str], list[float]] = {}
     ics = Contestant('ICS', 'ics', {}, NEST * (2 * iterations + 1))
@@ -223,8 +228,8 @@ def _frictions(experiments: list[Experiment], iterations: int,
                         near.setdefault((friction, method), []).append(
                             float(np.sqrt(np.mean((np.array(errors[:3]) / rated) ** 2))))
     table = tabulate_reversals('of the first arm', ('friction', 'method', 'data'), rows)
-    return table, tuple(judge(
-        f'atan friction has smaller errors near reversals than linear friction (found by '
-        f'{method})', near['atan', method], near['coulomb_viscous', method],
-        'RMS error of the fit near reversals, part of the rated torque, by arm', paired=True)
+    return table, tuple(evaluate_claim(
+        f'atan friction has smaller errors near reversals than linear friction (fitted '
+        f'by {method})', near['atan', method], near['coulomb_viscous', method],
+        'RMS fit error near reversals relative to the rated torque, by arm', paired=True)
         for method in ('ICS', 'least squares'))

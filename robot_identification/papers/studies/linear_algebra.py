@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Every search against linear algebra: one squared cost, one box, cost and time."""
+"""Comparison of all searches with least squares for the same squared cost and bounds."""
 
 from __future__ import annotations
 
@@ -27,21 +27,23 @@ from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.projection import minimise_squared, ProjectedObjective
 from robot_identification.papers.studies.repeat import plot_convergence
 from robot_identification.papers.studies.study import Plot, StudyOptions, Table
-from robot_identification.papers.studies.verdict import Claim, judge
+from robot_identification.papers.studies.verdict import Claim, evaluate_claim
 
 NEAR = 0.01
-"""A search has arrived when its cost is this part above that of linear algebra."""
+"""Relative excess over the cost of least squares at which a search counts as converged."""
 REPEATS, FEWER = 10, 2
-"""Runs of the solver, whose processor time is printed as a distribution; and in a quick study."""
+"""Number of timed runs of the least-squares solver, in a full and in a quick study."""
 GRADIENT = 'gradient_descent'
-"""The one search that is no population method."""
+"""The only search that is not a population method."""
 ROUNDING = 1e-9
+"""Relative tolerance when costs are compared."""
 FASTER = 10.0
+"""Claimed ratio of the time of the fastest population search to that of the solver."""
 
 
 @dataclass(frozen=True, eq=False)
 class SearchComparison:
-    """Tables, claims of ours, and the convergence of the searches."""
+    """Tables, claims and plots of a comparison."""
 
     tables: tuple[Table, ...]
     claims: tuple[Claim, ...]
@@ -50,7 +52,11 @@ class SearchComparison:
 
 @dataclass(frozen=True)
 class _Timed:
-    """A result, its processor time [s] in the median and by repeat, and when it was near."""
+    """
+    Result of a search or solver, with the processor times of its runs [s].
+
+    `arrived` is the number of evaluations until convergence; None if it did not converge.
+    """
 
     result: SearchResult
     repeats: tuple[float, ...]
@@ -63,70 +69,71 @@ class _Timed:
 
     @property
     def until(self) -> float:
-        """Processor time until it arrived, or until it ended without [s]."""
-        part = 1.0 if self.arrived is None else self.arrived / self.result.evaluations
-        return self.seconds * part
+        """Processor time until convergence, or of the whole search if it did not converge [s]."""
+        fraction = 1.0 if self.arrived is None else self.arrived / self.result.evaluations
+        return self.seconds * fraction
 
 
 def compare_with_searches(friction: str, problem: SearchProblem, bounds: Bounds, budget: int,
                           options: StudyOptions) -> SearchComparison:
     """
-    Minimise the squared cost by linear algebra and by every search, within the same bounds.
+    Minimise the squared cost by least squares and by every search within the same bounds.
 
-    Where the friction has shape numbers, the searches also run over these alone.
+    If the friction has shape parameters, the searches also run on these alone, with the linear
+    parameters eliminated.
 
     Parameters
     ----------
     friction
         Name of the friction model, for titles.
     problem, bounds
-        The unknowns and their box.
+        Search problem, and bounds of its unknowns.
     budget
         Evaluations of a search over all unknowns.
     options
-        Options of the study. `quick`: fewer repetitions of the solver. `seed`: of the searches.
+        Options of the study. `quick`: fewer repetitions of the solver. `seed`: seed of searches.
 
     """
     cost = Squared(problem)
-    whole = compare_solver(
+    full = compare_solver(
         f'{friction}: all {problem.dimension} unknowns',
         'bounded least squares' if problem.linear else 'variable projection', cost, bounds,
         lambda: minimise_squared(cost, bounds), budget,
         options.stage(0.0, 1.0 if problem.linear else 0.7))
     if problem.linear:
-        return whole
+        return full
     alone = ProjectedObjective(cost, bounds)
     few = compare_solver(
-        f'{friction}: the {alone.bounds.dimension} shape numbers alone, the linear parameters '
+        f'{friction}: the {alone.bounds.dimension} shape parameters alone, with linear parameters '
         f'eliminated', 'variable projection', alone, alone.bounds,
         lambda: minimise_squared(cost, bounds), budget // 40,
         options.stage(0.7, 1.0),
-        ' Here the searches are given the other half of variable projection: the best linear '
-        'parameters within their bounds.')
-    return SearchComparison(whole.tables + few.tables, whole.claims + few.claims[:1],
-                            whole.plots)
+        ' The searches vary the shape parameters only; for each shape the optimal linear '
+        'parameters within their bounds are computed, as in variable projection.')
+    return SearchComparison(full.tables + few.tables, full.claims + few.claims[:1],
+                            full.plots)
 
 
 def compare_solver(title: str, label: str, cost: Callable[[Array], Array], bounds: Bounds,
                    solve: Callable[[], SearchResult], budget: int, options: StudyOptions,
                    note: str = '') -> SearchComparison:
     """
-    Compare a solver of linear algebra with every search.
+    Compare a least-squares solver with every search.
 
     Parameters
     ----------
     title, label
-        What is compared, and the name of the solver.
+        Title of the comparison, and name of the solver.
     cost, bounds
-        What the searches minimise, and where.
+        Cost that the searches minimise, and bounds of its parameters.
     solve
-        The solver; its evaluations and cost must be those of the same cost.
+        Function that runs the solver and returns its result for the same cost.
     budget
         Evaluations of a search.
     options
-        Options of the study. `quick`: fewer repetitions of the solver. `seed`: of the searches.
+        Options of the study. `quick`: fewer repetitions of the solver. `seed`: seed of searches.
     note
-        Added to the note of the table.
+        Text that is added to the note of the table.
 
     """
     busy = []
@@ -135,33 +142,33 @@ def compare_solver(title: str, label: str, cost: Callable[[Array], Array], bound
         exact = solve()
         busy.append(time.process_time() - began)
     best = _Timed(exact, tuple(busy), exact.evaluations)
-    cost(bounds.from_unit(np.full((1, bounds.dimension), 0.5)))     # rows are made once
-    found: dict[str, _Timed] = {}
+    cost(bounds.from_unit(np.full((1, bounds.dimension), 0.5)))     # caches the rows
+    searches: dict[str, _Timed] = {}
     names = list(SEARCHES)
     completed = options.map_items(_search, names, args=(cost, bounds, budget, options.seed))
     for k, (name, (result, seconds)) in enumerate(zip(names, completed), start=1):
         options.progress(f'squared cost, {name}', k / len(names))
         near = np.flatnonzero(result.history[:, 1] <= (1 + NEAR) * exact.cost)
         arrived = int(result.history[near[0], 0]) if len(near) else None
-        found[name] = _Timed(result, (seconds,), arrived)
+        searches[name] = _Timed(result, (seconds,), arrived)
     return SearchComparison(
-        (_table(title, label, best, found, note),), _claims(title, label, best, found),
-        (_plot(title, label, best, found),))
+        (_table(title, label, best, searches, note),), _claims(title, label, best, searches),
+        (_plot(title, label, best, searches),))
 
 
 def _search(name: str, cost: Callable[[Array], Array], bounds: Bounds, budget: int,
             seed: int) -> tuple[SearchResult, float]:
-    """Return what a search finds, and its processor time [s]."""
+    """Return the result of a search, and its processor time [s]."""
     began = time.process_time()
     result = get_search(name).minimise(cost, bounds, budget=budget,
                                        rng=np.random.default_rng(seed))
     return result, time.process_time() - began
 
 
-def _table(title: str, label: str, best: _Timed, found: Mapping[str, _Timed],
+def _table(title: str, label: str, best: _Timed, searches: Mapping[str, _Timed],
            note: str) -> Table:
     rows: list[tuple[str | float, ...]] = []
-    for name, timed in {label: best, **found}.items():
+    for name, timed in {label: best, **searches}.items():
         result = timed.result
         slower = timed.until / best.seconds
         arrived: tuple[str | float, ...] = (
@@ -172,36 +179,38 @@ def _table(title: str, label: str, best: _Timed, found: Mapping[str, _Timed],
     return Table(f'Squared cost within the same bounds, {title}', (
         'method', 'cost', 'relative excess', 'evaluations', 'processor time [s]',
         f'evaluations to {NEAR:.0%}', f'times slower to {NEAR:.0%}'), tuple(rows),
-        note=f'Relative excess: over the cost of {label}. To {NEAR:.0%}: until the excess was at '
-             f'most {NEAR:.0%}; ">": the search ended before. Times are of the processor, and '
-             f'that of {label} contains its preparation, that of the searches does not. One run '
-             f'of each search.' + note)
+        note=f'Relative excess: relative difference of the cost from that of {label}. To '
+             f'{NEAR:.0%}: until the excess was at most {NEAR:.0%}; ">": the search ended before. '
+             f'The processor time of {label} includes its preparation, the times of the searches '
+             f'do not. One run of each search.' + note)
 
 
 def _claims(title: str, label: str, best: _Timed,
-            found: Mapping[str, _Timed]) -> tuple[Claim, ...]:
-    lowest = min(found, key=lambda name: found[name].result.cost)
-    fastest = min((name for name in found if name != GRADIENT),
-                  key=lambda name: found[name].until)
-    timed = found[fastest]
+            searches: Mapping[str, _Timed]) -> tuple[Claim, ...]:
+    lowest = min(searches, key=lambda name: searches[name].result.cost)
+    fastest = min((name for name in searches if name != GRADIENT),
+                  key=lambda name: searches[name].until)
+    timed = searches[fastest]
     reached = 'came within' if timed.arrived is not None else 'ended without coming within'
     busy = 1e3 * np.percentile(best.repeats, (0, 25, 50, 75, 100))
     return (
-        judge(f'{label} reaches a cost no worse than the searches ({title})',
-              best.result.cost * (1 - ROUNDING), [t.result.cost for t in found.values()],
-              f'the lowest of {len(found)} searches is {lowest}, '
-              f'{found[lowest].result.cost / best.result.cost - 1:.2g} above', ours=True),
-        judge(f'{label} is at least ten times faster than the fastest population search '
-              f'({title})', FASTER * np.array(best.repeats), timed.until,
-              f'processor times [s], ten times those of {len(best.repeats)} repeats (least, '
-              f'quartiles, most of one: {", ".join(f"{b:.3g}" for b in busy)} ms) against one '
-              f'run of {fastest}, which {reached} {NEAR:.0%}: a factor of '
-              f'{timed.until / best.seconds:.3g}', ours=True))
+        evaluate_claim(
+            f'{label} reaches a cost no worse than the searches ({title})',
+            best.result.cost * (1 - ROUNDING), [t.result.cost for t in searches.values()],
+            f'best of {len(searches)} searches: {lowest}, with a relative excess of '
+            f'{searches[lowest].result.cost / best.result.cost - 1:.2g}', ours=True),
+        evaluate_claim(
+            f'{label} is at least ten times faster than the fastest population search '
+            f'({title})', FASTER * np.array(best.repeats), timed.until,
+            f'processor times [s]: ten times that of {len(best.repeats)} runs of {label} '
+            f'(minimum, quartiles and maximum of one run: {", ".join(f"{b:.3g}" for b in busy)} '
+            f'ms) against one run of {fastest}, which {reached} {NEAR:.0%}; ratio '
+            f'{timed.until / best.seconds:.3g}', ours=True))
 
 
-def _plot(title: str, label: str, best: _Timed, found: Mapping[str, _Timed]) -> Plot:
+def _plot(title: str, label: str, best: _Timed, searches: Mapping[str, _Timed]) -> Plot:
     plot = plot_convergence(f'Squared cost over evaluations, {title}', 'squared cost [-]',
-                            {name: [timed.result] for name, timed in found.items()})
+                            {name: [timed.result] for name, timed in searches.items()})
     last = max(line[1][-1] for line in plot.lines)
     ends = np.array([1.0, last])
     return Plot(plot.title, plot.x, plot.y,

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Wu 2012: modified against plain Fourier series, tracked from rest, on the QIANJIANG-I."""
+"""Study of Wu et al. 2012: modified and plain Fourier series on the QIANJIANG-I."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from robot_identification.papers.studies.study import (
     StudyResult,
     Table,
 )
-from robot_identification.papers.studies.verdict import Claim, judge
+from robot_identification.papers.studies.verdict import Claim, evaluate_claim
 from robot_identification.regression import build_regression
 
 PERIOD, SHORT = 10.0, 5.0
@@ -51,13 +51,13 @@ DESIGNS = {'GA': 'binary_genetic', 'gradient': 'barrier'}
 
 def mfs_qj(options: StudyOptions) -> StudyResult:
     """
-    Identify with both kinds of excitation from rest and predict a circle.
+    Compare excitations by modified and plain Fourier series, validated on a circle.
 
     Parameters
     ----------
     options
-        Options of the run. `quick`: two arms, two periods of five seconds, no genetic design.
-        `seed`: seed of the designs, and the first of the arms.
+        Options of the study. `quick`: two arms, two periods of five seconds, no genetic design.
+        `seed`: seed of the designs, and first seed of the arms.
 
     References
     ----------
@@ -77,10 +77,10 @@ def mfs_qj(options: StudyOptions) -> StudyResult:
     fits: Fits = {}
     completed = options.map_items(identify_arm, range(options.seed, options.seed + arms),
                                   args=(arm, motions, circle, periods))
-    for k, (found, samples) in enumerate(completed, start=1):
+    for k, (circle_fits, samples) in enumerate(completed, start=1):
         options.progress(f'{k} of {arms} arms', 0.2 + 0.7 * k / arms)
         last = samples
-        for key, fit in found:
+        for key, fit in circle_fits:
             fits.setdefault(key, []).append(fit)
     problem = SearchProblem(build_regression(arm, [last], FRICTION))
     algebra = compare_with_searches(FRICTION, problem, search_bounds(problem),
@@ -96,16 +96,17 @@ def _report(arm: Arm, motions: dict[tuple[str, str], Excitation], fits: Fits,
     for key, runs in fits.items():
         middle = [np.median([getattr(f, name) for f in runs], axis=0)
                   for name in ('desired', 'measured', 'clean')]
-        rows.append((*key, *(float(x) for part in middle for x in part),
+        rows.append((*key, *(float(x) for values in middle for x in values),
                      float(np.median([f.transient for f in runs]))))
     table = Table(f'RMS torque error on the circle, median of {arms} arms [N m]', (
         'design', 'excitation', 'identified in', *(f'{kind} {j}' for kind in (
-            'desired', 'measured', 'clean') for j in arm.joint_names), 'at first [rad]'),
-        tuple(rows), note='"desired": measured torque against the prediction from the desired '
-        'motion, as in the paper; "measured": against that from the measured motion; "clean": '
-        "the arm's torque without noise against the prediction from its true motion. The paper's "
-        'way: Fourier fit of the positions, mean over the periods, MLE; ours: low-passed '
-        'positions, WLS. At first: largest tracking error in the first second.')
+            'desired', 'measured', 'clean') for j in arm.joint_names),
+        'early tracking error [rad]'),
+        tuple(rows), note='"desired": measured torque minus the torque predicted from the desired '
+        'motion, as in the paper; "measured": the same with the measured motion; "clean": '
+        "torque without noise minus the torque predicted from the true motion. The paper's "
+        'way: Fourier fit of the positions, mean over the periods, MLE; our way: low-passed '
+        'positions, WLS. Early tracking error: largest in the first second of the excitation.')
     design_table = Table('Excitations', ('design', 'kind', 'condition number', 'seconds'), tuple(
         (label, kind.upper(), motion.condition_number, motion.seconds)
         for (label, kind), motion in motions.items()),
@@ -135,14 +136,13 @@ def _report(arm: Arm, motions: dict[tuple[str, str], Excitation], fits: Fits,
             'a period of 10 s and five harmonics',
             'the plant: inertias up to 20 % from the URDF, Stribeck excess of 10 %, '
             'encoders, delay, noise of 1 % of the rated torque, a joint controller of 15 Hz',
-            '"from rest": the controller rests at the first point and then gets the motion, so '
-            'that '
-            'FFS asks for a jump of the velocity; "run in" spares FFS that jump',
-            'the circle stands upright across the arm; four laps'),
+            '"from rest": the arm rests at the first point when the motion starts, so FFS demands '
+            'a velocity jump; "run in": FFS starts without this jump',
+            'the circle lies in a vertical plane across the arm and is run through four times'),
         tables=(table, design_table, Table(
             'Published finding', ('excitation', 'RMS residual'),
             (('FFS', 'larger, most on joints 1 and 2'), ('MFS', 'smaller')), PAPER,
-            'The numbers of its Table 3 are lost.'), *algebra.tables),
+            'The numbers of Table 3 are missing in our copy.'), *algebra.tables),
         claims=(*claims, *algebra.claims), plots=(*plots, *algebra.plots), quick=options.quick)
 
 
@@ -150,8 +150,8 @@ def _tracking(fits: Fits) -> Claim:
     first = next(iter(fits))[0]
     modified, plain = ([f.transient for f in fits[first, f'{kind} from rest', METHODS[0]]]
                        for kind in ('MFS', 'FFS'))
-    return judge('the arm tracks MFS from rest more closely than FFS', modified, plain,
-                 'largest tracking error in the first second [rad]', paired=True)
+    return evaluate_claim('the arm tracks MFS from rest more closely than FFS', modified, plain,
+                          'largest tracking error in the first second [rad]', paired=True)
 
 
 def _claim(fits: Fits, label: str, way: str, start: str) -> Claim:
@@ -159,8 +159,9 @@ def _claim(fits: Fits, label: str, way: str, start: str) -> Claim:
     modified, plain = ([float(np.linalg.norm(f.desired if printed else f.clean))
                         for f in fits[label, motion, way]]
                        for motion in ('MFS from rest', f'FFS {start}'))
-    return judge(
-        f'MFS predicts the circle better than FFS {start} (design: {label}; identified in {way})',
+    return evaluate_claim(
+        f'the model from MFS predicts the circle better than that from FFS {start} (design: '
+        f'{label}; identified in {way})',
         modified, plain, 'RMS error of all joints [N m], ' + (
             'measured torque, desired motion' if printed else 'clean torque, true motion'),
         paired=True)

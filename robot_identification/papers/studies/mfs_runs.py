@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Simulated runs of the QIANJIANG-I: excitation from rest, identification, a circle to predict."""
+"""Simulated runs of the QIANJIANG-I: excitation from rest, identification and validation."""
 
 from __future__ import annotations
 
@@ -33,32 +33,34 @@ from scipy.interpolate import CubicSpline
 HARMONICS, RADIUS, SPEED, LAPS = 5, 0.05, 0.5, 4
 STEP = 1e-3
 RESTING = 0.01
-"""[rad/s] fastest joint below which the arm counts as resting."""
+"""[rad/s] largest joint speed at which the arm counts as resting."""
 FRICTION = 'smooth_coulomb'
 METHODS = ("the paper's way", 'our way')
-"""Fourier fit of the positions, mean over the periods, MLE; and low-passed positions, WLS."""
+"""Fourier fit with mean over the periods and MLE (the paper), or low-pass and WLS (ours)."""
 SETTINGS = {'circle radius [m]': RADIUS, 'largest speed [m/s]': SPEED, 'friction': FRICTION}
 Key = tuple[str, str, str]
-"""Design, excitation with its start, method of identification."""
+"""Design, excitation with its start, and method of identification."""
 JointMotion = tuple[Array, Array, Array, Array]
-"""t (N,), q, v and a (N, n)."""
+"""Time t (N,) [s], and q, v and a (N, n)."""
 
 
 @dataclass(frozen=True, eq=False)
 class CircleFit:
     """
-    Errors of one identification on the circle, RMS (n,) [N m].
+    Torque errors of one identified model on the validation circle.
 
     Parameters
     ----------
     desired, measured
-        Against the measured torque, predicted from the desired motion and from the measured one.
+        RMS errors against the measured torques, for torques predicted from the desired and from
+        the measured motion, (n,) [N m].
     clean
-        Against the torque without noise, predicted from the true motion.
+        RMS errors against the torques without noise, predicted from the true motion, (n,) [N m].
     t, predicted, torque
-        Time (N,) [s], torques (N, n) predicted from the desired motion, and measured ones.
+        Time (N,) [s], torques predicted from the desired motion and measured torques, (N, n)
+        [N m].
     transient
-        Largest tracking error of the excitation in its first second [rad].
+        Largest tracking error in the first second of the excitation [rad].
 
     """
 
@@ -77,11 +79,11 @@ Fits = dict[Key, list[CircleFit]]
 def identify_arm(seed: int, arm: Arm, motions: Mapping[tuple[str, str], Excitation],
                  circle: JointMotion,
                  periods: int) -> tuple[list[tuple[Key, CircleFit]], Samples]:
-    """Return the fits of one arm, and the samples of its last run: MFS from rest."""
+    """Return the fits of one simulated arm and the samples of its last run (MFS from rest)."""
     plant = Plant(arm, PlantOptions(seed=seed, stribeck_ratio=1.1))
     rng = np.random.default_rng(seed)
     check = simulate(plant, circle, rng=rng, name='circle')
-    found: list[tuple[Key, CircleFit]] = []
+    fits: list[tuple[Key, CircleFit]] = []
     for (label, kind), motion in motions.items():
         starts: dict[str, object] = {'from rest': _from_rest(motion, periods)}
         if kind == 'ffs' and label == 'gradient':
@@ -89,13 +91,13 @@ def identify_arm(seed: int, arm: Arm, motions: Mapping[tuple[str, str], Excitati
         for start, reference in starts.items():
             run = simulate(plant, reference, rng=rng, name=kind,
                            periods=periods if start == 'run in' else 1)
-            found += [((label, f'{kind.upper()} {start}', way), fit)
-                      for way, fit in _fits(arm, run, motion, check, circle).items()]
-    return found, process(run.recording, arm, period=motion.period)
+            fits += [((label, f'{kind.upper()} {start}', way), fit)
+                     for way, fit in _fits(arm, run, motion, check, circle).items()]
+    return fits, process(run.recording, arm, period=motion.period)
 
 
 def _from_rest(motion: Excitation, periods: int) -> JointMotion:
-    """Return the motion as a controller gets it that rests at its first point."""
+    """Return the samples of a motion, with zero velocity and acceleration in the first one."""
     t, q, v, a = motion.sample(1 / STEP, periods)
     v, a = v.copy(), a.copy()
     v[0], a[0] = 0.0, 0.0
@@ -103,7 +105,7 @@ def _from_rest(motion: Excitation, periods: int) -> JointMotion:
 
 
 def circle_motion(arm: Arm) -> JointMotion:
-    """Return the joint motion (t, q, v, a) of laps of a circle, from rest to rest."""
+    """Return the joint motion t, q, v, a along a circle, from rest to rest."""
     data = arm.model.createData()
     frame = arm.model.nframes - 1
     q = np.array([0.3, 0.3, -0.3])
@@ -116,10 +118,10 @@ def circle_motion(arm: Arm) -> JointMotion:
     angle = 2 * np.pi * LAPS * s ** 3 * (10 - 15 * s + 6 * s ** 2)
     path = start + RADIUS * np.column_stack([np.zeros_like(t), np.sin(angle), np.cos(angle) - 1])
     positions = np.empty((len(t), arm.n))
-    for k, wanted in enumerate(path):
+    for k, target in enumerate(path):
         for _ in range(20):
             pin.framesForwardKinematics(arm.model, data, q)
-            error = wanted - data.oMf[frame].translation
+            error = target - data.oMf[frame].translation
             if np.linalg.norm(error) < 1e-12:
                 break
             jacobian = pin.computeFrameJacobian(arm.model, data, q, frame,
@@ -132,7 +134,7 @@ def circle_motion(arm: Arm) -> JointMotion:
 
 def _fits(arm: Arm, run: SimulatedRun, motion: Excitation, check: SimulatedRun,
           circle: JointMotion) -> dict[str, CircleFit]:
-    """Identify in the paper's way and in ours, and predict the circle."""
+    """Return the torque errors on the circle of the models that each of `METHODS` identifies."""
     ways: dict[str, tuple[str, Callable[[], Samples]]] = {
         METHODS[0]: ('mle', lambda: process(
             run.recording, arm, method='fourier', basis=motion.trajectory.series.name,

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The survey's comparison on a user's own recording: methods, friction models, levels, guide."""
+"""Methods and friction models of Zhang et al. 2018, compared on a recording of the user."""
 
 from __future__ import annotations
 
@@ -40,36 +40,38 @@ METHODS = {
     'extended Kalman': ('extended_kalman', 'stribeck'),
     'variable projection (ours)': ('wls', 'stribeck')}
 FRICTIONS = ('coulomb_viscous', 'cube_root', 'stribeck', 'bompos', 'sech_tanh')
-"""Those of Table 12 but load_dependent, whose load is not known before there is a model."""
+"""Friction models of Table 12, except load_dependent, which needs the loads of a known model."""
 RANDOM = ('gradient_descent', 'ga', 'particle_filter')
-"""Estimators that draw and take a seed."""
+"""Estimators with a random seed."""
 FITTED = 2 / 3
-"""Part of the recording that is fitted; the rest is predicted."""
+"""Fraction of the recording that is fitted; the rest is for validation."""
 HERE = 'computed from your recording'
 
 
 def survey_recording(arm: Arm, recording: Recording, seed: int,
                      progress: Progress) -> tuple[Table, ...]:
     """
-    Compare the survey's methods and friction models on a recording.
+    Compare the survey's methods and friction models on a recording, and return the tables.
 
-    The first two thirds are fitted, the rest is predicted. Errors of parameters, e_d, e_f and
-    J_e, need true values and are not among the results; Delta is the change of e_T + e_T_Std when
-    noise as large as the residuals of the pseudo-inverse is added to the torques.
+    The first two thirds of the recording are fitted, the rest is for validation. e_T is the mean
+    torque error relative to the largest torque of each joint, e_T_Std its standard deviation.
+    Delta is the relative change of e_T + e_T_Std due to additional torque noise, as large as the
+    residuals of the pseudo-inverse. The survey's parameter errors e_d, e_f and J_e require true
+    values and are left out.
 
     Parameters
     ----------
     arm, recording
-        The robot and what it recorded.
+        The arm and its recording.
     seed
         Seed of the noise and the searches.
     progress
-        Called with what is done and the part of it.
+        Called with the current step and the completed fraction, 0 to 1.
 
     Raises
     ------
     RobotIdentificationError
-        The recording cannot be used; the text says what to do.
+        The recording cannot be used; the message says what to do.
 
     """
     cut = int(FITTED * len(recording))
@@ -87,24 +89,26 @@ def survey_recording(arm: Arm, recording: Recording, seed: int,
         try:
             estimate = _fit(arm, fit, estimator, friction, seed)
             seconds = time.process_time() - began
-            mean, spread = _errors(arm, check, friction, estimate, largest)
+            mean, std = _errors(arm, check, friction, estimate, largest)
             with_noise = sum(_errors(arm, check, friction,
                                      _fit(arm, noisy, estimator, friction, seed), largest))
         except EstimationError as error:
             rows.append((name, friction, '-', '-', '-', '-', '-', str(error)))
             continue
-        change = with_noise / (mean + spread) - 1
-        rows.append((name, friction, mean, spread, f'{level(mean, LEVELS["e_T"])}', change,
-                     f'{level(change, LEVELS["Delta J_e"])}',
+        change = with_noise / (mean + std) - 1
+        rows.append((name, friction, mean, std, level(mean, LEVELS['e_T']), change,
+                     level(change, LEVELS['Delta J_e']),
                      f'{seconds:.3g} s, {level(seconds, LEVELS["seconds"])}; {estimate.status}'))
     methods = Table(
         "The survey's methods on this recording", (
             'method', 'friction', 'e_T', 'e_T_Std', 'level', 'Delta', 'level',
             'solution time, level; status'), tuple(rows), HERE,
-        f'Errors of the last third, over the largest torque of each joint. Levels A, B, C are '
-        f'those of the survey: e_T below {LEVELS["e_T"][0]:g} and {LEVELS["e_T"][1]:g}, Delta '
-        f'below {LEVELS["Delta J_e"][0]:g} and {LEVELS["Delta J_e"][1]:g}, a minute and an hour. '
-        f'Levels of parameters (e_d, e_f, J_e) need true values, which a recording does not have.')
+        f'e_T: mean torque error of the last third, relative to the largest torque of each joint; '
+        f'e_T_Std: its standard deviation; Delta: relative change of their sum due to added '
+        f'torque noise. Levels A and B of the survey: e_T below {LEVELS["e_T"][0]:g} and '
+        f'{LEVELS["e_T"][1]:g}, Delta below {LEVELS["Delta J_e"][0]:g} and '
+        f'{LEVELS["Delta J_e"][1]:g}, solution time below a minute and an hour; otherwise C. '
+        f'Parameter errors (e_d, e_f, J_e) require true values, which a recording does not have.')
     return methods, _frictions(arm, fit, check, seed, progress), GUIDE
 
 
@@ -120,8 +124,9 @@ def _frictions(arm: Arm, fit: Samples, check: Samples, seed: int, progress: Prog
     return Table(
         'Friction models on this recording, as in Table 12 [N m or N]',
         ('friction', 'mean', 'standard deviation'), tuple(rows), HERE,
-        f'Weighted least squares; errors of the last third. The survey takes the smallest '
-        f'deviation: {best}. `identify --estimator auto` compares more, by cross-validation.')
+        f'Weighted least squares; torque errors of the last third. The survey chooses the '
+        f'smallest standard deviation: {best}. `identify --estimator auto` compares more models, '
+        f'by cross-validation.')
 
 
 def _fit(arm: Arm, samples: Samples, estimator: str, friction: str, seed: int) -> Estimate:
@@ -131,7 +136,7 @@ def _fit(arm: Arm, samples: Samples, estimator: str, friction: str, seed: int) -
 
 def _errors(arm: Arm, check: Samples, friction: str, estimate: Estimate,
             largest: Array) -> tuple[float, float]:
-    """Return the torque error e_T of the held-out part and its standard deviation."""
+    """Return e_T and e_T_Std: mean and std of the relative torque error in validation."""
     regression = build_regression(arm, [check], friction).of(estimate.base)
     wrong = np.abs(regression.residuals(estimate.values)) / largest
     return float(wrong.mean()), float(wrong.std())

@@ -57,7 +57,7 @@ def repeat_searches(contestants: Sequence[Contestant], cost: Callable[[Array], A
                     run: Callable[..., SearchResult] | None = None
                     ) -> dict[str, list[SearchResult]]:
     """
-    Return the results of repeated searches by label, with seeds seed, seed + 1, ...
+    Run each search with several consecutive seeds, and return the results by label.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def repeat_searches(contestants: Sequence[Contestant], cost: Callable[[Array], A
     runs
         Runs of each search.
     options
-        Options of the study: the first seed, progress and distribution of the runs.
+        Options of the study, with the first seed.
     run
         Function run(contestant, seed, cost, bounds, target); `run_search` when None.
 
@@ -93,7 +93,7 @@ def run_search(contestant: Contestant, seed: int, cost: Callable[[Array], Array]
 
 
 def median_run(results: Sequence[SearchResult]) -> SearchResult:
-    """Return the run with the median cost, the lower one of an even number of runs."""
+    """Return the run with the median cost (the lower median of an even number)."""
     return sorted(results, key=lambda result: result.cost)[(len(results) - 1) // 2]
 
 
@@ -102,10 +102,9 @@ def best_run(results: Sequence[SearchResult]) -> SearchResult:
     return min(results, key=lambda result: result.cost)
 
 
-def plot_convergence(title: str, y: str, results: Runs,
-                     log: bool = True) -> Plot:
+def plot_convergence(title: str, y: str, results: Runs) -> Plot:
     """
-    Return a plot of the cost over the evaluations, for the median run of each search.
+    Return a log-log plot of cost over evaluations, for the median run of each search.
 
     Parameters
     ----------
@@ -113,8 +112,6 @@ def plot_convergence(title: str, y: str, results: Runs,
         Title of the plot and label of its y axis.
     results
         Runs of each search.
-    log
-        Whether the cost axis is logarithmic.
 
     """
     lines = []
@@ -122,4 +119,4 @@ def plot_convergence(title: str, y: str, results: Runs,
         history = median_run(runs).history
         keep = np.unique(np.geomspace(1, len(history), min(len(history), 300)).astype(int)) - 1
         lines.append((label, history[keep, 0], history[keep, 1]))
-    return Plot(title, 'evaluations of the cost', y, tuple(lines), log)
+    return Plot(title, 'evaluations of the cost', y, tuple(lines), log=True)

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from robot_identification.papers.studies.verdict import Claim
 
 Progress = Callable[[str, float], None]
 MapFunction = Callable[..., Iterator[Any]]
-"""Applies a function to the items of sequences: `map_items`, or `Tasks.map_items`."""
+"""Function that calls another one for items of sequences: `map_items` or `Tasks.map_items`."""
 HERE, PAPER = 'computed here', 'printed in the paper'
 
 
@@ -36,7 +36,7 @@ def map_items(function: Callable[..., Any], *sequences: Sequence[Any],
 
 
 def _ignore(text: str, fraction: float) -> None:
-    """Report no progress."""
+    """Ignore a progress report."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +47,13 @@ class StudyOptions:
     Parameters
     ----------
     quick
-        Fewer runs and evaluations, as a test that the study works.
+        Fewer runs and evaluations, for a test run.
     seed
-        First seed of all random draws.
+        First random seed.
     progress
         Called with a description of the current work and the completed fraction, 0 to 1.
     map_items
-        Distributes seeds, searches and arms. No digit depends on it.
+        Function that runs seeds, searches and arms, perhaps in parallel; the result is the same.
 
     """
 
@@ -63,7 +63,7 @@ class StudyOptions:
     map_items: MapFunction = map_items
 
     def stage(self, start: float, end: float, label: str = '') -> StudyOptions:
-        """Return the options of one stage, whose progress runs from `start` to `end`."""
+        """Return options for one stage, whose progress counts from `start` to `end`."""
         def report(text: str, fraction: float) -> None:
             self.progress(', '.join(filter(None, (label, text))), start + (end - start) * fraction)
 
@@ -82,7 +82,7 @@ class Table:
     heads
         Column headings.
     rows
-        Texts and numbers.
+        Cells of each row, texts or numbers.
     source
         `HERE` or `PAPER`.
     note
@@ -107,9 +107,9 @@ class Plot:
     title, x, y
         Title and axis titles with units.
     lines
-        Name, x (points,) and y (points,) of each.
+        Name, x (points,) and y (points,) of each curve.
     log
-        Whether y is logarithmic.
+        Whether both axes are logarithmic.
 
     """
 
@@ -139,6 +139,8 @@ class StudyResult:
         Whether the study ran with fewer runs and evaluations.
     seconds, processor_seconds
         Wall-clock time and processor time [s].
+    notes
+        Remarks at the beginning of the report.
 
     """
 
@@ -153,7 +155,7 @@ class StudyResult:
     quick: bool = False
     seconds: float = 0.0
     processor_seconds: float = 0.0
-    notes: tuple[str, ...] = field(default_factory=tuple)
+    notes: tuple[str, ...] = ()
 
     def contents(self) -> dict[str, Any]:
         """Return the result as a dictionary of plain values."""
@@ -174,7 +176,7 @@ class StudyResult:
 
 
 def correlations(measured: Array, predicted: Array) -> Array:
-    """Return the correlation coefficient of each joint (n,), equation (17) of the ICS paper."""
+    """Return the torque correlation of each joint (n,), equation (17) of the ICS paper."""
     left, right = measured - measured.mean(axis=0), predicted - predicted.mean(axis=0)
     result: Array = (np.sum(left * right, axis=0)
                      / np.sqrt(np.sum(left ** 2, axis=0) * np.sum(right ** 2, axis=0)))

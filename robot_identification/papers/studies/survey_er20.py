@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Zhang 2018: calculation methods and friction models on the ER20-C10."""
+"""Study of Zhang et al. 2018: calculation methods and friction models on the ER20-C10."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ SEARCHERS = {'real_genetic': 'genetic', 'barrier': 'gradient'}
 
 def survey_er20(options: StudyOptions) -> StudyResult:
     """
-    Compare calculation methods, the following of changing friction, and friction models.
+    Compare calculation methods, tracking of changing friction, and friction models.
 
     Parameters
     ----------
     options
-        Options of the run. `quick`: one seed, 1000 evaluations, one period for the following.
+        Options of the study. `quick`: one seed, 1000 evaluations, one period for the tracking.
         `seed`: first seed of arms, noise and searches.
 
     References
@@ -86,24 +86,25 @@ def survey_er20(options: StudyOptions) -> StudyResult:
 
 
 _ASSUMPTIONS = (
-    'a representative geometry of the ER20-C10; as on the platform of the survey, the arm has the '
-    'inertias of its CAD model (our URDF) and the ranges of the searches lie around them; the '
-    'last table of errors and the arms of IDIM-IV and of the friction models differ from it',
-    'states are exact and torques those of MuJoCo on the motion, plus the noise of Table 7',
+    'a representative geometry of the ER20-C10; as in the survey, the arm has the inertias of its '
+    'CAD model (our URDF), and the search ranges are centred at these; the last table of errors, '
+    'IDIM-IV and the friction models use arms with other inertias',
+    'states are exact; torques are those of MuJoCo plus the noise of Table 7',
     'ranges of 60 % around the CAD values of mass, centre and inertia about the centre; friction '
     'up to twice its true value; true friction differs from seed to seed',
-    'gradient descent starts within 20 % of the true values (text 6.2)',
+    'gradient descent starts within 20 % of the true values (section 6.2)',
     'k_e = 1 in the objective (25)', 'rotor inertia is known to be zero, as in the paper',
-    'pseudo-inverse and filters: least norm in parameters about the joint, then converted; a link '
-    'whose mass comes out as zero has its centre at its origin; filters start from zero',
-    'e_d as printed divides by parameters near zero, so its size says more about the smallest '
-    'true parameter of an arm than about a method; the median stands beside',
-    'a method follows a change when its RMS error over the last two thirds is at most a '
-    'fifth of the change: level A for a slope, B for a step only, C for neither')
+    'the pseudo-inverse and the filters find parameters of least norm about the joint, which are '
+    'then converted; a link with an estimated mass of zero has its centre of mass at its origin; '
+    'filters start from zero',
+    'e_d divides by true parameters, some of which are near zero, so it depends more on the '
+    'smallest parameter of an arm than on the method; its median is also listed',
+    'a method follows a change if its RMS error over the last two thirds is at most a fifth of '
+    'the change: level A for ramp and parabola, B for a step only, C for neither')
 
 
 def _designs(quick: bool, seed: int) -> tuple[Table, Excitation]:
-    """Design with the genetic algorithm and with ours; return the best with friction columns."""
+    """Return a table of excitations designed by two optimisers, and the best excitation."""
     arm = load_arm('er20_c10')
     rows: list[tuple[str | float, ...]] = []
     best: list[tuple[float, Excitation]] = []
@@ -124,32 +125,33 @@ def _designs(quick: bool, seed: int) -> tuple[Table, Excitation]:
                         acceleration=factor * np.asarray(arm.limits.acceleration),
                         requirements=Requirements())
         platform = Platform.build(motion, seed, 0.0)
-        found = [platform.condition(friction) for friction in PRINTED_CONDITIONS]
-        rows.append((label, SEARCHERS[optimiser], motion.value, *found))
+        conditions = [platform.condition(friction) for friction in PRINTED_CONDITIONS]
+        rows.append((label, SEARCHERS[optimiser], motion.value, *conditions))
         if label == cases[0][0]:
-            best.append((found[0], motion))
+            best.append((conditions[0], motion))
     rows.append(('printed in the paper', 'genetic', '-', *PRINTED_CONDITIONS.values()))
     return Table(
-        'Condition numbers of the excitation, five harmonics of 0.1 Hz, limits of motion kept',
-        ('columns that the design minimises', 'search', 'what it minimises',
+        'Condition numbers of excitations with five harmonics of 0.1 Hz',
+        ('regressor columns in the criterion', 'optimiser', 'minimised criterion',
          'linear friction (7), unit norm', 'Stribeck friction (4), unit norm'), tuple(rows),
-        note='The survey does not say how the columns of K are scaled. Base columns of unit norm '
-             'in the motion itself give its numbers; in SI units the friction columns keep the '
-             'number high, and columns of unit norm at random states minimise something else. '
-             'The last two columns: condition number of all columns of the model but those of '
-             'rotor inertia, which the survey knows, each of unit norm in the motion; those of '
-             'Stribeck friction at its true shape.'), min(best, key=lambda pair: pair[0])[1]
+        note='The survey does not state how the columns of K are scaled. Columns of unit norm '
+             'over the motion give its condition numbers. In SI units the friction columns keep '
+             'the condition number high, and columns of unit norm at random states have another '
+             'optimum. Last two columns: condition number of all regressor columns except those '
+             'of rotor inertia, which the survey takes as known, with unit norm over the motion; '
+             'Stribeck friction has its true shape.'), min(best, key=lambda pair: pair[0])[1]
 
 
 def _algebra(platform: Platform, budget: int, options: StudyOptions) -> SearchComparison:
-    """Compare all searches with linear algebra on the noisy samples, linear and Stribeck."""
-    def one(friction: str, number: int) -> SearchComparison:
+    """Compare all searches with least squares on noisy samples, for both friction models."""
+    def one(friction: str, index: int) -> SearchComparison:
         problem = SearchProblem(build_regression(
             platform.arm, [platform.noisy(friction, options.seed)], friction))
         return compare_with_searches(
             friction, problem, search_bounds(problem), budget,
-            options.stage(number / 2, (number + 1) / 2))
+            options.stage(index / 2, (index + 1) / 2))
 
-    parts = [one(friction, k) for k, friction in enumerate((LINEAR, STRIBECK))]
-    return SearchComparison(*(tuple(x for part in parts for x in getattr(part, name))
-                              for name in ('tables', 'claims', 'plots')))
+    comparisons = [one(friction, k) for k, friction in enumerate((LINEAR, STRIBECK))]
+    return SearchComparison(*(
+        tuple(x for comparison in comparisons for x in getattr(comparison, name))
+        for name in ('tables', 'claims', 'plots')))

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Table 10 of the survey: IDIM-IV and the pseudo-inverse on noisy positions."""
+"""Table 10 of Zhang et al. 2018: IDIM-IV and the pseudo-inverse on noisy positions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from robot_identification.estimation import get_estimator
 from robot_identification.papers.studies.study import PAPER, StudyOptions, Table
 from robot_identification.papers.studies.survey_methods import NOISE, Platform
 from robot_identification.papers.studies.survey_parameters import about_centre
-from robot_identification.papers.studies.verdict import Claim, judge
+from robot_identification.papers.studies.verdict import Claim, evaluate_claim
 from robot_identification.recording import Recording
 from robot_identification.regression import build_regression, Regression
 from robot_identification.signals import process, Samples
@@ -31,24 +31,24 @@ from robot_identification.simulation import Plant, PlantOptions, simulate, Simul
 from robot_identification.simulation.robot import JointController
 
 NOISES = (1e-4, 1e-3)
-"""Standard deviations of the white noise on the positions [rad]; those of the survey are lost."""
+"""Standard deviations of the noise on positions [rad]; assumed, the available copy lacks them."""
 CUTOFFS = {'8 Hz': 8.0, '20 Hz': 20.0, 'none': np.inf}
 DECIMATION = 10.0
 PLAIN, DECIMATED, IV = 'pseudo-inverse', 'pseudo-inverse, decimated', 'IDIM-IV'
 METHODS = {PLAIN: ('ols', np.inf), DECIMATED: ('ols', DECIMATION), IV: ('idim_iv', DECIMATION)}
 Key = tuple[float, str, str]
-"""Noise, method, filter."""
+"""Noise [rad], method and filter of a run."""
 PUBLISHED_IDIM = Table(
     'Published Table 10, linear friction (other inertias and noise, not comparable in value)',
     ('method', 'J_e, 20 Hz filter', 'J_e, no filter', 'Delta J_e'),
     (('pseudo-inverse', 411.5920, 1911.7927, 3.6449), ('IDIM-IV', 412.3433, 446.4756, 0.0828)),
-    PAPER, 'Without filter the pseudo-inverse is 4.3 times as wrong as IDIM-IV. Our reading: both '
-           'J_e are mostly errors of combinations that no motion can show.')
+    PAPER, 'Without a filter, J_e of the pseudo-inverse is 4.3 times that of IDIM-IV. Our '
+           'interpretation: both are mainly errors of parameters that no motion can identify.')
 
 
 @dataclass(frozen=True, eq=False)
 class Instruments:
-    """The table and what it says about the claims."""
+    """Table of the comparison, and its claims."""
 
     table: Table
     claims: tuple[Claim, ...]
@@ -56,11 +56,10 @@ class Instruments:
 
 @dataclass(frozen=True, eq=False)
 class _Judge:
-    """The run without noise, and the truth of its arm."""
+    """Samples without noise and true parameters of an arm, for comparison with estimates."""
 
     exact: Regression
     standard: Array
-    clean: Array
     rated: Array
 
     @classmethod
@@ -72,31 +71,30 @@ class _Judge:
         friction = np.column_stack([truth.friction.coulomb, truth.friction.viscous,
                                     np.zeros(plant.arm.n)])
         return cls(build_regression(plant.arm, [samples]), np.concatenate(
-            [truth.inertial.ravel(), truth.rotor_inertia, friction.ravel()]), run.torque,
-            truth.rated_torque)
+            [truth.inertial.ravel(), truth.rotor_inertia, friction.ravel()]), truth.rated_torque)
 
     def errors(self, beta: Array) -> tuple[float, ...]:
-        """Return e_d, e_f, e_T, J_e and the relative error of the base parameters."""
+        """Return e_d, e_f, e_T, J_e of `MethodErrors`, and the base parameters' relative error."""
         base = self.exact.base
         structure = base.structure
         true = base.project(self.standard)
-        found = np.linalg.pinv(base.matrix) @ beta
-        wrong = np.abs(found - self.standard)
-        part, inertial = structure.friction_slice, structure.inertial_slice
-        used = self.standard[part] != 0
-        links = [about_centre(x[inertial].reshape(-1, 10)) for x in (found, self.standard)]
+        values = np.linalg.pinv(base.matrix) @ beta
+        wrong = np.abs(values - self.standard)
+        friction, inertial = structure.friction_slice, structure.inertial_slice
+        used = self.standard[friction] != 0
+        links = [about_centre(x[inertial].reshape(-1, 10)) for x in (values, self.standard)]
         e_d = float(np.mean(np.abs(links[0] / links[1] - 1)))
-        e_f = float(np.mean(wrong[part][used] / np.abs(self.standard[part][used])))
+        e_f = float(np.mean(wrong[friction][used] / np.abs(self.standard[friction][used])))
         error = np.abs(self.exact.residuals(beta)) / self.rated
-        e_t, spread = float(error.mean()), float(error.std())
-        return (e_d, e_f, e_t, e_d + e_f + e_t + spread,
+        e_t, std = float(error.mean()), float(error.std())
+        return (e_d, e_f, e_t, e_d + e_f + e_t + std,
                 float(np.linalg.norm(beta - true) / np.linalg.norm(true)))
 
 
 def compare_instruments(platform: Platform, seeds: range, rounds: int,
                         options: StudyOptions) -> Instruments:
     """
-    Identify from noisy positions, filtered and not, by the pseudo-inverse and by IDIM-IV.
+    Identify from noisy positions, filtered and unfiltered, by the pseudo-inverse and by IDIM-IV.
 
     Parameters
     ----------
@@ -105,26 +103,26 @@ def compare_instruments(platform: Platform, seeds: range, rounds: int,
     seeds
         Seeds of the arms and the noise.
     rounds
-        Most simulations of IDIM-IV.
+        Largest number of iterations of IDIM-IV.
     options
         Progress and distribution of the seeds.
 
     """
-    found: dict[Key, list[tuple[float, ...]]] = {}
+    errors_of: dict[Key, list[tuple[float, ...]]] = {}
     floors = []
-    for number, (floor, errors) in enumerate(options.map_items(
+    for done, (floor, errors) in enumerate(options.map_items(
             _of_seed, seeds, args=(platform, rounds)), start=1):
-        options.progress('IDIM-IV', number / len(seeds))
+        options.progress('IDIM-IV', done / len(seeds))
         floors.append(floor)
         for key, each in errors.items():
-            found.setdefault(key, []).append(each)
-    values = {key: np.array(each) for key, each in found.items()}
+            errors_of.setdefault(key, []).append(each)
+    values = {key: np.array(each) for key, each in errors_of.items()}
     return Instruments(_table(values), _claims(values, float(np.median(floors))))
 
 
 def _of_seed(seed: int, platform: Platform,
              rounds: int) -> tuple[float, dict[Key, tuple[float, ...]]]:
-    """Return the least error of inertias that the motion can show, and the methods' errors."""
+    """Return the index e_d of the true base parameters, and the errors of each method."""
     plant = Plant(platform.arm, PlantOptions(
         seed=seed, stribeck_ratio=1.0, delay=0.0, encoder_bits=None, torque_signal='applied',
         velocity_signal='none', friction_compensation=1.0, torque_noise=0.0, rate=100.0))
@@ -132,18 +130,18 @@ def _of_seed(seed: int, platform: Platform,
     judged, law = _Judge.of(plant, run), JointController.tuned(plant)
     settings = {'idim_iv': {'reference': platform.excitation, 'control_law': law,
                             'rounds': rounds}}
-    found = {}
+    errors = {}
     for noise in NOISES:
         noisy = _noisy(platform, run, noise, np.random.default_rng(seed))
         for name, cutoff in CUTOFFS.items():
             for method, (estimator, decimation) in METHODS.items():
                 if method == IV and name == '8 Hz':
-                    continue     # instruments are for positions that are not filtered well
+                    continue     # IDIM-IV is meant for positions with little or no filtering
                 regression = build_regression(platform.arm, [process(
                     noisy, platform.arm, cutoff=cutoff, decimation_cutoff=decimation)])
                 estimate = get_estimator(estimator, **settings.get(estimator, {})).fit(regression)
-                found[noise, method, name] = judged.errors(estimate.values)
-    return judged.errors(judged.exact.base.project(judged.standard))[0], found
+                errors[noise, method, name] = judged.errors(estimate.values)
+    return judged.errors(judged.exact.base.project(judged.standard))[0], errors
 
 
 def _noisy(platform: Platform, run: SimulatedRun, noise: float,
@@ -154,56 +152,58 @@ def _noisy(platform: Platform, run: SimulatedRun, noise: float,
                      joint_names=platform.arm.joint_names)
 
 
-def _table(found: dict[Key, Array]) -> Table:
+def _table(errors: dict[Key, Array]) -> Table:
     rows: list[tuple[str | float, ...]] = []
-    for (noise, method, name), values in found.items():
-        change = values[:, 3] / found[noise, method, '20 Hz'][:, 3] - 1
+    for (noise, method, name), values in errors.items():
+        change = values[:, 3] / errors[noise, method, '20 Hz'][:, 3] - 1
         rows.append((1e3 * noise, method, name, *(float(x) for x in np.median(values, axis=0)),
                      float(np.median(change))))
-    arms = len(next(iter(found.values())))
+    arms = len(next(iter(errors.values())))
     title = f'Noisy positions: pseudo-inverse and IDIM-IV as in Table 10, median of {arms} arms'
     return Table(title, (
         'noise [mrad]', 'method', 'position filter', 'e_d', 'e_f', 'e_T', 'J_e',
         'relative error of the base parameters', 'Delta J_e to 20 Hz'), tuple(rows),
-        note=f'White noise on the positions (size assumed) and that of Table 7 on the torques, '
-             f'sampled at 100 Hz; velocities and accelerations are differences. The arm has '
-             f'rotors and a joint controller of 15 Hz, which IDIM-IV knows. Standard parameters '
-             f'of least norm. "decimated", and IDIM-IV as its authors ask: rows pass a parallel '
-             f'decimation at {DECIMATION:g} Hz.')
+        note=f'White noise on the positions (its size is assumed) and the noise of Table 7 on the '
+             f'torques, sampled at 100 Hz; velocities and accelerations are finite differences. '
+             f'The arm has rotors and a joint controller of 15 Hz, which is known to IDIM-IV. '
+             f'Standard parameters have least norm. For "decimated" and for IDIM-IV, rows are '
+             f'low-passed and decimated at {DECIMATION:g} Hz, as the authors of IDIM-IV require.')
 
 
-def _claims(found: dict[Key, Array], floor: float) -> tuple[Claim, ...]:
+def _claims(errors: dict[Key, Array], floor: float) -> tuple[Claim, ...]:
     low = NOISES[0]
 
     def change(method: str) -> Array:
-        ratio: Array = np.abs(found[low, method, 'none'][:, 3]
-                              / found[low, method, '20 Hz'][:, 3] - 1)
+        ratio: Array = np.abs(errors[low, method, 'none'][:, 3]
+                              / errors[low, method, '20 Hz'][:, 3] - 1)
         return ratio
 
-    plain, iv = found[low, PLAIN, 'none'], found[low, IV, 'none']
+    plain, iv = errors[low, PLAIN, 'none'], errors[low, IV, 'none']
     claims = [
-        judge('IDIM-IV resists noise of the positions better than the pseudo-inverse: smaller '
-              'Delta J_e (0.08 against 3.64 in the paper)', change(IV), change(PLAIN),
-              f'size of Delta J_e at {1e3 * low:g} mrad; the pseudo-inverse on decimated rows: '
-              f'{np.median(change(DECIMATED)):.3g}', paired=True),
-        judge('without a filter J_e of the pseudo-inverse is more than twice that of IDIM-IV (4.3 '
-              'times in the paper)', 2 * iv[:, 3], plain[:, 3],
-              f'J_e at {1e3 * low:g} mrad, of IDIM-IV doubled; e_d alone would be {floor:.3g} '
-              f'with exact base parameters: the rest of it no motion can show', paired=True)]
+        evaluate_claim(
+            'IDIM-IV resists noise of the positions better than the pseudo-inverse: smaller '
+            'Delta J_e (0.08 against 3.64 in the paper)', change(IV), change(PLAIN),
+            f'absolute Delta J_e at {1e3 * low:g} mrad; the pseudo-inverse on decimated rows: '
+            f'{np.median(change(DECIMATED)):.3g}', paired=True),
+        evaluate_claim(
+            'without a filter J_e of the pseudo-inverse is more than twice that of IDIM-IV (4.3 '
+            'times in the paper)', 2 * iv[:, 3], plain[:, 3],
+            f'J_e at {1e3 * low:g} mrad, doubled for IDIM-IV; with exact base parameters e_d '
+            f'alone is {floor:.3g}, because torques determine base parameters only', paired=True)]
     for noise in NOISES:
-        iv = found[noise, IV, 'none']
+        iv = errors[noise, IV, 'none']
         for other in (PLAIN, DECIMATED):
-            claims.append(judge(
-                f'without a filter the base parameters of IDIM-IV are at most a third as wrong as '
-                f'those of the {other} ({1e3 * noise:g} mrad)', 3 * iv[:, 4],
-                found[noise, other, 'none'][:, 4],
-                'relative error of the base parameters, of IDIM-IV tripled', paired=True,
+            claims.append(evaluate_claim(
+                f'without a filter the base parameter error of IDIM-IV is at most a third of that '
+                f'of the {other} ({1e3 * noise:g} mrad)', 3 * iv[:, 4],
+                errors[noise, other, 'none'][:, 4],
+                'relative error of the base parameters, tripled for IDIM-IV', paired=True,
                 ours=True))
-        well = np.min([found[noise, method, name][:, 4] for method in (PLAIN, DECIMATED)
+        well = np.min([errors[noise, method, name][:, 4] for method in (PLAIN, DECIMATED)
                        for name in ('8 Hz', '20 Hz')], axis=0)
-        claims.append(judge(
-            f'without a filter the base parameters of IDIM-IV are at most 1.5 times as wrong as '
-            f'those of the pseudo-inverse on the best of the filtered data ({1e3 * noise:g} mrad)',
-            iv[:, 4], 1.5 * well, 'relative error of the base parameters, of the pseudo-inverse '
-            'times 1.5', paired=True, ours=True))
+        claims.append(evaluate_claim(
+            f'without a filter the base parameter error of IDIM-IV is at most 1.5 times that of '
+            f'the pseudo-inverse with its best filter ({1e3 * noise:g} mrad)',
+            iv[:, 4], 1.5 * well, 'relative error of the base parameters, times 1.5 for the '
+            'pseudo-inverse', paired=True, ours=True))
     return tuple(claims)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The survey's calculation methods on one data set, with errors against the truth."""
+"""Calculation methods of the survey (Zhang et al. 2018) on one data set, and their errors."""
 
 from __future__ import annotations
 
@@ -25,38 +25,40 @@ from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.estimation import fit_consistent, get_estimator
 from robot_identification.excitation import Excitation
-from robot_identification.online.recursive.information_filter import InformationFilter
-from robot_identification.online.recursive.linearisation import Linearisation
+from robot_identification.online.torque_filter import TorqueFilter
 from robot_identification.papers.searches import Bounds, get_search
 from robot_identification.papers.searches.mean_deviation import MeanAndDeviation
 from robot_identification.papers.searches.problem import SearchProblem
+from robot_identification.papers.searches.ranges import RELATIVE
 from robot_identification.papers.studies.survey_parameters import about_centre, about_joint
 from robot_identification.regression import build_regression
-from robot_identification.regression.rows import row_chunks
 from robot_identification.signals import Samples
 from robot_identification.simulation import Plant, PlantOptions, simulate
 
 NOISE = np.array([10.0, 10.0, 10.0, 1.78, 1.78, 1.78])
+"""Standard deviations of the torque noise [N m], from the survey's Table 7."""
 LEVELS = {'e_d': (0.2, 1.0), 'e_f': (0.2, 1.0), 'e_T': (0.01, 0.1), 'J_e': (1.0, 10.0),
           'Delta J_e': (0.1, 1.0), 'seconds': (60.0, 3600.0)}
+"""Upper bounds of the levels A and B of each index, from the survey's Tables 1 to 4."""
 SEARCHED = {'gradient descent': 'gradient_descent', 'genetic algorithm': 'ga',
             'particle filter': 'particle_filter'}
 CONSISTENT = 'WLS, physically consistent (URDF prior)'
-RANGE = 0.6
-"""Half width of the ranges around CAD values; the survey's Table 5 deviates by up to 51 %."""
 QUIET = 0.01
-"""Smallest noise [N m] that the consistent fit is told: without any it would be ill-posed."""
-FORGETTING = 0.999
-"""mu of (23): with 100 Hz a memory of 10 s."""
+"""Smallest noise [N m] passed to the consistent fit, which is ill-posed without noise."""
+MEMORY = -0.01 / np.log(0.999)
+"""Time constant of exponential forgetting [s], for mu = 0.999 per sample (23) at 100 Hz."""
 
 
 @dataclass(frozen=True)
 class MethodErrors:
     """
-    The survey's evaluation indexes.
+    Error indexes of the survey.
 
-    `inertial` is e_d in the survey's parameters (mass, centre, inertia about the centre), `median`
-    the median of the same relative errors, and `linear` e_d in parameters about the joint.
+    `inertial` is e_d, the mean relative error of the survey's inertial parameters (mass, centre of
+    mass, inertia about the centre of mass), and `median` is the median of the same errors.
+    `linear` is e_d of the parameters about the joint. `friction` is e_f, the mean relative error
+    of friction. `torque` and `std` are e_T and e_T_Std, the mean and standard deviation of the
+    torque error relative to the rated torque.
     """
 
     inertial: float
@@ -64,12 +66,12 @@ class MethodErrors:
     linear: float
     friction: float
     torque: float
-    spread: float
+    std: float
 
     @property
     def total(self) -> float:
-        """J_e."""
-        return self.inertial + self.friction + self.torque + self.spread
+        """Index J_e = e_d + e_f + e_T + e_T_Std."""
+        return self.inertial + self.friction + self.torque + self.std
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,8 @@ class MethodResult:
     """
     A method's errors without and with noise, and its processor time [s].
 
-    `standard` holds the standard parameters (count,) and `shape` the friction shapes (n, s) that
-    it finds without noise, `truth` the true ones.
+    `standard` (count,) and `shape` (n, s) are the standard parameters and friction shapes that the
+    method estimates without noise, and `truth` the true ones.
     """
 
     method: str
@@ -91,23 +93,23 @@ class MethodResult:
 
     @property
     def change(self) -> float:
-        """Delta J_e."""
+        """Index Delta J_e, the relative change of J_e due to noise."""
         return self.noisy.total / self.clean.total - 1
 
 
 @dataclass(frozen=True, eq=False)
 class Platform:
     """
-    The simulated ER20-C10 on its excitation, with linear and with Stribeck friction.
+    The simulated ER20-C10 on an excitation, with linear and with Stribeck friction.
 
     Parameters
     ----------
     arm, excitation
-        The arm and the motion.
+        The arm and its motion.
     samples
-        Exact states and torques at 100 Hz, by friction.
+        Exact states and torques at 100 Hz, by friction model.
     plants
-        The arms in the physics engine, by friction.
+        Simulated arms, by friction model.
 
     """
 
@@ -119,17 +121,17 @@ class Platform:
     @classmethod
     def build(cls, excitation: Excitation, seed: int, inertia_error: float) -> Platform:
         """
-        Let the simulated arm pass through a motion.
+        Simulate one arm on a motion, with linear and with Stribeck friction.
 
         Parameters
         ----------
         excitation
             The motion.
         seed
-            Seed of the arm.
+            Seed of the arm's true parameters.
         inertia_error
-            By how much its inertias differ from the URDF's; 0 is the survey's platform, whose arm
-            has the inertias of its three-dimensional model.
+            Largest relative difference of its inertias from the URDF's; 0 as in the survey, whose
+            arm has the inertias of its CAD model.
 
         """
         arm = load_arm('er20_c10')
@@ -146,7 +148,7 @@ class Platform:
         return cls(arm, excitation, samples, plants)
 
     def condition(self, friction: str) -> float:
-        """Return the condition number of the columns without rotors', each of unit norm."""
+        """Return the condition number of the normalised regressor without rotor inertia."""
         regression = build_regression(self.arm, [self.samples[friction]], friction)
         if not regression.fixed:
             regression = regression.with_friction_shape(self.truth(friction)[1])
@@ -169,26 +171,26 @@ class Platform:
                                parameters.ravel()]), shape
 
     def noisy(self, friction: str, seed: int) -> Samples:
-        """Return the samples with the noise of Table 7 on their torques."""
+        """Return the samples with torque noise according to Table 7."""
         samples = self.samples[friction]
         noise = NOISE * np.random.default_rng(seed).standard_normal(samples.tau.shape)
         return dataclasses.replace(samples, tau=samples.tau + noise)
 
 
 def level(value: float, bounds: tuple[float, float]) -> str:
-    """Return A, B or C."""
+    """Return the level A, B or C of a value, from the upper bounds of A and B."""
     return 'A' if value < bounds[0] else 'B' if value < bounds[1] else 'C'
 
 
 def compare_methods(platform: Platform, friction: str, budget: int, seed: int,
                     methods: Sequence[str] = ()) -> list[MethodResult]:
     """
-    Run methods without and with noise.
+    Run methods on samples without and with noise.
 
     Parameters
     ----------
     platform
-        The data.
+        Simulated arm with its samples.
     friction
         'coulomb_viscous' or 'stribeck'.
     budget
@@ -196,7 +198,7 @@ def compare_methods(platform: Platform, friction: str, budget: int, seed: int,
     seed
         Seed of noise and searches.
     methods
-        Names; the survey's where none are given.
+        Names of the methods. Empty: those of the survey.
 
     """
     clean = _Case(platform, friction, platform.samples[friction], budget, seed)
@@ -213,7 +215,7 @@ def compare_methods(platform: Platform, friction: str, budget: int, seed: int,
 
 
 class _Case:
-    """One data set: its methods return standard parameters (count,) and shapes (n, s)."""
+    """Runs estimation methods on the samples of one arm and compares them with the truth."""
 
     def __init__(self, platform: Platform, friction: str, samples: Samples, budget: int,
                  seed: int) -> None:
@@ -226,12 +228,12 @@ class _Case:
         self.clean = platform.samples[friction].tau
 
     def methods(self) -> list[str]:
-        """Names of the survey's methods that suit the friction."""
+        """Return the names of the survey's methods for the friction model."""
         first = (['pseudo-inverse', 'Kalman'] if self.problem.linear else ['extended Kalman'])
         return [*first, 'exponential forgetting', *SEARCHED]
 
     def run(self, method: str) -> tuple[Array, Array]:
-        """Return what a method finds."""
+        """Return standard parameters (count,) and shapes (n, s) estimated by a method."""
         if method in SEARCHED:
             return self._search(SEARCHED[method])
         if method == 'pseudo-inverse':
@@ -245,14 +247,15 @@ class _Case:
         return self._filter('none' if 'Kalman' in method else 'uniform')
 
     def errors(self, standard: Array, shape: Array) -> MethodErrors:
-        """Return the evaluation indexes of parameters, torques against the noiseless ones."""
+        """Return the error indexes of parameters; torques are compared without noise."""
         inertial, n = self.structure.inertial_slice, self.platform.arm.n
-        found, true = (x[inertial].reshape(n, 10) for x in (standard, self.truth))
-        wrong = [np.abs((a - b) / b) for a, b in ((about_centre(found), about_centre(true)),
-                                                  (found, true))]
-        part = self.structure.friction_slice
-        used = self.truth[part] != 0
-        friction = np.abs((standard - self.truth)[part][used] / self.truth[part][used])
+        estimated, true = (x[inertial].reshape(n, 10) for x in (standard, self.truth))
+        wrong = [np.abs((a - b) / b) for a, b in ((about_centre(estimated), about_centre(true)),
+                                                  (estimated, true))]
+        true_friction = self.truth[self.structure.friction_slice]
+        error = standard[self.structure.friction_slice] - true_friction
+        used = true_friction != 0
+        friction = np.abs(error[used] / true_friction[used])
         shapes = np.abs(shape / self.shape - 1).ravel()
         rated = self.platform.plants['stribeck'].truth.rated_torque
         fixed = (self.regression if self.problem.linear
@@ -271,42 +274,31 @@ class _Case:
         return standard
 
     def _filter(self, forgetting: str) -> tuple[Array, Array]:
-        """Run a filter over the standard parameters, from zero with wide deviations."""
-        rows = Linearisation(self.base, not self.problem.linear)
-        bounds = np.log(self.structure.shape_bounds.reshape(-1, 2))
-        mean = np.append(np.zeros(self.base.rank), bounds.mean(axis=1) if rows.elements else [])
-        deviation = np.append(np.full(self.base.rank, 1e3),
-                              np.diff(bounds, axis=1)[:, 0] / 4 if rows.elements else [])
-        running = InformationFilter(mean, deviation, forgetting)
-        transmission = self.platform.arm.transmission
-        for chunk in row_chunks(self.regression):
-            stacked, speeds = chunk.stacked(self.base.rank), chunk.v @ transmission.T
-            for k in range(len(chunk)):
-                jacobian, predicted, curvature = rows.rows(stacked[k], speeds[k:k + 1], None,
-                                                           np.ones(1), running)
-                noise = rows.inflated_noise(running, jacobian, NOISE, curvature)
-                running.update(jacobian, chunk.torques[k] - predicted, noise, FORGETTING)
-                rows.clip_shapes(running)
-        return self._least_norm(running.values[:self.base.rank]), rows.shape(running.values)
+        """Estimate base parameters by a filter; return standard parameters and shapes."""
+        start = np.zeros(self.base.rank), np.full(self.base.rank, 1e3)
+        running = TorqueFilter(self.base, not self.problem.linear, start, NOISE, forgetting,
+                               rest_speed=0.0)
+        running.run(self.regression, MEMORY)
+        return self._least_norm(running.parameters), running.shape
 
     def _search(self, search: str) -> tuple[Array, Array]:
-        """Search the survey's parameters, friction and shapes within their ranges."""
+        """Run a search for the survey's parameters, friction and shapes within their ranges."""
         nominal = about_centre(self.platform.arm.inertial_parameters)
         friction = self.truth[self.structure.friction_slice]
-        inertial = Bounds.around(nominal.ravel(), RANGE, 1e-6)
+        inertial = Bounds.around(nominal.ravel(), RELATIVE, 1e-6)
         lower = np.append(inertial.lower, np.where(friction > 0, 0.0, -1.0))
         upper = np.append(inertial.upper, np.where(friction > 0, 2 * friction, 1.0))
         if not self.problem.linear:
             lower = np.append(lower, np.log(self.shape.ravel() / 3))
             upper = np.append(upper, np.log(self.shape.ravel() * 3))
-        bounds, count, part = Bounds(lower, upper), len(self.known), nominal.size
+        bounds, count, links_size = Bounds(lower, upper), len(self.known), nominal.size
         objective = MeanAndDeviation(self.problem)
         to_base = self.base.matrix[:, self.known].T
 
         def standard_of(population: Array) -> Array:
-            links = population[:, :part].reshape(-1, *nominal.shape)
-            return np.hstack([about_joint(links).reshape(len(population), part),
-                              population[:, part:count]])
+            links = population[:, :links_size].reshape(-1, *nominal.shape)
+            return np.hstack([about_joint(links).reshape(len(population), links_size),
+                              population[:, links_size:count]])
 
         def cost(population: Array) -> Array:
             return objective(np.hstack([standard_of(population) @ to_base,
@@ -320,10 +312,10 @@ class _Case:
                     nominal.shape)).ravel(),
                 friction, np.log(self.shape.ravel()) if not self.problem.linear else []])
             start = np.clip(true * (1 + rng.uniform(-0.2, 0.2, len(true))), lower, upper)
-        found = get_search(search).minimise(cost, bounds, budget=self.budget, rng=rng,
-                                            start=start)
+        result = get_search(search).minimise(cost, bounds, budget=self.budget, rng=rng,
+                                             start=start)
         standard = np.zeros(self.structure.count)
-        standard[self.known] = standard_of(found.values[None])[0]
+        standard[self.known] = standard_of(result.values[None])[0]
         shape = (self.shape if self.problem.linear
-                 else np.exp(found.values[count:]).reshape(self.shape.shape))
+                 else np.exp(result.values[count:]).reshape(self.shape.shape))
         return standard, shape

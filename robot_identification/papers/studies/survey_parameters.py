@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The survey's own inertial parameters: mass, centre of mass, inertia about the centre of mass."""
+"""Inertial parameters of Zhang et al. 2018: mass, centre of mass and inertia about it."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ from robot_identification.arrays import Array
 NAMES = ('mass [kg]', 'centre x [m]', 'centre y [m]', 'centre z [m]', 'I_xx [kg m^2]',
          'I_xy [kg m^2]', 'I_yy [kg m^2]', 'I_xz [kg m^2]', 'I_yz [kg m^2]', 'I_zz [kg m^2]')
 WEIGHTLESS = 1e-9
-"""Mass [kg] below which a link has no centre; the centre is then said to be at its origin."""
+"""Mass [kg] below which the centre of mass is undefined and set to the origin."""
 
 
 def about_centre(links: Array) -> Array:
     """
-    Return (m, c, I about the centre of mass) of inertial parameters about the joint, (..., 10).
+    Convert inertial parameters about the joint to (m, c, I about the centre of mass), (..., 10).
 
-    Torques depend linearly on the parameters about the joint; in the survey's, an error of a mass
-    that no torque shows is one of a centre and of an inertia as well.
+    Torques are linear in the parameters about the joint, but not in those of the survey. In the
+    survey's parameters, an error of an unidentifiable mass also changes the centre of mass and the
+    inertia.
     """
     mass = links[..., 0]
     heavy = np.abs(mass) > WEIGHTLESS
@@ -40,14 +41,14 @@ def about_centre(links: Array) -> Array:
 
 
 def about_joint(links: Array) -> Array:
-    """Return inertial parameters about the joint of (m, c, I about the centre), (..., 10)."""
+    """Convert (m, c, I about the centre of mass) to parameters about the joint, (..., 10)."""
     mass, centre = links[..., :1], links[..., 1:4]
     return np.concatenate([mass, mass * centre, links[..., 4:] + mass * _steiner(centre)],
                           axis=-1)
 
 
 def _steiner(centre: Array) -> Array:
-    """Return |c|^2 1 - c c' as (xx, xy, yy, xz, yz, zz), (..., 6)."""
+    """Return |c|^2 1 - c c' for centres c (..., 3) as (xx, xy, yy, xz, yz, zz), (..., 6)."""
     x, y, z = np.moveaxis(centre, -1, 0)
     moments: Array = np.stack([y * y + z * z, -x * y, x * x + z * z, -x * z, -y * z,
                                x * x + y * y], axis=-1)

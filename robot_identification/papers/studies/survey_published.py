@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What the survey printed: its tables 5, 6, 8, 9, 11 and 12, and its guide to the methods."""
+"""Printed tables 5, 6, 8, 9, 11, 12 of Zhang et al. 2018, and their guide to the methods."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ PUBLISHED_LEVELS = Table(
      ('gradient descent', 'B', 'A', 'A', 'A', 'C', 'C', 'B, offline'),
      ('genetic algorithm', 'B', 'A', 'A', 'A', 'B', 'C', 'C, offline'),
      ('particle filter', 'B', 'A', 'A', 'A', 'B', 'C', 'B, offline')), PAPER,
-    'Means over linear and Stribeck friction. IDIM-IV is not among them.')
+    'Means over linear and Stribeck friction. IDIM-IV is not listed.')
 PUBLISHED_FRICTIONS = Table(
     'Published Table 12: torque errors on the real ER20-C10 [N m]',
     ('friction', 'equation', 'mean', 'standard deviation'),
@@ -89,7 +89,7 @@ PUBLISHED_STRIBECK_JOINT = Table(
      ('v_s [rad/s]', 0.1, 5.5823, 6.3761, 0.08, 0.1142, 0.0996),
      ('F_v [N m s/rad]', 40.0, 38.2327, 38.1439, 39.8125, 39.8125, 39.7704)), PAPER)
 GUIDE = Table(
-    'From requirements to a method (section 6.6 and Table 11), and what stands for it here',
+    'Method for each requirement (section 6.6 and Table 11), and the estimator here',
     ('requirement', "the survey's method", 'estimator here'),
     (('only torques matter, offline, linear friction', 'pseudo-inverse', '`wls`'),
      ('only torques matter, while the arm moves', 'Kalman; extended Kalman for nonlinear '
@@ -97,10 +97,10 @@ GUIDE = Table(
      ('friction changes while the arm moves', 'exponential forgetting',
       '`exponential_forgetting`'),
      ('noisy positions, control law known', 'IDIM-IV', '`idim_iv`'),
-     ('reasonable inertial parameters, J_e small', 'particle filter (gradient descent where '
-      'first values are good)', '`wls`: the model that predicts is physically consistent and '
-      'near the URDF; `bounded` where ranges are known'),
-     ('unknown friction', 'try the models with the chosen method, take the smallest deviation',
+     ('reasonable inertial parameters, J_e small', 'particle filter (gradient descent if '
+      'initial values are good)', '`wls`, whose model is physically consistent and near the '
+      'URDF; `bounded` if ranges are known'),
+     ('unknown friction', 'fit each model with the chosen method, take the smallest std',
       '`auto`')), PAPER,
-    'The order of the survey: the method follows from the requirements, then the friction model '
-    'from the torque errors of that method. The last column is ours.')
+    'As in the survey, first choose the method by the requirements, then the friction model by '
+    'the torque errors of that method. The last column is ours.')

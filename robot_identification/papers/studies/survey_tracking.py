@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Figure 4 of the survey: following a viscous friction that changes."""
+"""Figure 4 of Zhang et al. 2018: tracking of a changing viscous friction."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.online.recursive import OnlineEstimator
+from robot_identification.online import OnlineEstimator
 from robot_identification.papers.studies.study import Plot, StudyOptions, Table
 from robot_identification.papers.studies.survey_methods import NOISE, Platform
-from robot_identification.papers.studies.verdict import Claim, judge
+from robot_identification.papers.studies.verdict import Claim, evaluate_claim
 
 JOINT = 2
 MEMORY = 5.0
 CHANGE = 0.5
-"""How much of its first value the friction gains by the end."""
+"""Increase of the friction during the motion, relative to its initial value."""
 BEGINNING = 5.0
-"""The filters begin with no knowledge; what they say at first [s] is not drawn."""
+"""Initial transient of the filters [s], which is not plotted."""
 FOLLOWED = 0.2
-"""A change is followed when the RMS error is at most this part of it."""
+"""A change counts as tracked up to this ratio of the RMS error to the change."""
 CHANGES = ('ramp', 'parabola', 'step')
 FILTERS = {'Kalman': None, 'exponential forgetting, directional': 'directional',
            'exponential forgetting, uniform': 'uniform'}
@@ -40,7 +40,11 @@ FILTERS = {'Kalman': None, 'exponential forgetting, directional': 'directional',
 
 @dataclass(frozen=True, eq=False)
 class Tracking:
-    """Errors of following by filter and change, relative to the change; claims and curves."""
+    """
+    Results of the filters on changing friction.
+
+    `errors` are the RMS errors relative to the change, by filter and kind of change.
+    """
 
     table: Table
     claims: tuple[Claim, ...]
@@ -48,7 +52,7 @@ class Tracking:
     errors: dict[tuple[str, str], float]
 
     def level(self, method: str) -> str:
-        """Return A for a method that follows a slope, B for a step only, C for neither."""
+        """Return the level of a method: A for ramp and parabola, B for a step only, else C."""
         label = ('exponential forgetting, uniform' if method == 'exponential forgetting'
                  else method)
         if (label, 'ramp') not in self.errors:
@@ -61,7 +65,7 @@ class Tracking:
 def compare_tracking(platform: Platform, seeds: range, periods: int,
                      options: StudyOptions) -> Tracking:
     """
-    Run the filters over torques in which the viscous friction of joint 3 grows.
+    Run the filters on torques with increasing viscous friction of joint 3.
 
     Parameters
     ----------
@@ -80,44 +84,46 @@ def compare_tracking(platform: Platform, seeds: range, periods: int,
                                                        samples.tau))
     t = np.arange(len(q)) / samples.rate
     first = float(platform.plants['coulomb_viscous'].truth.friction.viscous[JOINT])
-    part = t / t[-1]
-    courses = dict(zip(CHANGES, (part, part ** 2, np.where(part > 0.3, 1.0, 0.0))))
+    progress = t / t[-1]
+    courses = dict(zip(CHANGES, (progress, progress ** 2, np.where(progress > 0.3, 1.0, 0.0))))
     later, shown = t > t[-1] / 3, t > BEGINNING
     errors: dict[tuple[str, str], list[float]] = {}
     plots: list[Plot] = []
-    for number, found in enumerate(options.map_items(_followed, seeds, args=(
+    for done, curves in enumerate(options.map_items(_followed, seeds, args=(
             platform, (q, v, a, tau), first, courses)), start=1):
-        options.progress('following a changing friction', number / len(seeds))
+        options.progress('tracking of changing friction', done / len(seeds))
         true = {name: first * (1 + CHANGE * course) for name, course in courses.items()}
-        for (name, label), curve in found.items():
+        for (name, label), curve in curves.items():
             errors.setdefault((label, name), []).append(
                 float(np.sqrt(np.mean((curve - true[name])[later] ** 2))))
-        if number == 1:
+        if done == 1:
             plots = [Plot(
                 f'Viscous friction of joint 3, {name}, after the first {BEGINNING:g} s',
                 'time [s]', 'viscous friction [N m s/rad]',
                 (('true', t[shown], true[name][shown]),
-                 *((label, t[shown], found[name, label][shown]) for label in FILTERS)))
+                 *((label, t[shown], curves[name, label][shown]) for label in FILTERS)))
                 for name in courses]
-    middle = {key: float(np.median(found)) for key, found in errors.items()}
-    parts = {key: error / (CHANGE * first) for key, error in middle.items()}
-    claims = [judge(f'{label} follows the {name} closer than Kalman', errors[label, name],
-                    errors['Kalman', name], 'RMS error [N m s/rad] over the last two thirds',
-                    paired=True, ours=name == 'step')
+    middle = {key: float(np.median(values)) for key, values in errors.items()}
+    relative = {key: error / (CHANGE * first) for key, error in middle.items()}
+    claims = [evaluate_claim(
+        f'{label} follows the {name} more closely than Kalman', errors[label, name],
+        errors['Kalman', name], 'RMS error [N m s/rad] over the last two thirds',
+        paired=True, ours=name == 'step')
               for name in CHANGES for label in list(FILTERS)[1:]]
     return Tracking(Table(
-        f'Following a changing viscous friction of joint 3, median of {len(seeds)} noises', (
-            'change', 'filter', 'RMS error [N m s/rad]', 'as a part of the change'),
-        tuple((name, label, middle[label, name], parts[label, name])
+        f'Tracking of a changing viscous friction of joint 3, median of {len(seeds)} noise '
+        f'seeds', (
+            'change', 'filter', 'RMS error [N m s/rad]', 'relative to the change'),
+        tuple((name, label, middle[label, name], relative[label, name])
               for name in CHANGES for label in FILTERS),
-        note=f'It grows by {CHANGE:.0%}, for the step at once after 30 % of the '
-        f'time; errors over the last two thirds; memory of the forgetting {MEMORY:g} s.'),
-        tuple(claims), tuple(plots), parts)
+        note=f'Friction grows by {CHANGE:.0%} during the motion; the step occurs after 30 % of '
+        f'the time. Errors over the last two thirds; exponential forgetting over {MEMORY:g} s.'),
+        tuple(claims), tuple(plots), relative)
 
 
 def _followed(seed: int, platform: Platform, data: tuple[Array, ...], first: float,
               courses: Mapping[str, Array]) -> dict[tuple[str, str], Array]:
-    """Return the curve (N,) of each course and filter with the noise of a seed."""
+    """Return estimates of the viscous friction over time, (N,), by kind of change and filter."""
     q, v, a, tau = data
     noise = NOISE * np.random.default_rng(seed).standard_normal(tau.shape)
     curves = {}
@@ -130,9 +136,9 @@ def _followed(seed: int, platform: Platform, data: tuple[Array, ...], first: flo
 
 
 def _run(platform: Platform, forgetting: str | None, data: tuple[Array, ...]) -> Array:
-    """Return the filter's viscous friction of the joint at every instant, (N,)."""
+    """Return the filter's estimate of the joint's viscous friction at each sample, (N,)."""
     online = OnlineEstimator(
         platform.arm, NOISE, period=0.01, memory=None if forgetting is None else MEMORY,
         forgetting=forgetting or 'directional')
-    place = online.names.index(f'{platform.arm.joint_names[JOINT]}.viscous')
-    return np.array([online.update(*row).parameters[place] for row in zip(*data)])
+    index = online.names.index(f'{platform.arm.joint_names[JOINT]}.viscous')
+    return np.array([online.update(*row).parameters[index] for row in zip(*data)])

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The two-link arm of Yan 2015: its simulated data and the affine model of its payload."""
+"""Two-link arm of Yan et al. 2015: simulated data and regressor."""
 
 from __future__ import annotations
 
@@ -33,7 +33,21 @@ SETTINGS = {'rate [Hz]': RATE, 'duration [s]': DURATION,
 
 @dataclass(frozen=True, eq=False)
 class TwoLinkData:
-    """Rows of the affine model, its clean and noisy torques, with its triangular factor."""
+    """
+    Simulated data of the two-link arm; a call evaluates the cost of a population.
+
+    Parameters
+    ----------
+    t
+        Times, (N,) [s].
+    rows
+        Regressor of the affine model, (2 N, 4).
+    clean, target
+        Torques minus their known part, without and with noise, (2 N,) [N m].
+    factor
+        R factor of [rows, target], (5, 5).
+
+    """
 
     t: Array
     rows: Array
@@ -42,14 +56,24 @@ class TwoLinkData:
     factor: Array
 
     def __call__(self, population: Array) -> Array:
-        """Return the mean squared torque error (3), (P,)."""
+        """Return the mean squared torque errors (P,) of a population (P, 4), equation (3)."""
         values = np.column_stack([population, -np.ones(len(population))])
         cost: Array = np.sum((values @ self.factor.T) ** 2, axis=1) / len(self.t)
         return cost
 
 
 def simulate_two_link(rho: float, rng: np.random.Generator) -> TwoLinkData:
-    """Let the arm swing under the paper's torques, from level and at rest."""
+    """
+    Simulate the arm under the paper's torques, from rest in the horizontal position.
+
+    Parameters
+    ----------
+    rho
+        Frequency of the torques [Hz].
+    rng
+        Random generator of the torque noise.
+
+    """
     options = PlantOptions(
         inertia_error=0.0, coulomb=(0.0, 0.0), viscous=(0.0, 0.0), rotor_inertia=(0.0, 0.0),
         stribeck_ratio=1.0, delay=0.0, encoder_bits=None, step=0.0005)
@@ -73,7 +97,7 @@ def simulate_two_link(rho: float, rng: np.random.Generator) -> TwoLinkData:
 
 
 def _regressor(q: Array, v: Array, a: Array) -> Array:
-    """Return Y (N, 2, 4) of Slotine and Li's arm."""
+    """Return the regressor Y (N, 2, 4) of the two-link arm of Slotine and Li."""
     c2, s2 = np.cos(q[:, 1]), np.sin(q[:, 1])
     c1, c12, s12 = np.cos(q[:, 0]), np.cos(q.sum(axis=1)), np.sin(q.sum(axis=1))
     v1, v2, a1, a2 = v[:, 0], v[:, 1], a[:, 0], a[:, 1]

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Verdicts on claims: holds, does not hold or undecided, by a test with effect size, p and n."""
+"""Verdicts on claims by statistical tests, with effect size, p-value and sample sizes."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from scipy import stats
 
 HOLDS, FAILS, UNDECIDED = 'holds', 'does not hold', 'undecided'
 ALPHA = 0.05
-"""Largest two-sided p at which a claim is decided; Yan et al. test at the same level."""
+"""Level of significance of the two-sided tests, as in Yan et al."""
 
 
 @dataclass(frozen=True)
 class Claim:
     """
-    A claim of a paper, or of ours, and what was found here.
+    A claim of a paper or of this package, with its verdict.
 
     Parameters
     ----------
@@ -39,16 +39,16 @@ class Claim:
     verdict
         `HOLDS`, `FAILS` or `UNDECIDED`.
     evidence
-        The figures.
+        Medians of both samples, and an explanation of the compared values.
     effect
-        Probability that the claim is true of one draw of each side (of one pair where they are
-        paired), ties counted by half: 1 always, 0.5 as often as not, 0 never.
+        Probability that the claim holds for a random value of each sample, or for a random pair of
+        paired samples. Ties count one half; 0.5 means no difference.
     p
         Two-sided p-value.
     n
-        Draws of each side.
+        Sizes of the two samples.
     ours
-        Whether the claim is ours and not the paper's.
+        Whether the claim is one of this package instead of the paper.
 
     """
 
@@ -61,26 +61,27 @@ class Claim:
     ours: bool = False
 
 
-def judge(text: str, lower: ArrayLike, higher: ArrayLike, evidence: str = '', *,
-          paired: bool = False, ours: bool = False) -> Claim:
+def evaluate_claim(text: str, lower: ArrayLike, higher: ArrayLike, evidence: str = '', *,
+                   paired: bool = False, ours: bool = False) -> Claim:
     """
-    Judge the claim that one side is lower than the other.
+    Test the claim that one sample is lower than another and return it with a verdict.
 
-    Draws that share a seed, an arm or a motion are compared in pairs by Wilcoxon's signed ranks,
-    others by the rank-sum test of Mann and Whitney. The claim holds, or does not hold, when the
-    difference is significant in its direction, or in the other; else it is undecided.
+    Paired samples (of the same seeds, arms or motions) and comparisons with a bound are tested by
+    Wilcoxon's signed-rank test, independent samples by the rank-sum test of Mann and Whitney. The
+    claim holds if the difference is significant in the claimed direction, does not hold if it is
+    significant in the opposite direction, and is undecided otherwise.
 
     Parameters
     ----------
     text
         The claim.
     lower, higher
-        (n,) and (m,) draws; what should be lower and what should be higher. A single number stands
-        for a bound.
+        Samples (n,) and (m,) that are lower and higher according to the claim. A single number is
+        a bound.
     evidence
-        Said beside the medians.
+        Text that is added to the medians.
     paired
-        Whether draws of equal place belong together.
+        Whether values with the same index form pairs.
     ours
         As for `Claim`.
 

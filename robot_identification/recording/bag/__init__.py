@@ -12,8 +12,3 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """Bags of rosbag2, read and written without ROS."""
-
-from robot_identification.recording.bag.read import read_bag
-from robot_identification.recording.bag.write import write_bag
-
-__all__ = ['read_bag', 'write_bag']

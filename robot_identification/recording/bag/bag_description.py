@@ -11,76 +11,68 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The arm that a bag describes, by a robot YAML or a URDF in its text messages."""
+"""Loads an arm from the robot YAML or the URDF in the text messages of a bag."""
 
 from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
 import struct
-from typing import Any
 
 import numpy as np
 from robot_identification.arm import Arm, Effort
 from robot_identification.arm.balancers import ESTIMATE
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
-from robot_identification.arm.urdf import MOVING, parse_urdf
+from robot_identification.arm.urdf import MOVING, parse_urdf, position_limits
 from robot_identification.errors import ConfigurationError, RecordingError
 from robot_identification.recording.bag.bag import Bag
-from robot_identification.recording.bag.read import joint_state_blocks, topic_of
+from robot_identification.recording.bag.joint_states import cdr_text, CdrReader, HEADER
+from robot_identification.recording.bag.read import choose_topic, find_publishers
 from robot_identification.recording.bag.write import Topic
-from robot_identification.yaml_file import parse_yaml, read_yaml
+from robot_identification.yaml_file import parse_yaml
 import yaml
 
 TEXT = 'std_msgs/msg/String'
-MAX_TEXT = 64_000_000    # bytes; descriptions that contain their meshes have some
-CDR = struct.Struct('<4sI')
 ROBOT, FACTS, DESCRIPTION = 'recorder/robot', 'recorder/facts', 'robot_description'
-"""Ends of topic names: the recorder's robot YAML and metadata, and the URDF of ROS."""
-STILL = 1e-3    # [rad or m] a joint that moves less in a recording is locked
-GRAVITY = {True: 'no-gravity', False: 'gravity'}
+"""Last parts of topic names: the recorder's robot YAML and metadata, and the URDF of ROS."""
+STILL = 1e-3    # [rad or m] a joint with a smaller range of motion is locked
 
 
 def text_topic(name: str) -> Topic:
-    """Return a topic of texts, for a bag that is written."""
+    """Return a topic of type std_msgs/String for `BagWriter`."""
     return Topic(name, TEXT, 'string data\n')
 
 
 def text_message(text: str) -> bytes:
-    """Return a text as a message of std_msgs/String in CDR."""
-    raw = text.encode() + b'\x00'
-    return CDR.pack(b'\x00\x01\x00\x00', len(raw)) + raw
+    """Return a text as a serialized std_msgs/String message (CDR)."""
+    return HEADER + cdr_text(text)
 
 
-def last_texts(bag: Bag) -> dict[str, str]:
+def read_last_texts(bag: Bag) -> dict[str, str]:
     """
-    Return the last text on each topic of std_msgs/String, by the topic's name.
+    Return the last text on each topic of type std_msgs/String, by name of the topic.
 
     Raises
     ------
     RecordingError
-        A message is no text.
+        A message cannot be decoded.
 
     """
-    topics = {name for name, kind in bag.topics().items() if kind == TEXT}
-    raw = {name: data for name, _, data in bag.messages(topics)} if topics else {}
-    return {name: _text(data, f"'{name}' in the bag '{bag.path}'") for name, data in raw.items()}
-
-
-def _text(data: bytes, label: str) -> str:
-    try:
-        order = {0: '>', 1: '<'}[data[1]]
-        (length,) = struct.unpack_from(f'{order}I', data, 4)
-        if not 0 < length <= MAX_TEXT or len(data) < 8 + length:
-            raise ValueError(f'its length is {length}')
-        return bytes(data[8:8 + length]).rstrip(b'\x00').decode()
-    except (IndexError, KeyError, struct.error, ValueError) as error:
-        raise RecordingError(f'{label} is no text in CDR: {error}') from error
+    topics = bag.topics_of(TEXT)
+    messages = {name: data for name, _, data in bag.messages(topics)} if topics else {}
+    texts = {}
+    for name, data in messages.items():
+        try:
+            texts[name] = CdrReader(data).text()
+        except (struct.error, ValueError) as error:
+            raise RecordingError(
+                f"'{name}' in the bag '{bag.path}' is not text in CDR: {error}") from error
+    return texts
 
 
 def robot_text(arm: Arm) -> str:
     """
-    Return an arm as a robot YAML that needs no other file.
+    Return an arm as a robot YAML that contains its URDF.
 
     Parameters
     ----------
@@ -88,75 +80,63 @@ def robot_text(arm: Arm) -> str:
         The arm, from a robot YAML or a URDF.
 
     """
-    config = arm_to_mapping(arm)
-    if arm.estimate_gravity:
-        config['gravity'] = ESTIMATE
-    return yaml.safe_dump(config, sort_keys=False)
+    gravity = {'gravity': ESTIMATE} if arm.estimate_gravity else {}
+    return yaml.safe_dump(arm_to_mapping(arm) | gravity, sort_keys=False)
 
 
 def load_arm_from_bag(path: str | Path, effort: Effort | None = None,
                       topic: str | None = None) -> tuple[Arm, tuple[str, ...]]:
     """
-    Return the arm that a bag describes, and remarks on the assumptions made.
+    Return the arm that a bag describes, and remarks on the assumptions that were made.
 
-    The arm is that of the robot YAML that this package's recorder writes into the bag; else that
-    of the URDF on robot_description, in which joints that do not move, or are not recorded, are
-    locked.
+    The arm is read from the robot YAML in the bag, which the recorder of this package writes.
+    Without it, the URDF on `robot_description` is used, and joints that do not move or are not
+    recorded are locked.
 
     Parameters
     ----------
     path
         Folder of the bag or one of its files.
     effort
-        Meaning of the effort; that of the robot YAML if None.
+        Meaning of the effort signal. Default: that in the robot YAML. Required for a URDF.
     topic
-        Topic of the joint states, if there are several.
+        Topic of the joint states; needed if there are several.
 
     Raises
     ------
     RecordingError
         The bag cannot be read, or describes no arm or several.
     ConfigurationError
-        The bag has only a URDF, which does not define the effort.
+        The bag has only a URDF, and `effort` is None.
     ArmError
-        The description cannot be used.
+        The description is not that of a robot arm.
+
+    Examples
+    --------
+    >>> arm, remarks = load_arm_from_bag('run_1')
+    >>> recording = read_bag('run_1', arm)
 
     """
     bag = Bag(path)
-    folder = bag.path if bag.path.is_dir() else bag.path.parent
-    texts = last_texts(bag)
-    config = _recorded_robot(bag.path, folder, texts)
-    if config is None:
+    texts = read_last_texts(bag)
+    robots = [text for name, text in texts.items() if name.endswith(ROBOT)]
+    if not robots:
         return _described_arm(bag, texts, effort, topic)
-    arm = arm_from_mapping(config, folder=folder, label=f"the robot of the bag '{path}'")
+    label = f"the robot of the bag '{path}'"
+    config = parse_yaml(robots[-1], label, RecordingError)
+    arm = arm_from_mapping(config, folder=Path(), label=label)
     return (arm if effort is None else dataclasses.replace(arm, effort=effort)), ()
-
-
-def _recorded_robot(path: Path, folder: Path, texts: dict[str, str]) -> dict[str, Any] | None:
-    """Return the robot YAML that the recorder wrote into the bag, or beside it."""
-    inside = [text for name, text in texts.items() if name.endswith(ROBOT)]
-    beside = folder / 'robot.yaml'
-    config: Any = None
-    if inside:
-        config = parse_yaml(inside[-1], f"the robot of the bag '{path}'", RecordingError)
-    elif path.is_dir() and beside.is_file():
-        config = read_yaml(beside, 'robot YAML', ConfigurationError)
-        urdf = folder / 'robot.urdf'
-        if urdf.is_file() and isinstance(config, dict):    # bags of earlier versions
-            config['urdf'] = urdf.name
-    if config is None or isinstance(config, dict):
-        return config
-    raise RecordingError(f"the robot of the bag '{path}' is not a mapping of keys to values")
 
 
 def _described_arm(bag: Bag, texts: dict[str, str], effort: Effort | None,
                    topic: str | None) -> tuple[Arm, tuple[str, ...]]:
-    name = topic_of(bag, topic)
+    """Return the arm of a bag's URDF, its resting joints locked, and remarks on the locking."""
+    name = choose_topic(bag, topic)
     urdf = _description(bag, texts, name)
     if effort is None:
         raise ConfigurationError(
-            f"the bag '{bag.path}' has a URDF, which does not say what effort means; say it with "
-            f'--effort, as torque,joint,+1,gravity')
+            f"the bag '{bag.path}' has a URDF, which does not define the meaning of effort; give "
+            f'it, for example --effort torque,joint,+1,gravity')
     locked = _resting_joints(urdf, bag, name)
     remarks = () if not locked else (
         f'joints that do not move in the recording are locked: {", ".join(locked)}',)
@@ -166,13 +146,14 @@ def _described_arm(bag: Bag, texts: dict[str, str], effort: Effort | None,
 
 
 def _description(bag: Bag, texts: dict[str, str], topic: str) -> str:
+    """Return the URDF on the robot_description topic nearest in namespace to the joint states."""
     descriptions = {name: text for name, text in texts.items()
                     if name.rsplit('/', 1)[-1] == DESCRIPTION}
     if not descriptions:
         raise RecordingError(
-            f"the bag '{bag.path}' describes no robot: record /robot_description too, or name "
+            f"the bag '{bag.path}' has no robot_description: record it too, or name "
             f'the robot: robot-identification identify ROBOT {bag.path}')
-    near = [name for name in descriptions    # in the namespace of the joint states
+    near = [name for name in descriptions    # in the namespace of the joint states or above
             if topic.startswith(name[:-len(DESCRIPTION)])]
     chosen = sorted(near or descriptions, key=len)
     if len(chosen) > 1 and len(chosen[-2]) == len(chosen[-1]):
@@ -182,31 +163,23 @@ def _description(bag: Bag, texts: dict[str, str], topic: str) -> str:
 
 
 def _resting_joints(urdf: str, bag: Bag, topic: str) -> dict[str, float]:
-    """Return the positions [rad or m] of the joints that do not move, by name."""
-    lowest: dict[str, float] = {}
-    highest: dict[str, float] = {}
-    messages = 0
-    for states in joint_state_blocks(bag, topic):
-        messages += len(states)
-        if states.position is None:
-            continue
-        for name, column in zip(states.names, states.position.T):
-            if np.isfinite(column).any():
-                lowest[name] = min(lowest.get(name, np.inf), float(np.nanmin(column)))
-                highest[name] = max(highest.get(name, -np.inf), float(np.nanmax(column)))
-    if not messages:
+    """Return the positions [rad or m] of the joints that do not move or are not recorded."""
+    publishers = find_publishers(bag, topic)
+    if not publishers:
         raise RecordingError(f"the recording '{bag.path}' has no message on '{topic}'")
+    ranges: dict[str, tuple[float, float]] = {}
+    for states in (states for publisher in publishers if 'position' in publisher.fields
+                   for states in publisher.blocks):
+        limits = [f.reduce(states.values['position']) for f in (np.fmin, np.fmax)]
+        for name, low, high in zip(states.names, *limits):
+            if np.isfinite(high - low):
+                lowest, highest = ranges.get(name, (low, high))
+                ranges[name] = float(min(lowest, low)), float(max(highest, high))
     locked = {}
     for joint in parse_urdf(urdf, f"the URDF of the bag '{bag.path}'").findall('joint'):
         name = joint.get('name', '')
-        if joint.get('type') not in MOVING:
+        low, high = ranges.get(name, (0.0, 0.0))
+        if joint.get('type') not in MOVING or (joint.find('mimic') is None and high - low > STILL):
             continue
-        moved = highest.get(name, 0.0) - lowest.get(name, 0.0)
-        if joint.find('mimic') is not None or moved < STILL:
-            middle = (highest.get(name, 0.0) + lowest.get(name, 0.0)) / 2
-            limit = joint.find('limit')
-            if limit is not None and joint.get('type') != 'continuous':
-                middle = float(np.clip(middle, float(limit.get('lower', '0')),
-                                       float(limit.get('upper', '0'))))
-            locked[name] = middle
+        locked[name] = float(np.clip((low + high) / 2, *position_limits(joint)))
     return locked

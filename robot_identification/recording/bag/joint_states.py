@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Encoding and decoding of JointState messages: each layout is a structured array."""
+"""Encodes and decodes serialized JointState messages as NumPy structured arrays."""
 
 from __future__ import annotations
 
@@ -39,118 +39,151 @@ MSG: builtin_interfaces/Time
 int32 sec
 uint32 nanosec
 """
-LARGEST_MESSAGE = 1_000_000    # bytes; seven joints have 400
-MAX_LAYOUTS = 200    # layouts on one topic; each publisher has one
-CDR = 4          # bytes of the encapsulation header, behind which alignment starts
+MAX_LAYOUTS = 200    # on one topic; each publisher has one layout
+HEADER = b'\x00\x01\x00\x00'    # encapsulation header of little-endian CDR
+CDR = len(HEADER)    # [bytes]; alignment is relative to the end of the header
 FIELDS = ('position', 'velocity', 'effort')
 
 
-@dataclass(frozen=True)
+def cdr_text(text: str) -> bytes:
+    """Return a text in little-endian CDR: its length, then its bytes and a zero byte."""
+    data = text.encode() + b'\x00'
+    return struct.pack('<I', len(data)) + data
+
+
+class CdrReader:
+    """
+    Reader of lengths and texts in a message that is serialized as plain CDR.
+
+    Parameters
+    ----------
+    message
+        The message.
+    offset
+        Index of the first byte to read.
+
+    Raises
+    ------
+    ValueError
+        The message has another encapsulation.
+
+    """
+
+    def __init__(self, message: bytes, offset: int = CDR) -> None:
+        if message[:2] not in (b'\x00\x00', b'\x00\x01'):
+            raise ValueError(f'encapsulation {message[:2].hex()} is not plain CDR')
+        self._message, self.offset = message, offset
+        self.order = '<' if message[1] else '>'
+        self.passed = [(0, 2)]    # byte ranges (start, stop) that were read
+
+    def count(self) -> int:
+        """Return the next integer, the length of a text or an array."""
+        start = self.offset + -(self.offset - CDR) % 4
+        (value,) = struct.unpack_from(f'{self.order}I', self._message, start)
+        self.offset = start + 4
+        self.passed.append((start, self.offset))
+        return int(value)
+
+    def text(self) -> str:
+        """Return the next text."""
+        length = self.count()
+        start, self.offset = self.offset, self.offset + length
+        if self.offset > len(self._message):
+            raise ValueError(f'it ends within a string of {length} bytes')
+        self.passed[-1] = self.passed[-1][0], self.offset
+        return self._message[start:self.offset].rstrip(b'\x00').decode()
+
+
+@dataclass(frozen=True, eq=False)
 class JointStateLayout:
     """
-    Byte layout of one publisher's JointState messages.
+    Byte layout of the JointState messages of one publisher.
 
     Parameters
     ----------
     names
         Names of the joints.
     dtype
-        Structured type of a message, with the fields sec, nanosec, and those of position, velocity
+        Structured type of a message. Its fields are sec, nanosec, and those of position, velocity
         and effort that the publisher fills.
     template
-        A message of this layout.
+        A message with this layout.
     fixed
-        Byte ranges (start, stop) that are equal in all messages of the layout.
+        Indices of the bytes that are the same in all messages: names and lengths.
 
     """
 
     names: tuple[str, ...]
     dtype: np.dtype
     template: bytes
-    fixed: tuple[tuple[int, int], ...]
+    fixed: np.ndarray
 
     @classmethod
-    def of(cls, message: bytes) -> JointStateLayout:
+    def from_message(cls, message: bytes) -> JointStateLayout:
         """
-        Return the layout of a message.
+        Return the layout of a serialized message.
 
         Raises
         ------
         RecordingError
-            The bytes are not a JointState in plain CDR, or its arrays disagree in length.
+            The bytes are not a JointState in plain CDR, or the lengths of its arrays differ.
 
         """
         try:
-            return cls._parse(bytes(message))
-        except (struct.error, IndexError, UnicodeDecodeError, ValueError) as error:
+            reader = CdrReader(message, CDR + 8)
+            reader.text()    # frame_id
+            names = tuple(reader.text() for _ in range(reader.count()))
+            order = reader.order
+            formats = {'sec': (f'{order}i4', CDR), 'nanosec': (f'{order}u4', CDR + 4)}
+            for field in FIELDS:
+                length = reader.count()
+                if length not in (0, len(names)):
+                    raise ValueError(f'it has {len(names)} names and {length} values of {field}')
+                if length:
+                    reader.offset += -(reader.offset - CDR) % 8
+                    formats[field] = (f'({length},){order}f8', reader.offset)
+                    reader.offset += 8 * length
+            if not 0 <= len(message) - reader.offset < 8:
+                raise ValueError(f'its arrays end at byte {reader.offset}')
+        except (struct.error, ValueError) as error:
             raise RecordingError(
                 f'a message of {len(message)} bytes is not a {TYPE} in CDR: {error}') from error
-
-    @classmethod
-    def _parse(cls, message: bytes) -> JointStateLayout:
-        if message[:2] not in (b'\x00\x00', b'\x00\x01'):
-            raise ValueError(f'encapsulation {message[:2].hex()} is not plain CDR')
-        order = '<' if message[1] else '>'
-        fixed = [(0, 2)]
-        at = CDR + 8
-
-        def count() -> int:
-            nonlocal at
-            at += -(at - CDR) % 4
-            (value,) = struct.unpack_from(f'{order}I', message, at)
-            fixed.append((at, at + 4))
-            at += 4
-            return value
-
-        def text() -> str:
-            nonlocal at
-            length = count()
-            value = message[at:at + length]
-            if len(value) < length:
-                raise ValueError('it ends within a name')
-            fixed.append((at, at + length))
-            at += length
-            return value.rstrip(b'\x00').decode()
-
-        text()
-        names = tuple(text() for _ in range(count()))
-        formats = {'sec': (f'{order}i4', CDR), 'nanosec': (f'{order}u4', CDR + 4)}
-        for field in FIELDS:
-            length = count()
-            if not length:
-                continue
-            if length != len(names):
-                raise ValueError(f'it has {len(names)} names and {length} values of {field}')
-            at += -(at - CDR) % 8
-            formats[field] = (f'({length},){order}f8', at)
-            at += 8 * length
-        if not 0 <= len(message) - at < 8:
-            raise ValueError(f'its arrays end at byte {at}')
-        dtype = np.dtype({'names': list(formats),
-                          'formats': [kind for kind, _ in formats.values()],
-                          'offsets': [offset for _, offset in formats.values()],
+        kinds, offsets = zip(*formats.values())
+        dtype = np.dtype({'names': list(formats), 'formats': kinds, 'offsets': offsets,
                           'itemsize': len(message)})
-        equal = np.zeros(len(message) + 2, dtype=bool)    # one more byte at either end
-        for first, last in fixed:
-            equal[first + 1:last + 1] = True
-        edges = np.flatnonzero(np.diff(equal)).reshape(-1, 2)
-        return cls(names, dtype, message, tuple((first, last) for first, last in edges.tolist()))
+        fixed = np.concatenate([np.arange(*span) for span in reader.passed])
+        return cls(names, dtype, message, fixed)
 
     def fits(self, messages: np.ndarray) -> np.ndarray:
         """
-        Return which messages have this layout, (N,).
+        Return a mask of the messages that have this layout, (N,).
 
         Parameters
         ----------
         messages
-            Bytes, (N, size of the layout).
+            N messages as an array of bytes, (N, size of the layout).
 
         """
-        same = np.ones(len(messages), dtype=bool)
         template = np.frombuffer(self.template, dtype=np.uint8)
-        for first, last in self.fixed:
-            same &= np.all(messages[:, first:last] == template[first:last], axis=1)
-        return same
+        return np.all(messages.take(self.fixed, axis=1) == template[self.fixed], axis=1)
+
+    def decode(self, messages: np.ndarray, received: np.ndarray) -> JointStates:
+        """
+        Return the joint states in messages with this layout.
+
+        Parameters
+        ----------
+        messages
+            N messages as an array of bytes, (N, size of the layout).
+        received
+            Times of reception, (N,) [ns].
+
+        """
+        table = messages.view(self.dtype)[:, 0]
+        stamps = table['sec'].astype(np.int64) * 1_000_000_000 + table['nanosec']
+        values = {field: np.ascontiguousarray(table[field], dtype=float)
+                  for field in FIELDS if field in (self.dtype.names or ())}
+        return JointStates(self.names, stamps, received, values)
 
     def encode(self, stamps: np.ndarray, **values: Array) -> list[bytes]:
         """
@@ -161,7 +194,7 @@ class JointStateLayout:
         stamps
             Header stamps, (N,) [ns].
         values
-            Those of position, velocity and effort that the layout has, (N, n) each.
+            Values of position, velocity and effort, (N, n) each; only the fields of the layout.
 
         """
         buffer = bytearray(self.template * len(stamps))
@@ -176,48 +209,33 @@ class JointStateLayout:
     def build(cls, names: Sequence[str], fields: Sequence[str],
               frame: str = '') -> JointStateLayout:
         """
-        Return the layout of a publisher.
+        Return the layout of messages with these joints and fields.
 
         Parameters
         ----------
         names
             Names of the joints.
         fields
-            The fields that it fills, of position, velocity and effort.
+            The fields that the publisher fills: position, velocity, effort.
         frame
             The `frame_id` of the header.
 
         """
-        message = bytearray(b'\x00\x01\x00\x00' + bytes(8))
-
-        def pad(multiple: int) -> None:
-            message.extend(bytes(-(len(message) - CDR) % multiple))
-
-        def count(value: int) -> None:
-            pad(4)
-            message.extend(struct.pack('<I', value))
-
-        def text(value: str) -> None:
-            raw = value.encode() + b'\x00'
-            count(len(raw))
-            message.extend(raw)
-
-        text(frame)
-        count(len(names))
-        for name in names:
-            text(name)
+        message = HEADER + bytes(8)
+        for data in (cdr_text(frame), struct.pack('<I', len(names)), *map(cdr_text, names)):
+            message += bytes(-len(message) % 4) + data
         for field in FIELDS:
-            count(len(names) if field in fields else 0)
-            if field in fields:
-                pad(8)
-                message.extend(bytes(8 * len(names)))
-        return cls.of(bytes(message))
+            length = len(names) if field in fields else 0
+            message += bytes(-len(message) % 4) + struct.pack('<I', length)
+            if length:
+                message += bytes((CDR - len(message)) % 8) + bytes(8 * length)
+        return cls.from_message(message)
 
 
 @dataclass(frozen=True)
 class JointStates:
     """
-    Joint states of one publisher.
+    Decoded joint states of one publisher.
 
     Parameters
     ----------
@@ -227,25 +245,18 @@ class JointStates:
         Header stamps, (N,) [ns].
     received
         Times of reception, (N,) [ns].
-    position, velocity, effort
-        (N, n), None where the publisher leaves them empty.
+    values
+        Values of the fields that the publisher fills, by name, (N, n) each.
 
     """
 
     names: tuple[str, ...]
     stamps: np.ndarray
     received: np.ndarray
-    position: Array | None
-    velocity: Array | None
-    effort: Array | None
+    values: dict[str, Array]
 
     def __len__(self) -> int:
         return len(self.stamps)
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """The fields that the publisher fills."""
-        return tuple(name for name in FIELDS if getattr(self, name) is not None)
 
 
 class JointStateDecoder:
@@ -255,20 +266,20 @@ class JointStateDecoder:
     Parameters
     ----------
     strict
-        Whether a malformed message is an error; else it is left out, as a node does with the
-        messages of other publishers.
+        Whether a malformed message raises an error. If not, it is skipped; nodes need this,
+        because other programs may publish on their topic.
 
     """
 
     def __init__(self, strict: bool = True) -> None:
         self.layouts: dict[int, list[JointStateLayout]] = {}
         self._strict = strict
-        self.left_out: list[int] = []   # indices of messages of the last call
+        self.left_out: list[int] = []   # indices of the messages skipped by the last call
 
     def decode(self, messages: Sequence[bytes],
                received: Sequence[int] | np.ndarray) -> list[JointStates]:
         """
-        Return the joint states of each layout, in order of arrival.
+        Return the joint states in messages, grouped by layout and in order of arrival in a group.
 
         Parameters
         ----------
@@ -280,7 +291,7 @@ class JointStateDecoder:
         Raises
         ------
         RecordingError
-            A message is malformed, and the decoder is strict.
+            A message is malformed and the decoder is strict, or was received after 2262.
 
         """
         self.left_out = []
@@ -290,45 +301,31 @@ class JointStateDecoder:
             raise RecordingError('a message was received after the year 2262') from error
         sizes = np.fromiter(map(len, messages), dtype=np.int64, count=len(messages))
         result: list[JointStates] = []
-        if self._strict and len(sizes) and not 0 < sizes.min() <= sizes.max() <= LARGEST_MESSAGE:
-            raise RecordingError(f'a message of {sizes.min()} or {sizes.max()} bytes is no {TYPE}')
-        for size in np.unique(sizes):
-            rows = np.flatnonzero(sizes == size)
-            chosen = [messages[k] for k in rows.tolist()]
-            raw = np.frombuffer(b''.join(chosen), dtype=np.uint8).reshape(-1, int(size))
-            remaining = np.ones(len(rows), dtype=bool)
-            known = self.layouts.setdefault(int(size), [])
-            for layout in known:
-                self._take(layout, raw, remaining, times[rows], result)
-            while remaining.any():
-                first = int(np.argmax(remaining))
-                try:
-                    known.append(self._new_layout(raw[first].tobytes()))
-                except RecordingError:
-                    if self._strict:
-                        raise
-                    remaining[first] = False
-                    self.left_out.append(int(rows[first]))
-                    continue
-                self._take(known[-1], raw, remaining, times[rows], result)
+        for size in np.unique(sizes).tolist():
+            rows, known = np.flatnonzero(sizes == size), self.layouts.setdefault(size, [])
+            data = b''.join([messages[k] for k in rows.tolist()])
+            raw = np.frombuffer(data, dtype=np.uint8).reshape(len(rows), size)
+            index = 0
+            while len(rows):
+                if index == len(known):
+                    try:
+                        known.append(self._read_layout(raw[0].tobytes()))
+                    except RecordingError:
+                        if self._strict:
+                            raise
+                        self.left_out.append(int(rows[0]))
+                        rows, raw = rows[1:], raw[1:]
+                        continue
+                own = known[index].fits(raw)
+                if own.any():
+                    result.append(known[index].decode(raw if own.all() else raw[own],
+                                                      times[rows[own]]))
+                rows, raw, index = rows[~own], raw[~own], index + 1
         return result
 
-    def _new_layout(self, message: bytes) -> JointStateLayout:
+    def _read_layout(self, message: bytes) -> JointStateLayout:
+        """Return the layout of a message of an unknown layout."""
         if sum(map(len, self.layouts.values())) >= MAX_LAYOUTS:
             raise RecordingError(f'the joint states have more than {MAX_LAYOUTS} '
                                  'different sets of names; is the topic damaged?')
-        return JointStateLayout.of(message)
-
-    @staticmethod
-    def _take(layout: JointStateLayout, raw: np.ndarray, remaining: np.ndarray, times: np.ndarray,
-              result: list[JointStates]) -> None:
-        own = remaining & layout.fits(raw)
-        if not own.any():
-            return
-        remaining &= ~own
-        table = (raw if own.all() else raw[own]).view(layout.dtype)[:, 0]
-        stamps = table['sec'].astype(np.int64) * 1_000_000_000 + table['nanosec']
-        present = layout.dtype.names or ()
-        values = {field: np.ascontiguousarray(table[field], dtype=float)
-                  if field in present else None for field in FIELDS}
-        result.append(JointStates(layout.names, stamps, times[own], **values))
+        return JointStateLayout.from_message(message)

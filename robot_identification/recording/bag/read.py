@@ -11,13 +11,13 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Joint states of rosbag2 bags as recordings."""
+"""Reads the joint states in rosbag2 bags as recordings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-import math
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +25,7 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.errors import RecordingError, UnknownNameError
 from robot_identification.recording.bag.bag import Bag
-from robot_identification.recording.bag.joint_states import (
-    JointStateDecoder,
-    JointStates,
-    TYPE,
-)
+from robot_identification.recording.bag.joint_states import JointStateDecoder, JointStates, TYPE
 from robot_identification.recording.columns import Block, SignalBlocks
 from robot_identification.recording.infer_columns import (
     infer_joint_names,
@@ -38,8 +34,9 @@ from robot_identification.recording.infer_columns import (
 )
 from robot_identification.recording.recording import Recording
 from robot_identification.recording.signal_names import signal_names
+from robot_identification.spilling_list import SpillingList
 
-BLOCK, BLOCK_BYTES = 20_000, 100_000_000  # messages and bytes that are decoded at once
+BLOCK = 20_000    # messages per block
 STANDARD = '/joint_states'
 STAMPS = ('header', 'received')
 SIGNAL_FIELDS = {'q': 'position', 'tau': 'effort', 'v': 'velocity'}
@@ -48,22 +45,22 @@ SIGNAL_FIELDS = {'q': 'position', 'tau': 'effort', 'v': 'velocity'}
 @dataclass
 class JointStatePublisher:
     """
-    The messages of a publisher of joint states, those with the same names and filled fields.
+    A publisher of joint states, with all messages that have the same joints and fields.
 
     Parameters
     ----------
     names
         Names of the joints.
     fields
-        The fields of `FIELDS` that it fills.
+        Fields that the publisher fills: position, velocity, effort.
     count
         Number of messages.
     stamped
         Whether any header stamp differs from zero.
     measured
-        Mask of the joints with any value that is not NaN, (n,), by field.
+        For each field, a mask of the joints with any value other than NaN, (n,).
     blocks
-        The messages; empty if there were too many to keep.
+        The decoded messages, as `JointStates`.
 
     """
 
@@ -72,15 +69,15 @@ class JointStatePublisher:
     count: int = 0
     stamped: bool = False
     measured: dict[str, np.ndarray] = field(default_factory=dict)
-    blocks: list[JointStates] = field(default_factory=list)
+    blocks: SpillingList = field(default_factory=SpillingList)
 
     def add(self, states: JointStates) -> None:
-        """Add messages, and count them."""
+        """Append decoded messages; update `count`, `stamped` and `measured`."""
         self.count += len(states)
         self.stamped = self.stamped or bool(np.any(states.stamps))
         for name in self.fields:
-            if not np.all(self.measured.setdefault(name, np.zeros(len(self.names), bool))):
-                self.measured[name] |= ~np.all(np.isnan(getattr(states, name)), axis=0)
+            values = ~np.all(np.isnan(states.values[name]), axis=0)
+            self.measured[name] = values | self.measured.get(name, False)
         self.blocks.append(states)
 
 
@@ -92,44 +89,51 @@ def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
     Parameters
     ----------
     path
-        The folder of the bag or one of its files, MCAP or SQLite. Split and compressed bags are
-        read completely, an unclosed bag as far as it was written.
+        The folder of the bag, MCAP or SQLite, of which all files are read; or one of its files. A
+        bag whose recorder was killed is read up to its last message.
     arm
-        Its joints are read, in its order; other joints and other publishers are ignored.
+        The arm whose joints are read, in its order; other joints and publishers are ignored.
+        Default: all joints of the publisher with the most messages.
     topic
-        Topic of the joint states. Default: that of the robot YAML, the only one, that of the arm's
-        driver, or the one with at least 1.5 times as many messages of the arm as any other.
+        Topic of the joint states. Default: that in the robot YAML, else see `choose_topic`.
     stamps
-        'header' for the sender's, 'received' for the recorder's. Default: that of the robot YAML,
-        else 'header'.
+        'header' for the stamps in the messages, 'received' for the times at which the recorder
+        received them. Default: the choice in the robot YAML, else 'header'.
 
     Returns
     -------
     Recording
-        Stamps count from the first message. Efforts are in `tau`, with the meaning of
-        `Arm.effort`.
+        The stamps start at zero. `tau` contains the efforts as published, whose meaning
+        `Arm.effort` defines.
 
     Raises
     ------
     RecordingError
-        The bag cannot be read, or does not have the topic, the joints or positions.
+        The bag cannot be read, or lacks messages on the topic, the joints or positions.
+    UnknownNameError
+        The requested topic is not in the bag, or `stamps` has another value.
+
+    Examples
+    --------
+    >>> recording = read_bag('run_1', load_arm('ur10e'), topic='/left/joint_states')
+    >>> recording.q.shape    # (samples, joints) [rad]
+    (30000, 6)
 
     """
     return Recording.from_blocks(bag_signals(path, arm, topic, stamps), arm)
 
 
 def bag_signals(path: str | Path, arm: Arm | None = None, topic: str | None = None,
-                stamps: str | None = None, max_kept: float = math.inf) -> SignalBlocks:
+                stamps: str | None = None) -> SignalBlocks:
     """
-    Return the joint states of a bag as signals, block by block.
+    Return the joint states of a bag as blocks of signals.
+
+    The decoded messages of a long recording are kept in a temporary file.
 
     Parameters
     ----------
     path, arm, topic, stamps
         As for `read_bag`.
-    max_kept
-        Number of messages up to which the bag is decoded once and kept in memory; a longer one is
-        decoded twice.
 
     Raises
     ------
@@ -143,111 +147,71 @@ def bag_signals(path: str | Path, arm: Arm | None = None, topic: str | None = No
         raise UnknownNameError('kind of stamps', stamps, STAMPS)
     bag = Bag(path)
     label = f"the recording '{path}'"
-    chosen = topic_of(bag, topic, arm, max_kept)
-    publishers = joint_state_publishers(bag, chosen, max_kept)
+    chosen = choose_topic(bag, topic, arm)
+    publishers = find_publishers(bag, chosen)
     if not publishers:
         raise RecordingError(f"{label} has no message on '{chosen}'; was the recorder started "
                              f'before the motion, and does the robot publish there?')
-    recorded_names, remarks = ((), ()) if arm is None else _recorded_names(arm, publishers, label)
-    publisher = (max(publishers, key=lambda each: each.count) if arm is None
-                 else _publisher_of(publishers, arm, recorded_names, label, chosen))
+    publisher, recorded_names, remarks = _choose_publisher(arm, publishers, label, chosen)
+    joints = recorded_names if arm is None else arm.joint_names
     if stamps == 'header' and not publisher.stamped:
         raise RecordingError(f"{label}: all messages on '{chosen}' have the stamp zero; correct "
-                             'the driver, or say in the robot YAML `recording: {stamps: '
-                             'received}`')
+                             'the driver, or set `recording: {stamps: received}` in the '
+                             'robot YAML')
     if 'position' not in publisher.fields:
         raise RecordingError(f"{label}: the messages on '{chosen}' have no positions")
-    others = sorted(name for name, kind in bag.topics().items() if kind == TYPE and name != chosen)
+    others = [name for name in bag.topics_of(TYPE) if name != chosen]
     if others and topic is None:
         remarks += (f"joint states are also on {', '.join(others)}; those on {chosen} were read",)
-    joints = publisher.names if arm is None else arm.joint_names
-    columns = [publisher.names.index(name) for name in recorded_names or joints]
-    names, count = signal_names(arm, None), sum(each.count for each in publishers)
-    # joint_state_broadcaster publishes NaN where there is no interface
+    columns = [publisher.names.index(name) for name in recorded_names]
+    names, count = signal_names(arm), sum(each.count for each in publishers)
+    # joint_state_broadcaster publishes NaN for a joint without the state interface
     fields = {signal: name for signal, name in SIGNAL_FIELDS.items() if signal == 'q' or (
         name in publisher.fields and publisher.measured[name][columns].any())}
 
     def blocks() -> Iterator[Block]:
+        """Yield the signals in the blocks of the publisher, with stamps from zero."""
         start = None
-        for states in _blocks_of(publisher, bag, chosen):
+        for states in publisher.blocks:
             times = states.stamps if stamps == 'header' else states.received
             start = int(times[0]) if start is None else start
-            yield {'t': (times - start) / 1e9, **{signal: names[signal][0].to_si(
-                getattr(states, name)[:, columns], joints, arm)
-                for signal, name in fields.items()}}
+            yield {'t': (times - start) / 1e9, **{signal: names[signal].to_si(
+                states.values[name][:, columns], joints) for signal, name in fields.items()}}
 
     return SignalBlocks(str(path), joints, blocks(),
                         lambda: (*remarks, *bag.remarks(chosen, count)))
 
 
-def joint_state_publishers(bag: Bag, topic: str,
-                           max_kept: float = math.inf) -> list[JointStatePublisher]:
+def find_publishers(bag: Bag, topic: str) -> list[JointStatePublisher]:
     """
-    Return the publishers of joint states on a topic.
+    Return the publishers of joint states on a topic, with their decoded messages.
 
-    Parameters
-    ----------
-    bag
-        The bag, of which each topic is decoded once.
-    topic
-        Name of the topic.
-    max_kept
-        Number of messages up to which they are kept.
-
+    The messages are decoded once; later calls for the same bag and topic return the same objects.
     """
     if topic not in bag.decoded:
         publishers: dict[Any, JointStatePublisher] = {}
-        count = 0
-        for states in joint_state_blocks(bag, topic):
-            publisher = publishers.setdefault(
-                (states.names, states.fields), JointStatePublisher(states.names, states.fields))
-            publisher.add(states)
-            count += len(states)
-            if count > max_kept:
-                for each in publishers.values():
-                    each.blocks.clear()
+        decoder, messages = JointStateDecoder(), bag.messages((topic,))
+        while block := [*islice(messages, BLOCK)]:
+            _, received, data = zip(*block)
+            for states in decoder.decode(data, received):
+                key = states.names, tuple(states.values)
+                publishers.setdefault(key, JointStatePublisher(*key)).add(states)
         bag.decoded[topic] = list(publishers.values())
-    decoded: list[JointStatePublisher] = bag.decoded[topic]
-    return decoded
-
-
-def joint_state_blocks(bag: Bag, topic: str) -> Iterator[JointStates]:
-    """Yield the joint states of a topic, those of one publisher at a time."""
-    decoder = JointStateDecoder()
-    messages: list[bytes] = []
-    received: list[int] = []
-    size = 0
-    for _, time, data in bag.messages((topic,)):
-        messages.append(data)
-        received.append(time)
-        size += len(data)
-        if len(messages) == BLOCK or size > BLOCK_BYTES:
-            yield from decoder.decode(messages, received)
-            messages, received, size = [], [], 0
-    yield from decoder.decode(messages, received)
-
-
-def _blocks_of(publisher: JointStatePublisher, bag: Bag, topic: str) -> Iterator[JointStates]:
-    """Yield the messages of one publisher, and release those that were kept."""
-    if not publisher.blocks:
-        yield from (states for states in joint_state_blocks(bag, topic)
-                    if (states.names, states.fields) == (publisher.names, publisher.fields))
-    while publisher.blocks:
-        yield publisher.blocks.pop(0)
+    return bag.decoded[topic]
 
 
 def infer_bag_block(path: str | Path, arm: Arm) -> InferredColumns | None:
     """
-    Return the block `recording` that fits a bag, None where no topic has the arm's joints.
+    Infer the block `recording` of a robot YAML for a bag; return None without the arm's joints.
 
-    It names the topic and the joints.
+    The block contains the topic and the joint names only if they differ from the defaults.
 
     Parameters
     ----------
     path
         The bag.
     arm
-        The arm whose joints are searched for.
+        The arm.
 
     Raises
     ------
@@ -256,76 +220,67 @@ def infer_bag_block(path: str | Path, arm: Arm) -> InferredColumns | None:
 
     """
     bag = Bag(path)
-    known = sorted(name for name, kind in bag.topics().items() if kind == TYPE)
-    known.sort(key=lambda name: name != STANDARD)
+    known = sorted(bag.topics_of(TYPE), key=lambda name: name != STANDARD)
     for topic in known:
-        for publisher in joint_state_publishers(bag, topic, 0):
+        for publisher in find_publishers(bag, topic):
             names = infer_joint_names(publisher.names, arm.joint_names)
             if names is None:
                 continue
-            block: dict[str, Any] = {} if topic == STANDARD or len(known) == 1 else {
-                'topic': topic}
+            others = [name for name in known if name != topic]
+            block: dict[str, Any] = {'topic': topic} if others and topic != STANDARD else {}
             if any(joint != name for joint, name in names.items()):
                 block['names'] = names
-            others = ', '.join(name for name in known if name != topic)
-            return InferredColumns(block, (f'joint states are on {others} too',) if others else ())
+            return InferredColumns(block, tuple(f'joint states are also on {name}'
+                                                for name in others))
     return None
 
 
-def topic_of(bag: Bag, topic: str | None = None, arm: Arm | None = None,
-             max_kept: float = math.inf) -> str:
+def choose_topic(bag: Bag, topic: str | None = None, arm: Arm | None = None) -> str:
     """
     Return the topic with the joint states of an arm.
+
+    That is the requested topic; else the only one; else the topic of the arm's driver, unless it
+    is /joint_states; else the topic with more than 1.5 times as many messages with the arm's
+    efforts as any other; else /joint_states.
 
     Parameters
     ----------
     bag
         The bag.
     topic
-        The requested topic, if any.
+        The requested topic; None to choose one.
     arm
-        The arm; any if None.
-    max_kept
-        As for `joint_state_publishers`.
+        The arm whose joints the topic must have; None for any joints.
 
     Raises
     ------
     RecordingError
-        There is none, or several with similar numbers of messages.
+        The bag has no joint states, or has them on several topics and none can be chosen.
     UnknownNameError
         The requested topic is not in the bag.
 
     """
-    types, label = bag.topics(), f"the recording '{bag.path}'"
-    known = sorted(name for name, kind in types.items() if kind == TYPE)
+    known, label = bag.topics_of(TYPE), f"the recording '{bag.path}'"
     if topic is not None:
         if topic not in known:
             raise UnknownNameError(f'topic of joint states in {label} named', topic, known)
         return topic
     if not known:
         raise RecordingError(f'{label} has no topic of type {TYPE}; it has: '
-                             f"{', '.join(sorted(types)) or 'none'}")
-    if len(known) > 1:
-        return _busiest_topic(bag, known, arm, label, max_kept)
-    return known[0]
-
-
-def _busiest_topic(bag: Bag, known: list[str], arm: Arm | None, label: str,
-                   max_kept: float) -> str:
-    """Return the topic of the arm's driver, or the one with far more messages of the arm."""
+                             f"{', '.join(sorted(bag.topics)) or 'none'}")
+    if len(known) == 1:
+        return known[0]
     names = set() if arm is None else set(_published_names(arm))
-    driver = None if arm is None else arm.driver
-    if arm is not None and driver is not None:
-        own = '/' + driver.joint_states.replace('{tf_prefix}', arm.tf_prefix).lstrip('/')
+    if arm is not None and arm.driver is not None:
+        own = '/' + arm.driver.joint_states.replace('{tf_prefix}', arm.tf_prefix).lstrip('/')
         fitting = [name for name in known if name.endswith(own)]
         if len(fitting) == 1 and own != STANDARD:
             return fitting[0]
-    counts = {name: sum(publisher.count for publisher in joint_state_publishers(
-        bag, name, max_kept) if names <= set(publisher.names) and 'effort' in publisher.fields)
-        for name in known}
-    best = max(counts, key=lambda name: counts[name])
-    others = [count for name, count in counts.items() if name != best]
-    if counts[best] > 1.5 * max(others):
+    counts = {name: sum(publisher.count for publisher in find_publishers(bag, name)
+                        if names <= set(publisher.names) and 'effort' in publisher.fields)
+              for name in known}
+    best, second = sorted(known, key=lambda name: -counts[name])[:2]
+    if counts[best] > 1.5 * counts[second]:
         return best
     if STANDARD in known and (counts[STANDARD] or not any(counts.values())):
         return STANDARD
@@ -333,52 +288,48 @@ def _busiest_topic(bag: Bag, known: list[str], arm: Arm | None, label: str,
                          f'--topic, or read_bag(..., topic=...)')
 
 
-def _recorded_names(arm: Arm, publishers: Sequence[JointStatePublisher], label: str
-                    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of the arm's joints in the bag, and the remarks on them."""
-    recorded_names = _published_names(arm)
-    if 'names' in arm.recording_keys or any(
-            set(recorded_names) <= set(publisher.names) for publisher in publishers):
-        return recorded_names, ()
-    for publisher in publishers:
-        names = infer_joint_names(publisher.names, arm.joint_names)
-        if names is not None and not all(name.endswith(joint) for joint, name in names.items()):
-            return (tuple(names[joint] for joint in arm.joint_names),
-                    (f'{label} is read as `{recording_line({"names": names})}`; put this line '
-                     'into the robot YAML',))
-    return recorded_names, ()
-
-
 def _published_names(arm: Arm) -> tuple[str, ...]:
-    """Return the names of the arm's joints in bags according to the robot YAML."""
+    """Return the names that the arm's joints have in messages, according to its robot YAML."""
     aliases = arm.recording_keys.get('names', {})
     return tuple(aliases.get(joint, name)
                  for joint, name in zip(arm.joint_names, arm.ros_joint_names))
 
 
-def _publisher_of(publishers: Sequence[JointStatePublisher], arm: Arm, joints: Sequence[str],
-                  label: str, topic: str) -> JointStatePublisher:
-    """Return the publisher of all joints of the arm with the most messages."""
-    complete = [each for each in publishers if set(joints) <= set(each.names)]
-    if not complete:
-        best = max(publishers, key=lambda each: len(set(joints) & set(each.names)))
-        missing = [name for name in joints if name not in best.names]
+def _choose_publisher(
+    arm: Arm | None, publishers: Sequence[JointStatePublisher], label: str, topic: str
+) -> tuple[JointStatePublisher, tuple[str, ...], tuple[str, ...]]:
+    """Return the publisher with an arm's joints, their names in its messages, and remarks."""
+    if arm is None:
+        largest = max(publishers, key=lambda each: each.count)
+        return largest, largest.names, ()
+    joints = _published_names(arm)
+    remarks: tuple[str, ...] = ()
+    if 'names' not in arm.recording_keys and not any(
+            set(joints) <= set(each.names) for each in publishers):
+        for each in publishers:
+            names = infer_joint_names(each.names, arm.joint_names)
+            if names is not None and not all(map(str.endswith, names.values(), names)):
+                joints = tuple(names[joint] for joint in arm.joint_names)
+                remarks = (f'{label} is read as `{recording_line({"names": names})}`; put this '
+                           'line into the robot YAML',)
+                break
+    best = max(publishers, key=lambda each: (len(set(joints) & set(each.names)), each.count))
+    missing = [name for name in joints if name not in best.names]
+    if missing:
         raise RecordingError(
             f"{label} does not have the joint '{', '.join(missing)}' on '{topic}'; it has: "
             f'{", ".join(best.names)}. {_name_hint(publishers, arm)}')
-    return max(complete, key=lambda each: each.count)
+    return best, joints, remarks
 
 
 def _name_hint(publishers: Sequence[JointStatePublisher], arm: Arm) -> str:
-    """Return a hint: the prefix that makes the joints those of the arm, or how to name them."""
+    """Return a hint for missing joints: their prefix in the bag, or how to name them."""
     first = arm.joint_names[0]
-    prefixes = sorted({name.removesuffix(first) for each in publishers for name in each.names
-                       if name.endswith(first) and {
-                           name.removesuffix(first) + joint for joint in arm.joint_names
-                       } <= set(each.names)})
-    if prefixes:
-        return (f"They are the arm's with a prefix: say `tf_prefix: {prefixes[0]}` in the robot "
-                f'YAML' + (f' (or {", ".join(prefixes[1:])})' if prefixes[1:] else ''))
-    return ('Record all joints of the arm, or lock those that stand still; where the bag calls '
-            f'joints otherwise, say so in the robot YAML: `recording: {{names: {{{first}: NAME, '
+    for each in publishers:
+        for prefix in (name.removesuffix(first) for name in each.names):
+            if {prefix + joint for joint in arm.joint_names} <= set(each.names):
+                return (f"These are the arm's with a prefix: set `tf_prefix: {prefix}` in the "
+                        'robot YAML')
+    return ('Record all joints of the arm, or lock those that do not move; if the bag uses other '
+            f'names, state them in the robot YAML: `recording: {{names: {{{first}: NAME, '
             '...}}`')

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Safe execution of a motion on an arm: plan, trajectories, monitoring, braking; without ROS."""
+"""Execution of motions on an arm: planning, trajectories, monitoring and braking, without ROS."""
 
 from importlib import import_module
 from typing import Any, TYPE_CHECKING
@@ -37,7 +37,11 @@ __all__ = ['BrakeTiming', 'ControllerState', 'Fault', 'MotionExecutor', 'MotionM
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name at its first use: the brake watchdog needs `RobotClock` alone."""
+    """
+    Import a public name when it is first used.
+
+    The brake watchdog needs only `RobotClock` and starts faster without the other modules.
+    """
     if name not in _MODULES:
         raise AttributeError(f"the package '{__name__}' has no '{name}'")
     return getattr(import_module(f'{__name__}.{_MODULES[name]}'), name)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A folder that file arguments cannot leave."""
+"""The data directory of a node, which the file names in service requests cannot leave."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ import stat
 
 from robot_identification.errors import ConfigurationError
 
-MAX_PART = 200          # bytes of a part; file systems allow 255, and files get suffixes
-MAX_NAME = 1000         # characters
+MAX_PART = 200          # [bytes] longest file or folder name; file systems allow 255
+MAX_NAME = 1000         # [characters] longest relative path
 
 
 class DataDirectory:
     """
-    The folder in which services read and write files.
+    Folder of the files that services read and write; they access no file outside it.
 
     Parameters
     ----------
     root
-        Path of the folder; it is created.
+        Path of the folder; a missing folder is created.
 
     Raises
     ------
     ConfigurationError
-        It cannot be created.
+        The folder cannot be created.
 
     """
 
@@ -51,19 +51,20 @@ class DataDirectory:
 
     def path(self, name: str, what: str = 'file') -> Path:
         """
-        Return the path of a name in the folder.
+        Return the absolute path of a file in the folder.
 
         Parameters
         ----------
         name
-            Relative to the folder.
+            Path relative to the folder.
         what
-            Kind of file, for errors.
+            Kind of file, for error messages.
 
         Raises
         ------
         ConfigurationError
-            The name leads out of the folder: it is absolute, has `..`, or goes through a link.
+            The name is empty, too long or absolute, contains `..` or a null character, or
+            follows a symbolic link that leaves the folder.
 
         """
         if not name:
@@ -79,7 +80,7 @@ class DataDirectory:
                                      f'most {MAX_PART} bytes per part are allowed')
         try:
             resolved = (self.root / candidate).resolve()
-        except (OSError, RuntimeError) as error:    # circular links
+        except (OSError, RuntimeError) as error:    # circular symbolic links
             raise ConfigurationError(f"the {what} '{name}' cannot be used: {error}") from error
         if resolved != self.root and self.root not in resolved.parents:
             raise ConfigurationError(self._refusal(name, what))
@@ -90,44 +91,47 @@ class DataDirectory:
 
     def existing(self, name: str, what: str = 'file') -> Path:
         """
-        Return the path of an existing file or folder; parameters as for `path`.
+        Return the absolute path of an existing file or folder.
+
+        Parameters
+        ----------
+        name, what
+            As for `path`.
 
         Raises
         ------
         ConfigurationError
-            It leads out of the folder, or does not exist.
+            The name is invalid (as for `path`), or there is no such file or folder.
 
         """
         path = self.path(name, what)
         try:
             kind = path.stat().st_mode
-        except (FileNotFoundError, NotADirectoryError):
-            kind = 0
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise ConfigurationError(f"there is no {what} '{name}' in the data directory "
+                                     f"'{self.root}'") from error
         except OSError as error:
             raise ConfigurationError(f"the {what} '{name}' cannot be read: "
                                      f'{error.strerror}') from error
-        if kind and not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
             raise ConfigurationError(f"the {what} '{name}' is neither a file nor a folder")
-        if not kind:
-            raise ConfigurationError(f"there is no {what} '{name}' in the data directory "
-                                     f"'{self.root}'")
         return path
 
     def new(self, name: str, what: str, suffixes: tuple[str, ...]) -> Path:
         """
-        Return the path of a file to be created.
+        Return the absolute path of a file that does not exist yet.
 
         Parameters
         ----------
         name, what
             As for `path`.
         suffixes
-            Allowed suffixes.
+            Allowed suffixes of the name.
 
         Raises
         ------
         ConfigurationError
-            It exists, or has another suffix.
+            The name is invalid (as for `path`) or has another suffix, or the file exists.
 
         """
         path = self.path(name, what)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Checks before a motion that the published effort is the quantity that the robot YAML states."""
+"""Checks that the published effort is the quantity (torque or current) in the robot YAML."""
 
 from __future__ import annotations
 
@@ -27,39 +27,41 @@ DRIVERS = {'ur_robot_driver/URPositionHardwareInterface': (
     'use_currents_as_efforts', {'true': 'current', '1': 'current', 'false': 'torque',
                                 '0': 'torque'})}
 """
-ros2_control plugins with the parameter that states the meaning of the effort.
+For each ros2_control plugin, the parameter that selects the published effort, and its values.
 
-UR's drivers up to Kilted lack the parameter and publish currents; PolyScope before 5.23 and 10.11
-publishes currents in any case. `check_effort_at_rest` covers these.
+UR's drivers up to Kilted do not have this parameter and publish currents. Robots with PolyScope
+before 5.23 or 10.11 publish currents whatever the parameter says. Both cases are only detected by
+`check_effort_at_rest`.
 
 Source: Universal_Robots_ROS2_Driver, pull requests 1551 and 1918,
 ur_robot_driver/doc/hardware_interface_parameters.rst.
 """
-VISIBLE = 0.08      # fraction of the torque limit that gravity must reach to exceed friction
-MIN_RATIO, MAX_RATIO = 0.3, 3.0     # effort / gravity that a tool and friction can explain
-MAX_RATIO_COMPENSATED = 1.7         # the same where gravity was added to a compensated effort
+VISIBLE = 0.08      # a joint is compared if gravity exceeds this fraction of its torque limit
+MIN_RATIO, MAX_RATIO = 0.3, 3.0     # range of effort / gravity that a tool and friction explain
+MAX_RATIO_COMPENSATED = 1.7         # upper limit for efforts from which the driver removes gravity
 
 
 def check_driver_effort(arm: Arm, description: str) -> str:
     """
-    Compare the effort declared in the robot YAML with the parameters of the driver.
+    Check that the driver publishes the effort quantity declared in the robot YAML.
 
     Parameters
     ----------
     arm
         The arm, with its declared effort.
     description
-        URDF of the running driver, as on the topic robot_description; may be empty.
+        URDF that the running driver publishes on robot_description; empty if it publishes none.
 
     Returns
     -------
     str
-        'current' or 'torque'; empty if the driver does not state it.
+        Quantity that the driver publishes, 'current' or 'torque'; empty if the URDF does not
+        state it.
 
     Raises
     ------
     ExecutionError
-        'effort_meaning': the driver publishes another quantity.
+        'effort_meaning': the driver publishes another quantity than the declared one.
 
     """
     try:
@@ -87,25 +89,26 @@ def check_driver_effort(arm: Arm, description: str) -> str:
 
 def check_effort_at_rest(arm: Arm, torque: Array, q: Array) -> None:
     """
-    Compare the torques of an arm at rest with the gravity torques of the URDF.
+    Check that the measured torques of an arm at rest match the gravity torques of the URDF.
 
-    A current read as a torque is too small by a factor of about ten, a motor torque by the gear
-    ratio; a limit in N m would then never trip. Deviations that a tool, a payload and friction
-    can explain pass. The check passes as well if gravity loads no joint visibly.
+    A current that is taken for a torque is too small by a factor of about ten. A motor torque that
+    is taken for a joint torque is too small by the gear ratio. In both cases a limit in N m would
+    never stop the arm. Differences that a tool, a payload or friction can explain are accepted.
+    Nothing is checked if the gravity torques of all joints are too small for a comparison.
 
     Parameters
     ----------
     arm
         The arm, with its declared effort.
     torque
-        Joint torques that follow from the declared effort, (n,) [N m or N].
+        Joint torques computed from the efforts as the robot YAML declares them, (n,) [N m or N].
     q
         Position at rest, (n,) [rad or m].
 
     Raises
     ------
     ExecutionError
-        'effort_meaning': the effort is not the declared quantity.
+        'effort_meaning': the published effort is not the declared quantity.
 
     """
     zero = np.zeros((1, arm.n))

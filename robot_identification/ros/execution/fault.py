@@ -11,30 +11,30 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The reason for which a motion is ended, and the faults that the controller's action reports."""
+"""Faults that end a motion, and the faults that a result of FollowJointTrajectory indicates."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-INVALID_GOAL = -1    # FollowJointTrajectory also reports it for a goal replaced by another one
+INVALID_GOAL = -1    # error code of FollowJointTrajectory, also of a goal that was replaced
 REASONS = {-2: 'controller_joints', -3: 'clock', -4: 'path_tolerance', -5: 'goal_tolerance'}
 
 
 @dataclass(frozen=True)
 class Fault:
     """
-    The reason for which a motion is ended.
+    Reason for ending a motion early.
 
     Parameters
     ----------
     reason
-        Identifier of the reason, for programs.
+        Identifier of the reason, such as 'tracking_error', for programs.
     text
         Message for the user.
     touch
-        Whether this process may brake the arm; False while another client or the controller
-        itself commands it.
+        Whether this process may send a braking trajectory. False if another client moves the arm
+        or the controller has already stopped the motion.
 
     """
 
@@ -45,21 +45,22 @@ class Fault:
 
 def goal_fault(state: str, code: int, text: str, controller: str, *, newest: bool) -> Fault | None:
     """
-    Return the fault that the end of a FollowJointTrajectory goal indicates; None for no fault.
+    Return the fault that the result of a FollowJointTrajectory goal indicates, or None.
 
-    After any of these faults the controller holds the arm, or another client moves it. Therefore
-    nothing more is sent.
+    With each of these faults `touch` is False: either the controller already holds the arm, or
+    another client moves it, so this process must not send a braking trajectory.
 
     Parameters
     ----------
     state
-        'succeeded', 'aborted' or 'canceled'.
+        Final state of the goal: 'succeeded', 'aborted' or 'canceled'.
     code, text
         Error code and error string of the result.
     controller
         Name of the controller, for the message.
     newest
-        Whether this goal was the last one sent; an earlier one was replaced by this process.
+        Whether this goal is the last one that this process sent. An earlier goal was replaced by
+        this process itself, which is no fault.
 
     """
     if state == 'succeeded':

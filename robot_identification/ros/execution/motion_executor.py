@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Execution of a motion in steps: sends it, monitors it, ends it and reports how it ended."""
+"""Execution of a motion: sends the trajectory, monitors the arm, and brakes it after a fault."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ from robot_identification.ros.execution.trajectory_segment import (
     TrajectorySegment,
 )
 
-SETTLING = 0.3   # [s] after the last point before rest is checked
-PATIENCE = 1.0   # [s] more until the arm must rest
-RESTING = 0.02   # [rad/s or m/s] velocity that counts as rest, from differences of positions
-HISTORY = 0.1    # [s] of positions from which rest is determined
+SETTLING = 0.3   # [s] wait after the last point before it is checked that the arm rests
+PATIENCE = 1.0   # [s] after that wait, the time within which the arm must come to rest
+RESTING = 0.02   # [rad/s or m/s] slower joints count as resting
+HISTORY = 0.1    # [s] of recent positions, from which the velocity at the end is computed
 REFRESH = 0.1    # [s] between updates of the brake watchdog's segments
-LATER = (0.0, 0.3, 2.0)    # [s] after the horizon: departures for a watchdog that stalled as well
-MEASURED = 0.02     # [s] between measured positions from which the progress is taken
-MAX_LEAD = 0.02     # [s] of the command ahead of its reference: a cycle of 50 Hz
-NEW_CLOCK = 0.15    # [s] for joint states and references to arrive on a clock that has jumped
+LATER = (0.0, 0.3, 2.0)    # [s] further departures after the horizon, if the watchdog stalls too
+MEASURED = 0.02     # [s] shortest time between measured positions used for the progress
+MAX_LEAD = 0.02     # [s] largest lead of the command over the reference: one cycle at 50 Hz
+NEW_CLOCK = 0.15    # [s] after a jump of a clock until stamps on the new clock have arrived
 GRACE = 0.5         # [s] for the controller to report why its reference left the plan
-RECENT = 0.1        # [s] for which a reference is extrapolated
-ENTRY = 0.007       # [s] from sending a segment to its entry: two messages of 3 ms, half a cycle
-MAX_DISTANCE = 0.005    # [rad or m] from the plan; beyond, another client sets the reference
-MAX_DELAY = 0.03    # [s] of a reference behind or ahead of the plan: one cycle, and the clocks
-SCALED = 1e-3       # [-] deviation of a reported speed scaling from 1 that matters
-FROZEN = 3.0        # [s] that a simulated clock may stand still before a braked motion is given up
-STOPPED = 0.02      # [-] rate of progress below which a reference stands still
+RECENT = 0.1        # [s] longest extrapolation of a reference
+ENTRY = 0.007       # [s] from sending to entering a segment: two messages of 3 ms, half a cycle
+MAX_DISTANCE = 0.005    # [rad or m] a reference farther from the plan comes from another client
+MAX_DELAY = 0.03    # [s] largest delay of the reference: one cycle, and the offset of the clocks
+SCALED = 1e-3       # [-] smaller deviations of the reported speed scaling from 1 are ignored
+FROZEN = 3.0        # [s] a braked motion ends if a simulated clock stands still for longer
+STOPPED = 0.02      # [-] at a smaller rate of progress the reference stands still
 HOLD_CAUSES = 'the controller was paused, deactivated or told to hold by another client'
 
 
@@ -68,9 +68,11 @@ class BrakeTiming:
     Parameters
     ----------
     lead
-        Time from the decision to brake to the start of braking, for the message to arrive [s].
+        Time from the decision to brake to the start of braking [s]; the braking segment must
+        reach the controller within this time.
     horizon
-        Time for which the motion continues without this process until the watchdog brakes [s].
+        Time from the last step of this process to the start of braking by the brake watchdog, if
+        this process dies or stalls [s].
 
     """
 
@@ -87,14 +89,14 @@ class BrakeTiming:
 @dataclass(frozen=True)
 class StateBatch:
     """
-    N joint states as published, in the order of the arm's joints.
+    N successive joint states, with the joints in the order of the arm.
 
     Parameters
     ----------
     t
-        Stamps since the start of the plan, (N,) [s].
+        Stamps, as times since the start of the plan, (N,) [s].
     q, v, effort
-        (N, n); v and effort may be None.
+        Positions, velocities and efforts as published, (N, n); v and effort may be None.
 
     """
 
@@ -107,18 +109,19 @@ class StateBatch:
 @dataclass(frozen=True)
 class ControllerState:
     """
-    The published state of the controller.
+    State that the controller publishes.
 
     Parameters
     ----------
     t
-        Its stamp since the start of the plan [s].
+        Stamp of the state, as time since the start of the plan [s].
     q
-        Its reference in the order of the arm's joints, (n,) [rad or m].
+        Reference position, with the joints in the order of the arm, (n,) [rad or m].
     scaling
         Speed scaling [-]; NaN if it is not published.
     command
-        Its command, (n,) [rad or m]; one cycle ahead of the reference. None if not published.
+        Commanded position, which is one cycle ahead of the reference, (n,) [rad or m]; None if it
+        is not published.
 
     """
 
@@ -129,46 +132,57 @@ class ControllerState:
 
 
 class ControllerInterface(Protocol):
-    """The connection to a controller and to the brake watchdog."""
+    """Connection to a controller and to the brake watchdog."""
 
     def send(self, segment: TrajectorySegment) -> None:
-        """Send a segment to the controller, which replaces the one before."""
+        """Send a trajectory to the controller, where it replaces the previous one."""
 
     def guard(self, segments: Sequence[TrajectorySegment], until: float) -> None:
         """
-        Replace the segments of the brake watchdog.
+        Replace the braking segments that the brake watchdog holds.
 
         Parameters
         ----------
         segments
-            Ways to end the motion; the watchdog sends the first that has not departed from the
-            plan yet. Empty: it sends nothing.
+            Braking segments in the order of their departure; the watchdog sends the first one
+            whose departure from the plan has not passed. If empty, it sends nothing.
         until
-            Time at which it sends one unless they are replaced before [s].
+            Time since the start of the plan at which the watchdog sends a segment, unless the
+            segments are replaced before [s].
 
         """
 
 
 class MotionExecutor:
     """
-    Executes one motion.
+    Execution of one motion, step by step.
 
-    The full motion is sent once, at rest, and nothing else is sent unless the motion must be
-    ended: a controller enters every new trajectory at the current time, so each may cause a step.
+    The trajectory of the full motion is sent once, while the arm rests. A second trajectory is
+    sent only to end the motion early. A controller enters each new trajectory at the current time,
+    so that each one may cause a step of the reference.
 
     Parameters
     ----------
     arm, plan
         The arm and its motion.
     controller
-        Connection to the controller.
+        Connection to the controller and to the brake watchdog.
     tolerances
-        Tolerances of the monitor.
+        Tolerances of the monitor; the default values of `MotionTolerances` if None.
     timing
-        Timing of braking.
+        Timing of braking; the default values of `BrakeTiming` if None.
     has_reference
-        Whether the controller publishes its reference; otherwise the progress is taken from the
-        measured positions.
+        Whether the controller publishes its reference; otherwise the progress along the plan is
+        estimated from the measured positions.
+
+    Attributes
+    ----------
+    fault
+        The fault that ended the motion early; None without one.
+    finished
+        Whether the execution is over.
+    at_rest
+        Whether the arm rests at the end; None while unknown.
 
     """
 
@@ -182,20 +196,21 @@ class MotionExecutor:
         self.timing = timing or BrakeTiming()
         self.fault: Fault | None = None
         self.finished = False
-        self.at_rest: bool | None = None  # None while unknown
+        self.at_rest: bool | None = None
         self.scaling = math.nan
         self._reference_watchdog = JointStateWatchdog(self.monitor.tolerances.stale)
         self._reference = PlanTracker(plan)
         self._measured, self._lag = PlanTracker(plan, MEASURED), 0.0
         self._command: Array | None = None
-        self._lead = 0.0        # [s] of the command ahead of its reference
+        self._lead = 0.0        # [s] time by which the command is ahead of the reference
         self._started, self._end = False, math.inf
         self._guarded, self._refresh_at = math.inf, -math.inf
-        self._off_plan_since: float | None = None   # [s] of the reference
+        self._off_plan_since: float | None = None   # [s] since when the reference is off the plan
         self._recent: list[tuple[float, Array]] = []
         self._stop: Fault | None = None
-        self._clock_unknown = math.inf      # [s] until a clock that has jumped is known again
-        self._now, self._frozen = -math.inf, 0.0    # [s]
+        self._clock_unknown = math.inf      # [s] left to wait after a clock jumped; inf: no jump
+        self._now = -math.inf   # [s] time of the last step
+        self._frozen = 0.0      # [s] for which the clock has stood still
 
     @property
     def braking(self) -> bool:
@@ -204,12 +219,12 @@ class MotionExecutor:
 
     def stop(self, fault: Fault) -> None:
         """
-        Request the end of the motion; the next step brakes.
+        Request that the next step ends the motion.
 
         Parameters
         ----------
         fault
-            The reason; only the first request counts.
+            The reason. If the end has already been requested, the first reason is kept.
 
         """
         self._stop = self._stop or fault
@@ -226,15 +241,15 @@ class MotionExecutor:
         Parameters
         ----------
         now
-            Time since the start of the plan, on the clock of the stamps [s]; negative before.
+            Time since the start of the plan on the clock of the stamps [s]; negative before it.
         states
-            Joint states since the last step; None without any.
+            Joint states received since the last step; None if there are none.
         age
             Age of the last joint state [s].
         elapsed
             Time since the last step, on a steady clock [s].
         reference
-            Newest state of the controller since the last step; None without any.
+            Newest state of the controller received since the last step; None if there is none.
 
         """
         self._frozen = self._frozen + elapsed if now == self._now else 0.0
@@ -255,7 +270,8 @@ class MotionExecutor:
             if not self._wait_for_clock(fault, elapsed):
                 self._brake(now, fault)
             return
-        if not self._started and now > -trajectory_segment.REST / 4:    # it would start in motion
+        # too late to send: the controller might enter the trajectory after its rest, in motion
+        if not self._started and now > -trajectory_segment.REST / 4:
             self._brake(now, Fault('late', 'this node stalled before the motion, and nothing '
                                    'moved; the computer is too busy'))
             return
@@ -268,10 +284,11 @@ class MotionExecutor:
 
     def _wait_for_clock(self, fault: Fault, elapsed: float) -> bool:
         """
-        Return whether to wait for a reference on a clock that has jumped.
+        Return whether braking after a jump of a clock must wait for stamps on the new clock.
 
-        After a jump the known reference is wrong by the latency of a message, so that a segment
-        would be entered at another point; meanwhile the controller continues the motion.
+        Right after the jump the progress of the reference is known only to within the latency of a
+        message, so that a braking segment would cause a step of the reference. The controller
+        continues the motion during the wait.
         """
         if fault.reason != 'clock' or not self._started:
             return False
@@ -283,6 +300,7 @@ class MotionExecutor:
 
     def _update_reference(self, now: float, reference: ControllerState | None,
                           elapsed: float) -> None:
+        """Update the progress of the controller's reference and the watchdog of its messages."""
         if not self._has_reference:
             return
         if reference is not None:
@@ -293,6 +311,7 @@ class MotionExecutor:
         self._reference_watchdog.step(reference is not None, age, elapsed)
 
     def _update_lead(self, reference: ControllerState) -> None:
+        """Compute the time by which the command is ahead of the reference."""
         if reference.command is None:
             return
         v = self.plan.evaluate(np.array([self._reference.position.at]))[1][0]
@@ -302,13 +321,14 @@ class MotionExecutor:
             self._lead = min(max(lead, 0.0), MAX_LEAD)
 
     def _check_stall(self, now: float) -> Fault | None:
+        """Return a fault if this step is so late that the brake watchdog has braked the arm."""
         if not self._started or now < self._guarded:
             return None
         return Fault('late', f'this node stalled for too long at {now:.2f} s, and the watchdog '
                      f'braked the arm; the computer is too busy', touch=False)
 
     def _check_controller(self, now: float) -> Fault | None:
-        """Compare the controller's reference with the plan."""
+        """Return a fault if the controller's reference is missing or deviates from the plan."""
         if not self._has_reference or not self._started:
             return None
         if self._reference_watchdog.expired:
@@ -317,7 +337,7 @@ class MotionExecutor:
                          f'not reachable')
         position, scaling = self._reference.position, self.scaling
         stopped = (position.delay > MAX_DELAY and abs(scaling - 1) <= SCALED
-                   and abs(position.rate - 1) > STOPPED)    # the reported scaling is 1
+                   and abs(position.rate - 1) > STOPPED)    # although the reported scaling is 1
         if self._reference.distance > MAX_DISTANCE or stopped:
             self._off_plan_since = now if self._off_plan_since is None else self._off_plan_since
             if now < self._off_plan_since + GRACE:
@@ -346,6 +366,7 @@ class MotionExecutor:
                      f'no pause)')
 
     def _check_states(self, states: StateBatch) -> Fault | None:
+        """Return the fault that joint states indicate; distinguish speed scaling from an error."""
         known, position = self._has_reference and self._started, self._reference.position
         fault = self.monitor.check_states(
             position.on_plan(states.t) if known else states.t, states.q, states.v, states.effort,
@@ -361,23 +382,24 @@ class MotionExecutor:
                      f'{HOLD_CAUSES}')
 
     def _position(self, now: float) -> PlanPosition | None:
-        """Return the position of the controller's reference; None if it is off the plan."""
+        """Return the progress of the controller's reference; None if it has left the plan."""
         if self._has_reference and self._reference_watchdog.fresh:
             if self._reference.distance > MAX_DISTANCE:
                 return None
             position = self._reference.position
             rate = position.rate if math.isnan(self.scaling) else self.scaling
-            # whenever it is entered, the command, one cycle ahead, continues without a step
+            # the command is one cycle ahead; shifted like this, it makes no step at the entry
             return PlanPosition(position.t, position.at + (1 - rate) * self._lead, rate)
         position = self._measured.position
         delay = position.delay - self._lag
-        # if everything is silent, the last known position counts: it was on the plan
+        # unless the measured positions show a delay, the reference is taken to be on time
         if ((delay < MAX_DELAY and math.isinf(self._clock_unknown))
                 or not self._measured.explained_by_delay):
             return PlanPosition(now, now)
         return PlanPosition(position.t, position.at + self._lag * position.rate, position.rate)
 
     def _refresh_watchdog(self, now: float) -> None:
+        """Replace the braking segments of the watchdog; near the end of the plan leave none."""
         self._refresh_at = now + REFRESH
         position, horizon = self._position(now), self.timing.horizon
         if position is None or now + horizon > self.plan.duration:
@@ -391,6 +413,7 @@ class MotionExecutor:
                  for departure in departures if departure <= self.plan.duration], self._guarded)
 
     def _brake(self, now: float, fault: Fault) -> None:
+        """End the motion with a fault: send the segment that brakes or holds the arm."""
         self.fault = fault
         self._controller.guard((), math.inf)
         if not self._started:
@@ -408,7 +431,7 @@ class MotionExecutor:
             q = self._recent[-1][1] if command is None else command
             self._send(trajectory_segment.hold_segment(q, now), now, 1.0)
             return
-        if position.rate > 1:   # the controller scales the segment too: it must not get faster
+        if position.rate > 1:   # the controller scales the segment too and would move it faster
             entry = now + ENTRY
             position = PlanPosition(entry, float(position.on_plan(np.array([entry]))[0]))
         departure = now + self.timing.lead
@@ -419,10 +442,12 @@ class MotionExecutor:
                    now, position.rate)
 
     def _send(self, segment: TrajectorySegment, now: float, rate: float) -> None:
+        """Send a segment and compute when it ends at the given speed scaling."""
         self._end = now + (segment.end - now) / min(rate, 1.0)
         self._controller.send(segment)
 
     def _remember(self, states: StateBatch) -> None:
+        """Store the recent positions, and estimate the progress from them if necessary."""
         positions = unwrap_positions(self._arm, joint_position(self._arm, states.q),
                                      self.plan.evaluate(states.t)[0])
         known = self._has_reference and self._reference_watchdog.fresh
@@ -438,7 +463,8 @@ class MotionExecutor:
         self._recent = [item for item in self._recent if item[0] > newest - HISTORY]
 
     def _check_end(self, now: float) -> None:
-        frozen = self.braking and self._frozen > FROZEN     # the simulation is paused, or gone
+        """Finish the execution once the last trajectory has ended and the arm rests."""
+        frozen = self.braking and self._frozen > FROZEN     # the simulation is paused or has ended
         if not self._started or (now < self._end + SETTLING and not frozen):
             return
         self.at_rest = self._rests() if self.states_watchdog.fresh else None
@@ -450,6 +476,7 @@ class MotionExecutor:
             self.fault = Fault('not_at_rest', 'the motion is over, but the arm still moves')
 
     def _rests(self) -> bool:
+        """Return whether the mean velocities over the recent positions are nearly zero."""
         if len(self._recent) < 2:
             return False
         (first, start), (last, end) = self._recent[0], self._recent[-1]

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Monitoring of a motion: the conditions that every joint state must meet, and their faults."""
+"""Monitoring of a motion: checks of the joint states, each of which may return a fault."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from robot_identification.ros.execution.effort_checks import check_effort_at_res
 from robot_identification.ros.execution.fault import Fault
 from robot_identification.ros.execution.motion_plan import MotionPlan
 
-IDLE = 0.1          # fraction of the expected motion below which the arm does not follow at all
-MAX_STEP = 0.05     # [s] of one step that count as silence; in a longer one this process stalled
-MAX_AGE = 5.0       # multiple of the tolerance at which the cause of the delay no longer matters
+IDLE = 0.1          # an arm that covers less than this fraction of the motion does not follow it
+MAX_STEP = 0.05     # [s] longest silence counted per step; in longer steps this process stalled
+MAX_AGE = 5.0       # joint states older than this multiple of the tolerance are always a fault
 
 
 @dataclass(frozen=True)
 class MotionTolerances:
     """
-    Tolerances of a motion; exceeding one ends it.
+    Tolerances of a motion; the motion is ended if one is exceeded.
 
     Parameters
     ----------
@@ -51,12 +51,13 @@ class MotionTolerances:
     velocity, effort
         Largest velocity and torque as a multiple of their limits [-].
     effort_samples
-        Number of successive joint states with excessive effort; fewer may be noise.
+        Number of successive joint states with excessive effort that end the motion; fewer may be
+        noise.
     published_effort
-        Largest magnitude of the effort field of each joint, (n,) in its own unit (amperes, for
-        example), monitored instead of the torque limits; empty for the torque limits.
+        Limits of the published effort of each joint, (n,), in its published unit (for example
+        amperes); they replace the torque limits. If empty, the torque limits apply.
     efforts
-        Whether a motion without effort monitoring is refused.
+        Whether a motion is refused if its efforts cannot be monitored.
 
     """
 
@@ -72,12 +73,11 @@ class MotionTolerances:
 
 class JointStateWatchdog:
     """
-    Measures for how long no fresh joint state arrived while this process was listening.
+    Detector of missing joint states that is not triggered by stalls of this process.
 
-    On a busy computer this process stalls and joint states wait in a queue: the first step after
-    a stall sees old ones, or none until the middleware has caught up. Such a step therefore
-    counts as at most `MAX_STEP`. The trajectories left with the brake watchdog still expire
-    meanwhile, so a long stall ends in braking.
+    On a busy computer this process may stall while joint states wait in a queue. The first step
+    after a stall then receives old joint states or none. Therefore each step adds at most
+    `MAX_STEP` to the measured silence. If the stall is long, the brake watchdog brakes the arm.
 
     Parameters
     ----------
@@ -88,17 +88,17 @@ class JointStateWatchdog:
 
     def __init__(self, tolerance: float) -> None:
         self.tolerance = tolerance
-        self.age = 0.0        # of the newest joint state [s]
-        self.silence = 0.0    # time of listening since a fresh joint state arrived [s]
+        self.age = 0.0        # [s] age of the newest joint state
+        self.silence = 0.0    # [s] time without a fresh joint state, not counting stalls
 
     @property
     def fresh(self) -> bool:
-        """Whether the newest joint state is recent."""
+        """Whether the newest joint state is not older than the tolerance."""
         return self.age <= self.tolerance
 
     @property
     def expired(self) -> bool:
-        """Whether the source is silent; a stall of this process alone does not count."""
+        """Whether joint states are missing; a short stall of this process does not count."""
         return self.silence > self.tolerance or self.age > MAX_AGE * self.tolerance
 
     def step(self, received: bool, age: float, elapsed: float) -> None:
@@ -122,14 +122,17 @@ class JointStateWatchdog:
 
 def unwrap_positions(arm: Arm, q: Array, near: Array) -> Array:
     """
-    Return positions with continuous joints shifted by full turns to within half a turn of others.
+    Return positions with continuous joints shifted by full turns so that they are near `near`.
 
     Parameters
     ----------
     arm
-        The arm; joints without position limits are continuous and may be published wrapped.
-    q, near
-        Positions and the others, (N, n) [rad or m]; `near` may be (n,).
+        The arm. Joints without position limits are continuous; some drivers wrap their positions.
+    q
+        Positions, (N, n) [rad or m].
+    near
+        Positions to compare with, (N, n) or (n,) [rad or m]. Continuous joints of the result are
+        within half a turn of them.
 
     """
     turns = np.round((near - q) / (2 * np.pi))
@@ -138,12 +141,12 @@ def unwrap_positions(arm: Arm, q: Array, near: Array) -> Array:
 
 class MotionMonitor:
     """
-    Monitors one motion.
+    Monitor of one motion, which compares joint states with the limits and with the plan.
 
     Parameters
     ----------
     arm
-        The arm: its limits, and the meaning of its positions and efforts.
+        The arm, which defines the limits and the meaning of published positions and efforts.
     plan
         The motion.
     tolerances
@@ -153,10 +156,10 @@ class MotionMonitor:
 
     def __init__(self, arm: Arm, plan: MotionPlan, tolerances: MotionTolerances) -> None:
         self.arm, self.plan, self.tolerances = arm, plan, tolerances
-        self.largest_error = np.zeros(arm.n)  # [rad or m] so far
+        self.largest_error = np.zeros(arm.n)  # [rad or m] largest tracking error so far
         self._successive = np.zeros(arm.n, dtype=int)   # joint states with excessive effort
         self._first: Array | None = None
-        self._reach = self._moved = 0.0     # [rad or m] that the arm should have, and has moved
+        self._reach = self._moved = 0.0     # [rad or m] planned and measured travel
         self._efforts = False
         published = tolerances.published_effort
         if published and (len(published) != arm.n or not min(published) > 0):
@@ -166,7 +169,7 @@ class MotionMonitor:
 
     def check_age(self, watchdog: JointStateWatchdog) -> Fault | None:
         """
-        Return a fault if joint states have stopped.
+        Return a fault if joint states have stopped arriving; otherwise None.
 
         Parameters
         ----------
@@ -184,14 +187,15 @@ class MotionMonitor:
     def check_states(self, t: Array, q: Array, v: Array | None, effort: Array | None,
                      tracking: bool = True) -> Fault | None:
         """
-        Return the fault of N successive joint states; None if all is well.
+        Return the first fault found in N successive joint states; None if there is none.
 
         Parameters
         ----------
         t
-            Times of the plan at which they should be on it, (N,) [s].
+            Times of the plan at which the arm should have these positions, (N,) [s].
         q, v, effort
-            As published, (N, n), in the order of the arm's joints.
+            Positions, velocities and efforts as published, (N, n), in the order of the arm's
+            joints; v and effort may be None.
         tracking
             Whether the tracking error is checked; False while the expected position is unknown.
 
@@ -206,6 +210,7 @@ class MotionMonitor:
                 or self._check_effort(position, effort))
 
     def _check_limits(self, q: Array, v: Array | None) -> Fault | None:
+        """Compare positions and velocities with the limits of the arm."""
         limits, tolerance = self.arm.limits, self.tolerances.position
         excess = np.maximum(q - limits.upper, limits.lower - q).max(axis=0)
         joint = int(np.argmax(excess))
@@ -224,6 +229,7 @@ class MotionMonitor:
         return None
 
     def _check_tracking(self, q: Array, expected: Array, error: Array, t: Array) -> Fault | None:
+        """Compare the tracking error with its tolerance; detect an arm that does not move."""
         if self._first is None:
             self._first = q[0]
         self._reach = max(self._reach, float(np.abs(expected - self._first).max()))
@@ -242,6 +248,7 @@ class MotionMonitor:
                      f'{self.tolerances.tracking:g}')
 
     def _check_effort(self, q: Array, effort: Array | None) -> Fault | None:
+        """Compare efforts with their limits; a fault requires several successive excesses."""
         if not self._efforts:
             return None
         if effort is None or np.isnan(effort).any():
@@ -265,14 +272,16 @@ class MotionMonitor:
 
     def require_effort_monitoring(self, effort: Array | None, q: Array) -> str:
         """
-        Start monitoring efforts; refuse the motion if that is impossible but required.
+        Start to monitor efforts; if this is impossible, raise an error unless it is optional.
 
-        Parameters and return value are those of `start_effort_monitoring`.
+        Monitoring is optional if `MotionTolerances.efforts` is False. Parameters and return value
+        are those of `start_effort_monitoring`.
 
         Raises
         ------
         ExecutionError
-            'effort_unwatched', or as `start_effort_monitoring`.
+            'effort_unwatched': efforts cannot be monitored. 'effort_meaning': as for
+            `start_effort_monitoring`.
 
         """
         obstacle = self.start_effort_monitoring(effort, q)
@@ -284,24 +293,24 @@ class MotionMonitor:
 
     def start_effort_monitoring(self, effort: Array | None, q: Array) -> str:
         """
-        Monitor efforts from now on, if that is possible.
+        Start to monitor efforts if possible.
 
         Parameters
         ----------
         effort
-            Efforts as published while the arm rests, (N, n) or None.
+            Efforts as published while the arm rests, (N, n); None if there are none.
         q
             Position at rest, (n,) [rad or m].
 
         Returns
         -------
         str
-            Why efforts, or those of some joints, are not monitored; empty if all are.
+            Reason why the efforts of some or all joints are not monitored; empty if all are.
 
         Raises
         ------
         ExecutionError
-            'effort_meaning': they are not the declared quantity.
+            'effort_meaning': the efforts are not the quantity that the robot YAML declares.
 
         """
         if effort is None or np.isnan(effort).any():

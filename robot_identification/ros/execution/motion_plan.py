@@ -11,19 +11,19 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The plan of a motion from rest to rest: approach, run-in, excitation, run-out."""
+"""Plan of a motion from rest to rest: approach, run-in, excitation and run-out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ExecutionError
 from robot_identification.excitation import build_scene, Excitation, Requirements, Trajectory
-from robot_identification.excitation.certificate.clearance_proof import prove_clearance
+from robot_identification.excitation.certificate.clearance import prove_clearance
 from robot_identification.excitation.motion.fourier import FourierSeries
 from robot_identification.excitation.motion.limits import motion_limits
 from robot_identification.ros.execution.time_scaling import (
@@ -36,22 +36,22 @@ from robot_identification.ros.execution.time_scaling import (
 
 RAMPS = tuple(0.5 * 1.25 ** k for k in range(16))  # [s] durations tried for run-in and run-out
 CHECK_STEP = 0.002     # [s] between the samples at which limits are checked
-TOLERANCE = 1e-6       # fraction of a limit, for rounding errors
-MAX_DURATION = 900.0   # [s] of one motion: one message of 9 MB for seven joints
-SETTLING = 1.0         # [s] at rest after the approach
+TOLERANCE = 1e-6       # accepted excess as a fraction of a limit, for rounding errors
+MAX_DURATION = 900.0   # [s] longest motion; for seven joints its message has 9 MB
+SETTLING = 1.0         # [s] the arm rests after the approach
 
 
 @dataclass(frozen=True)
 class _Phase:
     """
-    One phase of the motion.
+    One phase of a motion.
 
     Parameters
     ----------
     name
         'approach', 'settle', 'run_in', 'excitation' or 'run_out'.
     duration
-        [s].
+        Duration of the phase [s].
     evaluate
         Maps times since the start of the phase (N,) [s] to q, v, a, (N, n) each.
 
@@ -65,28 +65,32 @@ class _Phase:
 @dataclass(frozen=True, eq=False)
 class MotionPlan:
     """
-    A motion from rest to rest.
+    A motion of n joints from rest to rest.
 
     Parameters
     ----------
     joint_names
-        Names of its n joints.
+        Names of the joints.
     phases
-        Its phases, in order.
+        Phases of the motion, in order.
     limits
-        Limits of position, velocity and acceleration that it keeps; all are finite.
+        Limits of position, velocity and acceleration that the motion keeps; all are finite.
+
+    Attributes
+    ----------
+    starts
+        Start of each phase, and the end of the motion, (number of phases + 1,) [s].
 
     """
 
     joint_names: tuple[str, ...]
     phases: tuple[_Phase, ...]
     limits: Limits
+    starts: Array = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, 'starts', read_only(
             np.concatenate([[0.0], np.cumsum([phase.duration for phase in self.phases])])))
-
-    starts: Array = ()  # type: ignore[assignment]
 
     @property
     def duration(self) -> float:
@@ -98,17 +102,19 @@ class MotionPlan:
         return self.phases[int(self._indices(np.array([t]))[0])].name
 
     def start_of(self, phase: str) -> float:
-        """Return the time at which a phase starts [s]."""
+        """Return the time at which a phase starts [s], given its name."""
         return float(self.starts[[other.name for other in self.phases].index(phase)])
 
     def evaluate(self, t: Array) -> States:
         """
-        Return q, v and a, (N, n) each; the arm is at rest before and after the motion.
+        Return positions, velocities and accelerations, (N, n) each.
+
+        Before its start and after its end the motion is at rest.
 
         Parameters
         ----------
         t
-            Times since the start, (N,) [s].
+            Times since the start of the motion, (N,) [s].
 
         """
         t = np.asarray(t, dtype=float)
@@ -125,12 +131,12 @@ class MotionPlan:
 
     def check(self) -> None:
         """
-        Check the limits at samples every 2 ms.
+        Check that the motion, sampled every 2 ms, respects the limits.
 
         Raises
         ------
         ExecutionError
-            'position_limit', 'velocity_limit' or 'acceleration_limit'.
+            'position_limit', 'velocity_limit' or 'acceleration_limit': the motion exceeds it.
 
         """
         count = int(np.ceil(self.duration / CHECK_STEP)) + 1
@@ -145,6 +151,7 @@ class MotionPlan:
             self._check_excess(name, np.abs(values) - (1 + TOLERANCE) * limit, t, values)
 
     def _check_excess(self, name: str, excess: Array, t: Array, values: Array) -> None:
+        """Raise an error if a value exceeds its limit: if any excess (N, n) is positive."""
         worst = np.unravel_index(int(np.argmax(excess)), excess.shape)
         if excess[worst] > 0:
             row, joint = int(worst[0]), int(worst[1])
@@ -156,17 +163,18 @@ class MotionPlan:
 
     def _indices(self, t: Array) -> Array:
         """Return the index of the phase at each time, (N,)."""
-        found = np.searchsorted(self.starts, t, side='right') - 1
-        return np.clip(found, 0, len(self.phases) - 1)
+        indices = np.searchsorted(self.starts, t, side='right') - 1
+        return np.clip(indices, 0, len(self.phases) - 1)
 
 
 def plan_motion(arm: Arm, excitation: Excitation, q: Array, *, periods: int = 1,
                 speed: float = 0.2) -> MotionPlan:
     """
-    Return the plan of an excitation that starts where the arm rests.
+    Return the plan that executes an excitation, starting at the arm's present position.
 
-    The arm approaches a point on the excitation's path slowly and straight in joint space, rests,
-    runs in along the path, executes the excitation, runs out along the path and rests.
+    The arm first moves slowly, on a straight line in joint space, to a point on the path of the
+    excitation, and rests there. It then accelerates along the path (run-in), executes the
+    excitation, decelerates along the path (run-out) and rests.
 
     Parameters
     ----------
@@ -175,18 +183,25 @@ def plan_motion(arm: Arm, excitation: Excitation, q: Array, *, periods: int = 1,
     excitation
         The excitation to execute.
     q
-        Position at rest, (n,) [rad or m].
+        Position at which the arm rests, (n,) [rad or m].
     periods
         Number of periods of the excitation.
     speed
         Fraction of the velocity and acceleration limits that the approach uses, 0 to 1.
 
+    Returns
+    -------
+    MotionPlan
+        The phases of the motion, with states at any time.
+
     Raises
     ------
     ExecutionError
-        'too_long', 'start_outside_limits', 'approach_collision', or the motion exceeds a limit.
+        'too_long': the motion is longer than `MAX_DURATION`. 'start_outside_limits': q is outside
+        the position limits. 'approach_collision': see `check_approach`. 'position_limit',
+        'velocity_limit' or 'acceleration_limit': the motion exceeds a limit.
     ExcitationError
-        The excitation is for another arm.
+        The excitation was designed for another arm.
 
     """
     excitation.check_arm(arm)
@@ -210,21 +225,23 @@ def plan_motion(arm: Arm, excitation: Excitation, q: Array, *, periods: int = 1,
 def plan_path(arm: Arm, evaluate: Evaluate, duration: float, q: Array,
               speed: float) -> MotionPlan:
     """
-    Return the plan of any motion: approach, run-in, motion and run-out.
+    Return the plan that executes any motion: approach, run-in, the motion and run-out.
 
     Parameters
     ----------
     arm, q, speed
         As for `plan_motion`.
     evaluate
-        Maps times (N,) [s] to q, v, a, (N, n) each; defined before 0 and after `duration` too.
+        Maps times (N,) [s] to q, v, a, (N, n) each. It must also be defined before 0 and after
+        `duration`, where run-in and run-out follow its path.
     duration
         Duration of the motion [s].
 
     Raises
     ------
     ExecutionError
-        'start_outside_limits', or the motion exceeds a limit.
+        'start_outside_limits': q is outside the position limits. 'position_limit',
+        'velocity_limit' or 'acceleration_limit': the motion exceeds a limit.
 
     """
     limits, _ = motion_limits(arm)
@@ -245,28 +262,28 @@ def plan_path(arm: Arm, evaluate: Evaluate, duration: float, q: Array,
 
 def check_approach(arm: Arm, requirements: Requirements, q: Array, start: Array) -> None:
     """
-    Prove that the straight line to the excitation keeps the clearance of the excitation.
+    Prove that the approach, a straight line in joint space, keeps the required clearance.
 
-    Nothing is checked if the excitation was designed without a clearance.
+    Nothing is checked if the excitation was designed without a required clearance.
 
     Parameters
     ----------
     arm
         The arm.
     requirements
-        Requirements that the excitation is certified for.
+        Requirements that the excitation was certified for.
     q, start
-        Ends of the line, (n,) [rad or m].
+        Start and end of the approach, (n,) [rad or m].
 
     Raises
     ------
     ExecutionError
-        'approach_collision'.
+        'approach_collision': the clearance could not be proven.
 
     """
     if requirements.clearance is None:
         return
-    # a cosine follows the line forth and back
+    # one period of a cosine moves along the line and back, as the proof needs a Fourier series
     half = (start - q) / 2
     series = FourierSeries(period=1.0, harmonics=1)
     line = Trajectory(series, np.stack(
@@ -285,6 +302,7 @@ def check_approach(arm: Arm, requirements: Requirements, q: Array, start: Array)
 
 
 def _check_start(arm: Arm, limits: Limits, q: Array) -> None:
+    """Raise an error if the position q is outside the position limits."""
     for joint, value, lower, upper in zip(arm.joint_names, q, limits.lower, limits.upper):
         if not lower <= value <= upper:
             raise ExecutionError(
@@ -295,7 +313,7 @@ def _check_start(arm: Arm, limits: Limits, q: Array) -> None:
 
 def _shortest_ramp(limits: Limits,
                    make: Callable[[float], Evaluate]) -> tuple[float, Evaluate]:
-    """Return the shortest of `RAMPS` that keeps the acceleration limits, and its motion."""
+    """Return the shortest duration in `RAMPS` within the acceleration limits, and its ramp."""
     for ramp in RAMPS:
         evaluate = make(ramp)
         t = np.linspace(0, ramp, max(200, int(ramp / CHECK_STEP)))
@@ -308,6 +326,7 @@ def _shortest_ramp(limits: Limits,
 
 
 def _rest(q: Array) -> Evaluate:
+    """Return a motion that rests at the position q."""
     def evaluate(t: Array) -> States:
         zero = np.zeros((len(t), len(q)))
         return q + zero, zero, zero

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Position of a controller on its plan, from its reference or from the measured positions."""
+"""Progress along a plan, estimated from the controller's reference or from measured positions."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.ros.execution.motion_plan import MotionPlan
 
-EXACT = 1e-5        # [rad or m] from the expected position: the progress is the time itself
-MOVING = 0.02       # fraction of the largest velocity limit below which progress is invisible
-NOISELESS = 1e-3    # the same for a reference, which has no noise
-MAX_ITERATIONS = 6  # of Newton's method for the nearest position on the plan
-STEP_TOLERANCE = 1e-5   # [s] step of Newton's method that ends it
-DELAY_RESIDUAL = 0.3    # fraction of the distance from the plan that a pure delay may leave
-REACH = 0.5         # [s] around the expected progress that is searched
+EXACT = 1e-5        # [rad or m] deviation from the plan up to which there is no delay
+MOVING = 0.02       # slower positions, relative to the largest velocity limit, show no progress
+NOISELESS = 1e-3    # the same threshold for the controller's reference, which has no noise
+MAX_ITERATIONS = 6  # of Newton's method, which finds the nearest position on the plan
+STEP_TOLERANCE = 1e-5   # [s] Newton's method stops at smaller steps
+DELAY_RESIDUAL = 0.3    # a pure delay explains all but this fraction of the deviation
+REACH = 0.5         # [s] half width of the search interval around the expected progress
 
 
 @dataclass(frozen=True)
 class PlanPosition:
     """
-    A position on a plan and its rate.
+    Progress along a plan: the time of the plan that is reached, and its rate of change.
 
     Parameters
     ----------
     t
         Time of the observation [s].
     at
-        Time of the plan at t [s].
+        Time of the plan whose position is reached at time t [s].
     rate
-        Rate of the plan's time [-]; 1 without speed scaling.
+        Rate at which the time of the plan advances [-]; 1 without speed scaling.
 
     """
 
@@ -52,25 +52,25 @@ class PlanPosition:
 
     @property
     def delay(self) -> float:
-        """Delay of the plan's time [s]."""
+        """Delay behind the plan [s]."""
         return self.t - self.at
 
     def on_plan(self, t: Array) -> Array:
-        """Return the plan's time at times t, (N,) [s]."""
+        """Return the times of the plan, (N,) [s], reached at times t if the rate is constant."""
         return self.at + self.rate * (np.asarray(t, dtype=float) - self.t)
 
 
 class PlanTracker:
     """
-    Tracks observed positions along a plan.
+    Estimates the progress along a plan from observed positions.
 
     Parameters
     ----------
     plan
         The motion.
     window
-        Window of the rate [s]; 0 for a noiseless reference: the rate follows from two successive
-        positions.
+        Window over which the rate is computed [s]. With 0 the rate is computed from two
+        successive positions, which requires positions without noise: the controller's reference.
 
     """
 
@@ -81,8 +81,8 @@ class PlanTracker:
         self._slow = slow * float(np.max(plan.limits.velocity))
         self.position = PlanPosition(0.0, 0.0)
         self.q: Array = plan.evaluate(np.zeros(1))[0][0]
-        self.distance = 0.0             # [rad or m] from the nearest position on the plan
-        self.explained_by_delay = True  # whether a delay explains the observed position
+        self.distance = 0.0             # [rad or m] to the nearest position on the plan
+        self.explained_by_delay = True  # whether a pure delay explains the observed position
 
     def update(self, t: float, q: Array) -> None:
         """
@@ -91,9 +91,9 @@ class PlanTracker:
         Parameters
         ----------
         t
-            Its time [s].
+            Time of the observation [s].
         q
-            (n,) [rad or m].
+            Position of the joints, (n,) [rad or m].
 
         """
         due = self._at(t)[0]
@@ -108,7 +108,7 @@ class PlanTracker:
         self.distance, self.q = float(np.max(np.abs(q - nearest))), q
         self.explained_by_delay = self.distance <= max(DELAY_RESIDUAL * away, EXACT)
         if np.max(np.abs(v)) < self._slow and away < self._slow * max(self._window, 0.02) + EXACT:
-            at = t      # at rest at the expected position: progress is invisible
+            at = t      # at rest at the expected position, which does not show the progress
         first = self._past[0] if self._past else (t, at)
         self._past = [item for item in self._past if item[0] > t - self._window]
         self._past.append((t, at))
@@ -116,11 +116,12 @@ class PlanTracker:
         self.position = PlanPosition(t, at, rate)
 
     def _at(self, t: float) -> tuple[Array, Array]:
+        """Return position and velocity of the plan at time t, (n,) each."""
         q, v, _ = self._plan.evaluate(np.array([t]))
         return q[0], v[0]
 
     def _nearest(self, start: float, q: Array) -> float:
-        """Return the time of the plan nearest to q, by Newton's method from `start` [s]."""
+        """Return the time at which the plan is nearest to q [s]; Newton's method from `start`."""
         t = start
         for _ in range(MAX_ITERATIONS):
             nearest, v = self._at(t)

@@ -11,45 +11,46 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The clock of the robot's stamps relative to the clock of this process."""
+"""Offset between the clock of the joint states' stamps and the clock of this process."""
 
 from __future__ import annotations
 
 from robot_identification.errors import ExecutionError
 from robot_identification.ros.execution.fault import Fault
 
-MAX_OFFSET = 0.1    # [s] between the clocks at which a motion may start
-MAX_JUMP = 0.1      # [s] by which a clock may be off during a motion
-MAX_RATE = 20.0     # multiple of real time that no simulated clock reaches
-STALL = 1.0         # [s] by which a simulated clock may be late on a busy computer
+MAX_OFFSET = 0.1    # [s] largest offset between the clocks at which a motion may start
+MAX_JUMP = 0.1      # [s] larger steps of a clock during a motion are a fault
+MAX_RATE = 20.0     # no simulation is faster than this multiple of real time
+STALL = 1.0         # [s] delay of a simulated clock that a busy computer explains
 
 
 class RobotClock:
     """
-    Offset of the robot's clock, estimated as the smallest age of a stamp at its arrival.
+    Estimator of the offset between the robot's clock and the clock of this process.
 
-    The estimate includes the latency of a message. A motion is stamped on the robot's clock, so a
-    constant offset is harmless; a large one is still refused, because whoever corrects the clock
-    would do so by a jump.
+    The offset is the smallest age that any stamp had when its message arrived, so it includes the
+    latency of a message. Trajectories are stamped with the time of the robot's clock. Therefore a
+    constant offset is harmless. A motion does not start if the offset is large, because a time
+    synchronisation that corrects the clock during the motion would make it jump.
 
     Parameters
     ----------
     simulated
-        Whether this clock is the topic /clock, which is late on a busy computer.
+        Whether this process follows the topic /clock, which is late on a busy computer.
 
     """
 
     def __init__(self, simulated: bool = False) -> None:
         self._rate, self._stall = (MAX_RATE, STALL) if simulated else (1.0, 0.0)
         self._credit = self._stall
-        self.offset: int | None = None      # [ns] of this clock ahead of the robot's
-        self.jump = 0       # [ns] of the robot's clock in the last call of `watch`
+        self.offset: int | None = None      # [ns] this clock minus the robot's clock
+        self.jump = 0       # [ns] jump of the robot's clock detected by the last call of `watch`
         self._newest = 0
         self._last: int | None = None
 
     def measure(self, now: int, stamp: int) -> None:
         """
-        Add a stamp that has just arrived, before the motion.
+        Update the offset with a stamp that has just arrived; called before the motion.
 
         Parameters
         ----------
@@ -69,12 +70,12 @@ class RobotClock:
 
     def check(self) -> None:
         """
-        Refuse a motion if the clocks differ.
+        Check that the offset permits a motion; called before the motion.
 
         Raises
         ------
         ExecutionError
-            'clock'.
+            'clock': the clocks differ by more than `MAX_OFFSET`.
 
         """
         seconds = (self.offset or 0) / 1e9
@@ -86,19 +87,21 @@ class RobotClock:
                 f'nodes')
 
     def robot(self, now: int) -> int:
-        """Return the robot's time [ns]."""
+        """Return the time of the robot's clock [ns] at the time `now` of this clock [ns]."""
         return now - (self.offset or 0)
 
     def watch(self, now: int, stamps: tuple[int, int] | None, elapsed: float) -> Fault | None:
         """
-        Detect a jump of either clock and follow it.
+        Return a fault if one of the clocks has jumped since the last call; otherwise None.
+
+        The offset is corrected by the jump.
 
         Parameters
         ----------
         now
             Time of this clock [ns].
         stamps
-            First and last stamp that arrived since the last call; None without any.
+            First and last stamp received since the last call [ns]; None if there are none.
         elapsed
             Time since the last call, on a steady clock [s].
 

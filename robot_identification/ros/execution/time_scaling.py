@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Time scaling: motions that start and end at rest on a given path with bounded acceleration."""
+"""Time scaling: ramps that start or stop a given motion on its own path, and straight lines."""
 
 from __future__ import annotations
 
@@ -22,25 +22,26 @@ from robot_identification.arm import Limits
 from robot_identification.arrays import Array
 
 States = tuple[Array, Array, Array]
-"""q, v and a, (N, n) each."""
+"""Positions, velocities and accelerations, (N, n) each."""
 Evaluate = Callable[[Array], States]
 """Maps times (N,) [s] to `States`."""
-MIN_DURATION = 1.0      # [s] of a straight line, however short it is
+MIN_DURATION = 1.0      # [s] shortest duration of a straight line
 
 
 def ramp_up(evaluate: Evaluate, at: float, duration: float) -> Evaluate:
     """
-    Return a motion that starts at rest and joins another one at its time `at` at full speed.
+    Return a ramp that starts at rest on the path of a motion and ends at the motion's speed.
 
-    With u = t / T the path parameter is s = at + T (u^3 - u^4 / 2 - 1/2), so that its rate rises
-    from 0 to 1 as 3 u^2 - 2 u^3. The ramp covers the last T / 2 of the path before `at`.
+    With u = t / T, the ramp has at time t the position of the motion at
+    s = at + T (u^3 - u^4 / 2 - 1/2). The rate ds/dt rises from 0 to 1 as 3 u^2 - 2 u^3. The ramp
+    starts on the path at s = at - T / 2 and ends at s = at.
 
     Parameters
     ----------
     evaluate
-        The other motion.
+        The motion.
     at
-        Time of the other motion at which it takes over [s].
+        Time of the motion at which the ramp ends [s].
     duration
         Duration T of the ramp [s].
 
@@ -54,12 +55,19 @@ def ramp_up(evaluate: Evaluate, at: float, duration: float) -> Evaluate:
 
 def ramp_down(evaluate: Evaluate, at: float, duration: float) -> Evaluate:
     """
-    Return a motion that leaves another one at its time `at` at full speed and comes to rest.
+    Return a ramp that starts at the speed of a motion and stops on the path of the motion.
+
+    With u = t / T, the ramp has at time t the position of the motion at
+    s = at + T (u - u^3 + u^4 / 2). The rate ds/dt falls from 1 to 0 as 1 - 3 u^2 + 2 u^3.
 
     Parameters
     ----------
-    evaluate, at, duration
-        As for `ramp_up`; the path parameter is s = at + T (u - u^3 + u^4 / 2).
+    evaluate
+        The motion.
+    at
+        Time of the motion at which the ramp starts [s].
+    duration
+        Duration T of the ramp [s].
 
     """
     def ramp(t: Array) -> States:
@@ -72,10 +80,10 @@ def ramp_down(evaluate: Evaluate, at: float, duration: float) -> Evaluate:
 def straight_line(limits: Limits, q: Array, target: Array,
                   speed: float) -> tuple[float, Evaluate]:
     """
-    Return duration [s] and motion of a straight line in joint space, from rest to rest.
+    Return the duration [s] and the motion along a straight line in joint space, rest to rest.
 
-    The line is traversed with the quintic 10 u^3 - 15 u^4 + 6 u^5, whose largest velocity is
-    1.875 / T and whose largest acceleration is 5.7735 / T^2.
+    With u = t / T, the fraction 10 u^3 - 15 u^4 + 6 u^5 of the line is covered at time t. Its
+    largest velocity is 1.875 / T, and its largest acceleration is 5.7735 / T^2.
 
     Parameters
     ----------
@@ -102,7 +110,7 @@ def straight_line(limits: Limits, q: Array, target: Array,
 
 
 def _scale_time(evaluate: Evaluate, s: Array, rate: Array, acceleration: Array) -> States:
-    """Return q(s), v(s) s' and a(s) s'^2 + v(s) s''."""
+    """Return the states of the motion at s(t): q(s), v(s) s' and a(s) s'^2 + v(s) s''."""
     q, v, a = evaluate(np.asarray(s, dtype=float))
     rate, acceleration = rate[:, None], acceleration[:, None]
     return q, v * rate, a * rate ** 2 + v * acceleration

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Trajectories for a controller: the full motion, and segments that end it; all end at rest."""
+"""Trajectories for a controller: the full motion, and segments that brake or hold the arm."""
 
 from __future__ import annotations
 
@@ -24,27 +24,28 @@ from robot_identification.ros.execution.plan_tracker import PlanPosition
 from robot_identification.ros.execution.time_scaling import ramp_down, States
 
 BRAKES = tuple(0.1 * 1.25 ** k for k in range(20))  # [s] durations tried for braking
-STEP = 0.02     # [s] between points: quintic interpolation is then within 1e-6 rad of the plan
-REST = 1.2      # [s] at rest before the plan starts; the controller enters it half-way
-PAST = 0.1      # [s] of a braking segment before the present, for clock errors
-LATE = 0.02     # [s] after its departure a segment may be entered: at most 1 mrad off the plan
+STEP = 0.02     # [s] between points; quintic interpolation then deviates by less than 1e-6 rad
+REST = 1.2      # [s] rest before the plan; the trajectory is sent when half of it has passed
+PAST = 0.1      # [s] a braking segment starts this long before the present, for clock errors
+LATE = 0.02     # [s] latest entry into a segment after its departure; a step of at most 1 mrad
 
 
 @dataclass(frozen=True, eq=False)
 class TrajectorySegment:
     """
-    Points for a controller, the last at rest.
+    Trajectory points for a controller; the last one is at rest.
 
     Parameters
     ----------
     t
         Times since the start of the plan, (N,) [s].
     q, v, a
-        States, (N, n).
+        Positions, velocities and accelerations, (N, n) each.
     departure
-        Time at which it departs from the plan to brake, or at which the plan ends [s].
+        Time since the start of the plan at which the segment begins to brake [s]; the end of the
+        plan for the full trajectory.
     deceleration
-        Largest acceleration while braking as a fraction of the limits [-].
+        Largest acceleration during braking as a fraction of the acceleration limits [-].
 
     """
 
@@ -67,10 +68,11 @@ class TrajectorySegment:
 
 def full_trajectory(plan: MotionPlan) -> TrajectorySegment:
     """
-    Return the trajectory of the full plan, preceded by a rest.
+    Return the trajectory of the full plan, preceded by a rest of `REST` seconds.
 
-    A controller starts a trajectory stamped in the past at the current time. The leading rest
-    absorbs the delay of the message and clock offsets up to half its length.
+    A controller that receives a trajectory stamped in the past enters it at the current time. The
+    trajectory is sent in the middle of the rest. Thus the controller enters it at rest even if the
+    message is late or the clocks differ by up to half of the rest.
 
     Parameters
     ----------
@@ -86,12 +88,12 @@ def full_trajectory(plan: MotionPlan) -> TrajectorySegment:
 
 def hold_segment(q: Array, now: float) -> TrajectorySegment:
     """
-    Return a segment at rest, for a controller whose reference is at rest.
+    Return a segment that holds the arm at a position; used if the reference is at rest.
 
     Parameters
     ----------
     q
-        The reference, (n,) [rad or m].
+        The position, (n,) [rad or m].
     now
         Present time since the start of the plan [s].
 
@@ -104,23 +106,25 @@ def hold_segment(q: Array, now: float) -> TrajectorySegment:
 def brake_segment(plan: MotionPlan, position: PlanPosition, first: float,
                   departure: float) -> TrajectorySegment:
     """
-    Return the motion of the reference from `first` to `departure`, followed by braking.
+    Return a segment that follows the plan from `first` to `departure` and then brakes.
 
-    Between `first` and `departure` the segment equals the motion of the reference, so the
-    reference makes no step at whatever time in between the controller enters it. If the speed
-    scaling s is not 1, the controller plays the segment at s as well: the speed falls from s v to
-    s^2 v. The arm brakes along the path of the plan, in the shortest of the durations `BRAKES`
-    that keeps the acceleration limits. If none does (a motion that uses the full limit), the one
-    with the smallest excess is used; see `TrajectorySegment.deceleration`.
+    Between `first` and `departure` the segment equals the motion of the controller's reference, so
+    that the reference makes no step if the controller enters the segment in this interval. If the
+    speed scaling s is not 1, the controller scales the segment too, and the speed falls from s v
+    to s^2 v.
+
+    The arm brakes along the path of the plan. The braking duration is the shortest in `BRAKES`
+    that respects the acceleration limits. If none does, because the motion already uses the full
+    limits, the duration with the smallest excess is used (see `TrajectorySegment.deceleration`).
 
     Parameters
     ----------
     plan
         The full motion.
     position
-        Position of the controller's reference on the plan.
+        Progress of the controller's reference along the plan.
     first, departure
-        Times since the start of the plan [s].
+        Start of the segment, and start of braking, since the start of the plan [s].
 
     """
     def follow(t: Array) -> States:

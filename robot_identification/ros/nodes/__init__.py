@@ -11,4 +11,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""ROS 2 nodes: they declare, wire and translate; nothing else of the suite knows ROS."""
+"""The ROS 2 nodes: parameters, topics, services and actions; only this package imports rclpy."""

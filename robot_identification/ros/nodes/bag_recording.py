@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A recording in progress: topics written to a bag without losing a message."""
+"""Recording of topics to a bag: selection of topics, writing, and statistics of the stamps."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from robot_identification.ros.nodes.batch_subscription import (
 )
 from robot_identification.ros.nodes.message_definitions import message_class, message_definition
 
-MAX_STEPS = 2000    # steps between stamps that the median uses
-MARGIN = 0.005      # [s] the middleware may take from its stamp of reception to the queue
+MAX_STEPS = 2000    # number of steps between stamps from which the median is computed
+MARGIN = 0.005      # [s] largest delay between the time of reception and arrival in the queue
 
 
 class StampStatistics:
-    """Counts gaps, duplicates and out-of-order stamps of joint states while they arrive."""
+    """Counts of gaps, duplicates and out-of-order stamps in the recorded joint states."""
 
     def __init__(self) -> None:
         self.first = self.last = 0
@@ -52,12 +52,12 @@ class StampStatistics:
 
     def add(self, stamps: Array) -> None:
         """
-        Count further stamps.
+        Update the counts with the stamps of further joint states.
 
         Parameters
         ----------
         stamps
-            (N,) [ns].
+            Stamps in the order of reception, (N,) [ns].
 
         """
         if not self.messages:
@@ -83,9 +83,9 @@ class RecordedTopic:
     Parameters
     ----------
     topic
-        Name, type and definition.
+        Name, type and message definition.
     reliable, latched
-        Whether all its publishers are reliable, and keep their last message for later subscribers.
+        Whether all publishers are reliable, and whether all are latched (transient local).
 
     """
 
@@ -104,14 +104,15 @@ def find_topics(node: Node, required: Sequence[str],
     node
         Node that subscribes.
     required
-        Topics that must have a publisher; the first is that of the joint states.
+        Topics that must have a publisher; the first one contains the joint states.
     optional
-        Topics that are recorded if they are published and their definition is installed.
+        Topics to record if they have a publisher and their message definition is installed.
 
     Raises
     ------
     RecordingError
-        A required topic has no publisher, another type, or an unknown definition.
+        A required topic has no publisher, the joint states have another message type, or the
+        definition of a message type is not installed.
 
     """
     topics: dict[str, RecordedTopic] = {}
@@ -142,10 +143,10 @@ def find_topics(node: Node, required: Sequence[str],
 
 class BagRecording:
     """
-    A bag that is being written; no method may be called by two threads at once.
+    Writer of a bag; its methods must not be called by two threads at once.
 
-    Its messages are in the order in which they were received, whatever their topics: readers
-    such as rosbags refuse a bag without chunks otherwise.
+    The messages of all topics are written in the order of reception. Readers such as rosbags
+    refuse a bag without chunks if its messages are not in order.
 
     Parameters
     ----------
@@ -154,11 +155,11 @@ class BagRecording:
     arm
         The arm.
     path
-        Folder of the bag; it is created.
+        Path of the folder that is created for the bag.
     topics
-        The topics; the first is that of the joint states.
+        Topics to record; the first one contains the joint states.
     texts
-        Names of topics for texts.
+        Names of further topics for messages written by `write_text`.
 
     Raises
     ------
@@ -176,29 +177,29 @@ class BagRecording:
         self.statistics, self.failure = StampStatistics(), ''
         self._decoder = JointStateDecoder(strict=False)
         self._subscriptions: list[BatchSubscription] = []
-        self._pending: list[tuple[int, int, bytes]] = []    # received [ns], topic, message
+        self._pending: list[tuple[int, int, bytes]] = []    # reception [ns], topic index, message
 
     def subscribe(self) -> None:
-        """Start to record the topics."""
+        """Subscribe to the topics, which starts the recording."""
         self._subscriptions = [
             BatchSubscription(self._node, message_class(recorded.topic.kind), recorded.topic.name,
                               reliable=recorded.reliable, latched=recorded.latched)
             for recorded in self._topics]
 
     def publishers(self) -> dict[str, list[str]]:
-        """Return the nodes that publish each topic."""
+        """Return the names of the nodes that publish each topic."""
         return {recorded.topic.name: sorted({
             f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in
             self._node.get_publishers_info_by_topic(recorded.topic.name)})
             for recorded in self._topics}
 
     def write_text(self, topic: str, text: str) -> None:
-        """Write a text to one of the topics for texts, with the next messages."""
+        """Queue a text message for a text topic; the next call of `take` writes it."""
         index = len(self._topics) + self._texts.index(topic)
         self._pending.append((time.time_ns(), index, text_message(text)))
 
     def take(self) -> None:
-        """Write the messages that have arrived; those of the last `MARGIN` with the next ones."""
+        """Write the received messages, except those of the last `MARGIN` seconds."""
         limit, held = time.time_ns() - round(MARGIN * 1e9), len(self._pending)
         for index, subscription in enumerate(self._subscriptions):
             messages, times = subscription.take()
@@ -209,7 +210,7 @@ class BagRecording:
             left_out = self._decoder.left_out if index == 0 else ()
             self._pending += [(received, index, message) for k, (message, received)
                               in enumerate(zip(messages, times)) if k not in left_out]
-        # a clock that is set back holds messages back once, not until it has caught up
+        # messages of earlier calls are written now, even if the clock was set back meanwhile
         limit = max([limit, *(received for received, *_ in self._pending[:held])])
         self._write(limit)
 
@@ -218,7 +219,7 @@ class BagRecording:
         self._try(self._writer.flush)
 
     def close(self) -> int:
-        """Close the bag; return its number of messages."""
+        """Write the pending messages, close the bag, and return its number of messages."""
         for subscription in self._subscriptions:
             subscription.destroy()
         self._subscriptions = []
@@ -227,13 +228,14 @@ class BagRecording:
         return sum(self._writer.counts)
 
     def _count(self, messages: list[bytes], times: list[int]) -> None:
+        """Update the statistics with joint states that contain all joints of the arm."""
         for states in self._decoder.decode(messages, times):
             if set(self._arm.ros_joint_names) <= set(states.names):
                 self.statistics.add(states.stamps)
         self.statistics.unreadable += len(self._decoder.left_out)
 
     def _write(self, limit: int) -> None:
-        """Write the pending messages that were received up to a time [ns]."""
+        """Write the pending messages that were received no later than `limit` [ns]."""
         self._pending.sort(key=itemgetter(0))
         late = [item for item in self._pending if item[0] > limit]
         for received, index, message in self._pending[:len(self._pending) - len(late)]:
@@ -241,7 +243,7 @@ class BagRecording:
         self._pending = late
 
     def _try(self, action: Any, *args: Any) -> None:
-        """Record the first failure instead of raising it."""
+        """Call a function; store its first error in `failure` instead of raising it."""
         try:
             action(*args)
         except RobotIdentificationError as error:

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Subscriptions whose messages are taken in batches, at a twentieth of the executor's cost."""
+"""Subscriptions whose messages are taken in batches, at a twentieth of the cost of callbacks."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from rclpy.qos import (
     ReliabilityPolicy,
 )
 
-# messages in the queue, 10 s at 1 kHz: what a busy computer loses depends on the depth, not on the
-# reliability; a full queue of joint states takes 4 MB
+# [messages] in the queue: 10 s at 1 kHz, which take 4 MB for joint states. Whether a busy computer
+# loses messages depends on this depth, not on the reliability of the subscription.
 DEPTH = 10_000
 
 
 class _TakenElsewhere(CallbackGroup):
-    """Hides a subscription from the executor."""
+    """Callback group that hides a subscription from the executor."""
 
     def can_execute(self, entity: Any) -> bool:
         return False
@@ -58,12 +58,12 @@ class BatchSubscription:
     topic
         Name of the topic.
     reliable
-        Reliability of the publishers: a reliable reader receives nothing from a best-effort
-        writer.
+        Whether the subscription is reliable. It must not be if a publisher is best-effort,
+        because a reliable subscription receives nothing from it.
     raw
-        Whether messages are taken as bytes.
+        Whether messages are returned as serialised bytes.
     latched
-        Whether the last message from before the subscription is received.
+        Whether to receive the last message that was published before the subscription.
 
     """
 
@@ -78,7 +78,7 @@ class BatchSubscription:
             kind, topic, _ignore, qos, callback_group=_TakenElsewhere(), raw=raw)
 
     def take(self) -> tuple[list[Any], list[int]]:
-        """Return all messages that have arrived, and their times of arrival [ns]."""
+        """Return the messages received since the last call, and their times of reception [ns]."""
         messages: list[Any] = []
         times: list[int] = []
         handle = self._subscription.handle
@@ -96,7 +96,7 @@ class BatchSubscription:
 
 
 def _ignore(message: Any) -> None:
-    """Do nothing; never called, because the executor does not see the subscription."""
+    """Serve as callback; it is never called, as the subscription is hidden from the executor."""
 
 
 def publishers_are_reliable(node: Node, topic: str, patience: float = 3.0) -> bool | None:
@@ -106,11 +106,11 @@ def publishers_are_reliable(node: Node, topic: str, patience: float = 3.0) -> bo
     Parameters
     ----------
     node
-        Node that looks the publishers up.
+        Node that looks up the publishers.
     topic
         Resolved name of the topic.
     patience
-        Time to wait for the first publisher [s].
+        Longest time to wait for a publisher [s].
 
     """
     deadline = time.monotonic() + patience

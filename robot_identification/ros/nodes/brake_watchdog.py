@@ -12,13 +12,18 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The brake watchdog: a process that brakes the arm when the excitation node is gone.
+The brake watchdog: a process that brakes the arm if the excitation node dies or stalls.
 
-The node leaves it braking trajectories that are valid for a short time, and replaces them ten
-times a second. The watchdog publishes one when the node has died (its pipe is closed) or has not
-replaced them in time: the first that has not departed from the motion yet, because a controller
-enters a trajectory at the current time, and one that has already departed would be a step. They
-are in shared memory and not in the pipe, where a stalled process would find old ones first.
+During a motion the node writes braking trajectories and a deadline to shared memory, and replaces
+them ten times a second. The watchdog publishes one of the trajectories if the node has died (its
+pipe is closed) or has not replaced them by the deadline.
+
+Each trajectory follows the planned motion up to its departure and then brakes. The watchdog
+publishes the first trajectory whose departure has not passed. A controller enters a trajectory at
+the current time. After the departure its reference would therefore make a step.
+
+Shared memory is used because a watchdog that has stalled must read the newest trajectories; from a
+pipe it would read outdated ones first.
 """
 
 from __future__ import annotations
@@ -45,25 +50,25 @@ from robot_identification.ros.execution.robot_clock import RobotClock
 from trajectory_msgs.msg import JointTrajectory
 
 HEADER = struct.Struct('<qI')   # deadline [ns], and number of trajectories
-ITEM = struct.Struct('<qI')     # latest time of a trajectory [ns], and its number of bytes
-VERSION = struct.Struct('<Q')   # of the newest content
-SLOT_HEADER = struct.Struct('<II')  # number of bytes, and their check sum
-SLOT = 1 << 26                  # bytes reserved for one content; unused ones take no memory
-STALLED = 0.05  # [s] of a cycle after which the newest /clock may be queued behind other messages
-QUEUED = 3      # messages that may be queued
+ITEM = struct.Struct('<qI')     # latest time to send a trajectory [ns], and its number of bytes
+VERSION = struct.Struct('<Q')   # version number of the newest content
+SLOT_HEADER = struct.Struct('<II')  # number of bytes of a content, and their checksum
+SLOT = 1 << 26                  # [bytes] reserved for a content; unused bytes take no memory
+STALLED = 0.05  # [s] after a longer cycle, older messages may be queued before the newest /clock
+QUEUED = 3      # largest number of queued messages
 
 
 class SharedContent:
     """
-    The newest content written by one process and read by another, in shared memory.
+    Shared memory through which one process passes its newest content (bytes) to another.
 
-    Contents are written to two slots in turn and their version last, so that one slot is
-    complete at any time.
+    Contents are written to two slots alternately, and the version number after the content.
+    Thus one slot is complete at any time.
 
     Parameters
     ----------
     file
-        File descriptor of an open file.
+        Descriptor of an open file in shared memory.
 
     """
 
@@ -77,7 +82,7 @@ class SharedContent:
         Parameters
         ----------
         content
-            Any bytes, fewer than `SLOT`.
+            New content, shorter than `SLOT` bytes.
 
         """
         self._version += 1
@@ -86,7 +91,7 @@ class SharedContent:
         os.pwrite(self._file, VERSION.pack(self._version), 0)
 
     def read(self) -> tuple[int, bytes]:
-        """Return version and content; version 0 before the first, no bytes if they are torn."""
+        """Return version (0: nothing written yet) and content (empty if it is damaged)."""
         data = os.pread(self._file, VERSION.size, 0)
         if len(data) < VERSION.size:
             return 0, b''
@@ -99,14 +104,14 @@ class SharedContent:
 
 class BrakeWatchdog:
     """
-    Starts the watchdog process and gives it the trajectories to send.
+    Starts the watchdog process and supplies it with braking trajectories.
 
     Parameters
     ----------
     node
-        The node that is watched.
+        The node that the watchdog monitors.
     target
-        Resolved topic of the controller.
+        Resolved name of the topic on which the watchdog publishes a braking trajectory.
 
     """
 
@@ -125,12 +130,12 @@ class BrakeWatchdog:
 
     def check(self) -> None:
         """
-        Refuse a motion without the watchdog.
+        Check that the watchdog process is running; called before a motion.
 
         Raises
         ------
         ExecutionError
-            'dead_man'.
+            'dead_man': it is not running, or its publisher has not been discovered yet.
 
         """
         publishers = self._node.get_publishers_info_by_topic(self._target)
@@ -141,14 +146,16 @@ class BrakeWatchdog:
 
     def leave(self, messages: Sequence[tuple[JointTrajectory, int]], until: int) -> None:
         """
-        Replace the trajectories of the watchdog.
+        Replace the braking trajectories of the watchdog.
 
         Parameters
         ----------
         messages
-            Each with the latest time at which it may be sent, in order; none: nothing is sent.
+            Trajectories in the order of their departure, each with the latest time at which the
+            watchdog may send it, on the node's clock [ns]. If empty, the watchdog sends nothing.
         until
-            Time at which one is sent unless they are replaced, on the node's clock [ns].
+            Deadline for the next replacement, on the node's clock [ns]. If it passes without a
+            replacement, the watchdog sends a trajectory.
 
         """
         content = HEADER.pack(until, len(messages))
@@ -158,14 +165,14 @@ class BrakeWatchdog:
         self._content.write(content)
 
     def close(self) -> None:
-        """End the watchdog; it sends nothing."""
+        """End the watchdog process without sending a trajectory."""
         self.leave((), 0)
         if self.process.stdin is not None:
             self.process.stdin.close()
 
 
 def _enclave() -> str:
-    """Return the SROS2 enclave in which this process was started."""
+    """Return the SROS2 enclave of this process, from its command line."""
     args = sys.argv
     options = [k for k, arg in enumerate(args[:-1]) if arg in ('-e', '--enclave')]
     return args[options[-1] + 1] if options else '/'
@@ -173,37 +180,39 @@ def _enclave() -> str:
 
 class PendingMessages:
     """
-    The trajectories that the watchdog has not sent yet.
+    Braking trajectories that the node has written, as the watchdog reads them.
 
     Parameters
     ----------
     content
-        Where the node writes them.
+        Shared memory to which the node writes them.
 
     """
 
     def __init__(self, content: SharedContent) -> None:
-        self._content, self._settled = content, 0
+        self._content = content
+        self._settled = 0       # version that was sent or discarded
 
     def discard(self) -> None:
-        """Send nothing of the present content."""
+        """Discard the current trajectories, and wait for the next replacement."""
         self._settled = self._content.read()[0]
 
     def due(self, now: int, gone: bool) -> bytes | None:
         """
-        Return the message to send now, once.
+        Return the trajectory to send now; at most one trajectory of each replacement is sent.
 
         Parameters
         ----------
         now
             Time on the node's clock, read before this call [ns].
         gone
-            Whether the node is gone, determined before this call.
+            Whether the node has ended, determined before this call.
 
         Returns
         -------
         bytes or None
-            None: nothing is due; empty: a message was due, but it is too late for all of them.
+            The serialised trajectory; None if no braking is required; empty if braking is
+            required, but the latest times of all trajectories have passed.
 
         """
         version, content = self._content.read()
@@ -231,7 +240,7 @@ def _is_closed(pipe: int) -> bool:
 
 
 def main() -> int:
-    """Watch the node until the pipe on stdin is closed."""
+    """Run the watchdog process until the node closes the pipe on stdin."""
     name, namespace, target, simulated, enclave, file = sys.argv[1:7]
     rclpy.init(args=['--ros-args', '--enclave', enclave],
                signal_handler_options=SignalHandlerOptions.NO)
@@ -249,14 +258,15 @@ def main() -> int:
                 rclpy.spin_once(node, timeout_sec=0.0)
             gone, now = _is_closed(pipe), node.get_clock().now().nanoseconds
             if clock.watch(now, None, elapsed) is not None:
-                pending.discard()    # stamped on another clock
+                pending.discard()    # their times refer to the clock before the jump
             content = pending.due(now, gone)
             if content == b'':
-                node.get_logger().error('the excitation node is gone or late, and so is this '
-                                        'watchdog: the controller finishes the motion unmonitored')
+                node.get_logger().error('the excitation node has died or stalled, and this '
+                                        'watchdog stalled too: the controller finishes the motion '
+                                        'unmonitored')
             elif content is not None:
                 publisher.publish(content)
-                node.get_logger().error('the excitation node is gone or late: the arm brakes')
+                node.get_logger().error('the excitation node has died or stalled: the arm brakes')
                 publisher.wait_for_all_acked(Duration(seconds=2.0))
             if gone:
                 return 0

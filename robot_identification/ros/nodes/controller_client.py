@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Connection of the excitation node to the controller: transport, checks, monitor, watchdog."""
+"""Client of the controller: checks before a motion, and choice between action and topic."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from robot_identification.ros.nodes.messages import message_type
 from robot_identification.ros.nodes.service_calls import call_with_retry
 from trajectory_msgs.msg import JointTrajectory
 
-PATIENCE = 5.0  # [s]
-PREFERENCE = 1.0  # [s] for which `auto` waits for the action if the topic is already there
-START = 15.0  # [s] more for the watchdog's process, on a busy computer
+PATIENCE = 5.0  # [s] longest wait for the controller
+PREFERENCE = 1.0  # [s] for which `auto` waits for the action if only the topic is available
+START = 15.0  # [s] additional wait for the start of the watchdog's process, on a busy computer
 CHECKED = ('joints', 'allow_trajectory_replacement', 'interpolation_method')
 OPTIONAL = (
     ('control_msgs', 'action', 'FollowJointTrajectory', "the controller's reference is not "
-     'received, and the arm is moved by the topic alone'),
+     'received, and trajectories are sent on the topic'),
     ('controller_manager_msgs', 'srv', 'ListControllers', 'it is not checked whether the '
      'controller is active'))
 TRANSPORTS = ('auto', 'action', 'topic')
@@ -47,7 +47,7 @@ TRANSPORTS = ('auto', 'action', 'topic')
 
 class TopicTransport:
     """
-    Sends trajectories on the topic of a joint_trajectory_controller, without feedback.
+    Transport of trajectories by the topic of a joint_trajectory_controller, without feedback.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class TopicTransport:
                                                 QoSProfile(depth=5))
 
     def begin(self) -> None:
-        """Start a motion."""
+        """Prepare for a new motion; for the topic there is nothing to prepare."""
 
     @property
     def ready(self) -> bool:
@@ -74,7 +74,7 @@ class TopicTransport:
         return bool(self._publisher.get_subscription_count())
 
     def send(self, trajectory: JointTrajectory) -> None:
-        """Send a trajectory, which replaces the one before."""
+        """Send a trajectory, which replaces the previous one."""
         self._publisher.publish(trajectory)
 
     def poll_fault(self) -> Fault | None:
@@ -82,11 +82,11 @@ class TopicTransport:
         return None
 
     def confirm(self, at_rest: bool) -> tuple[Fault | None, str]:
-        """Return no fault and no remark: the topic has no feedback."""
+        """Return no fault and an empty remark: the topic has no feedback."""
         return None, ''
 
     def hold(self) -> bool:
-        """Return False: the controller cannot be made to hold by the topic."""
+        """Return False: the topic has no message that makes the controller hold the arm."""
         return False
 
 
@@ -104,14 +104,14 @@ class ControllerClient:
     name
         Name of the controller.
     transport
-        'action': FollowJointTrajectory; 'topic': ~/joint_trajectory; 'auto': the action if
-        control_msgs is installed and the controller offers it, otherwise the topic.
+        'action': the action FollowJointTrajectory. 'topic': the topic ~/joint_trajectory. 'auto':
+        the action if control_msgs is installed and the controller offers it, otherwise the topic.
     joint_names
         Joints of the arm.
     manager
         Name of the controller manager.
     scaling
-        Topic of the robot's speed scaling [%].
+        Name of the topic with the robot's speed scaling [%].
 
     Raises
     ------
@@ -143,7 +143,7 @@ class ControllerClient:
 
     @property
     def missing_requirement(self) -> str:
-        """What the chosen transport lacks on this computer; empty if it lacks nothing."""
+        """Message if the transport needs a package that is not installed; empty otherwise."""
         if self.transport == 'action' and self._action is None:
             return ('transport is `action`, but control_msgs is not installed; install it '
                     '(ros-DISTRO-control-msgs), or set transport to `topic`')
@@ -151,12 +151,15 @@ class ControllerClient:
 
     def check(self) -> Transport:
         """
-        Check the controller and choose the transport; called from a thread.
+        Check that the controller can execute a motion, and return the transport.
+
+        To be called from a thread beside the executor.
 
         Raises
         ------
         ExecutionError
-            A condition for a motion is not met.
+            The controller is missing, inactive or unsuitable, another client uses it, or the
+            watchdog is not running.
 
         """
         if self.missing_requirement:
@@ -165,8 +168,8 @@ class ControllerClient:
         deadline = time.monotonic() + PATIENCE
         transport = self._choose_transport(deadline)
         transport.begin()
-        self._node.get_logger().info(f"sends to '{transport.target}' by the {transport.name} "
-                                     f'(transport: {self.transport})')
+        self._node.get_logger().info(f"trajectories are sent to '{transport.target}' by "
+                                     f'{transport.name} (transport: {self.transport})')
         self._check_parameters(time.monotonic() + PATIENCE)
         self.monitor.begin()
         while True:
@@ -179,8 +182,10 @@ class ControllerClient:
                 time.sleep(0.02)
 
     def _check_parameters(self, deadline: float) -> None:
-        responses = call_with_retry(self._parameters, [  # one call each: an unknown name empties
-            GetParameters.Request(names=[name]) for name in CHECKED], deadline)     # a response
+        """Raise an error if the joints or the interpolation of the controller are unsuitable."""
+        # one request each, because a single unknown name empties the response
+        responses = call_with_retry(self._parameters, [
+            GetParameters.Request(names=[name]) for name in CHECKED], deadline)
         if responses is None:
             raise ExecutionError('controller_missing',
                                  f"the controller '{self.name}' does not respond to a request for "
@@ -204,6 +209,7 @@ class ControllerClient:
                 f'(interpolation_method: none), so that the reference would move in steps')
 
     def _choose_transport(self, deadline: float) -> Transport:
+        """Wait until the action or the topic is available, and return its transport."""
         preferred = time.monotonic() + PREFERENCE
         while time.monotonic() < deadline:
             if self._action is not None and self._action.ready:

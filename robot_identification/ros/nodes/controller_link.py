@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Connection of a motion's execution to the controller and to the brake watchdog."""
+"""Connection of a `MotionExecutor` to the controller and to the brake watchdog."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from robot_identification.ros.nodes.messages import nanoseconds, time_message, t
 
 class ControllerLink:
     """
-    The `ControllerInterface` of one motion.
+    The `ControllerInterface` of one motion: converts segments to messages and sends them.
 
     Parameters
     ----------
@@ -49,17 +49,18 @@ class ControllerLink:
     def __init__(self, controller: ControllerClient, transport: Transport, clock: RobotClock,
                  plan: MotionPlan) -> None:
         self._controller, self._transport, self._clock = controller, transport, clock
-        # the message of a motion of minutes takes a second to build, and would be late
+        # converted in advance, because this takes a second for a motion of several minutes
         self._full: Any = trajectory_message(controller.joint_names, full_trajectory(plan), 0)
-        self.start = 0      # [ns] of the plan, on the robot's clock
+        self.start = 0      # [ns] start of the plan on the robot's clock
 
     def _message(self, segment: TrajectorySegment) -> Any:
+        """Return a segment as a message that the monitor recognises as one of this node."""
         message = trajectory_message(self._controller.joint_names, segment, self.start)
         self._controller.monitor.add_own(nanoseconds(message.header.stamp))
         return message
 
     def send(self, segment: TrajectorySegment) -> None:
-        """Send a segment; the first one is the full trajectory."""
+        """Send a segment to the controller; the first call sends the full trajectory."""
         message, self._full = self._full, None
         if message is None:
             message = self._message(segment)

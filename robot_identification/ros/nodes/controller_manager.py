@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Client of the controller manager: is the controller active, and which one claims its joints."""
+"""Client of the controller manager, which lists the active controllers."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from robot_identification.errors import ExecutionError
 from robot_identification.ros.nodes.messages import message_type
 from robot_identification.ros.nodes.service_calls import call_with_retry
 
-PATIENCE = 3.0      # [s] for a response
-DISCOVERY = 5.0     # [s] after the start of this node until a running manager is discovered
+PATIENCE = 3.0      # [s] longest wait for a response
+DISCOVERY = 5.0     # [s] after the start of this node, within which a manager is discovered
 
 
 class ControllerManagerClient:
     """
-    Calls list_controllers if controller_manager_msgs is installed and a manager is running.
+    Client of the controller manager's service `list_controllers`.
 
     Parameters
     ----------
@@ -49,7 +49,9 @@ class ControllerManagerClient:
 
     def check(self, controller: str, joint_names: Sequence[str]) -> None:
         """
-        Refuse a controller that is not active; called from a thread.
+        Check that a controller is active; to be called from a thread beside the executor.
+
+        Nothing is checked if controller_manager_msgs is not installed or no manager responds.
 
         Parameters
         ----------
@@ -61,7 +63,8 @@ class ControllerManagerClient:
         Raises
         ------
         ExecutionError
-            'controller_inactive'; the message names the controllers that claim the joints.
+            'controller_inactive': it is not active. The message names the active controllers that
+            claim the joints.
 
         """
         response = self._list()
@@ -79,7 +82,7 @@ class ControllerManagerClient:
                              f'ros2 control switch_controllers --activate {name}')
 
     def _list(self) -> Any:
-        """Return the controllers; None if no manager is running or it does not respond."""
+        """Return the manager's response; None if no manager is running or responds."""
         if self._kind is None or self._client is None:
             return None
         while not self._client.service_is_ready():

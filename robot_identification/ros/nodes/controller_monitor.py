@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""State of a controller and of its other clients: reference, speed scaling, foreign goals."""
+"""Monitor of a controller: its reference, its speed scaling, and commands of other clients."""
 
 from __future__ import annotations
 
@@ -27,22 +27,23 @@ from rclpy.serialization import deserialize_message
 from robot_identification.arrays import Array
 from robot_identification.errors import ExecutionError
 from robot_identification.ros.execution.fault import Fault
+from robot_identification.ros.execution.motion_executor import SCALED
 from robot_identification.ros.nodes.batch_subscription import BatchSubscription
 from robot_identification.ros.nodes.messages import LATCHED, message_type, nanoseconds
 from std_msgs.msg import Float64, String
 from trajectory_msgs.msg import JointTrajectory
 
 ACTIVE = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING)
-PATIENCE = 2.0      # [s] for the first state of the controller
-SCALED = 1e-3       # [-] deviation of the speed scaling from 1 that matters
+PATIENCE = 2.0      # [s] longest wait for the first state of the controller
 
 
 class ControllerMonitor:
     """
-    Monitors a controller; callbacks run in the executor, all else in the thread of a motion.
+    Monitor of a controller and of other clients that command it.
 
-    Without control_msgs the reference is not received, but foreign trajectories and goals and the
-    speed scaling of UR's driver are.
+    Callbacks run in the executor, all other methods in the thread of a motion. If control_msgs is
+    not installed, the monitor does not receive the controller's reference. It still detects
+    trajectories and goals of other clients, and receives the speed scaling of UR's driver.
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ class ControllerMonitor:
     joint_names
         The n joints of the arm.
     scaling
-        Topic of a speed scaling [%] as std_msgs/Float64.
+        Name of the topic with the robot's speed scaling [%], std_msgs/Float64.
 
     """
 
@@ -81,12 +82,13 @@ class ControllerMonitor:
 
     def begin(self) -> None:
         """
-        Forget what was received before this motion.
+        Discard the data of earlier motions and check the controller; called before a motion.
 
         Raises
         ------
         ExecutionError
-            'another_client': a foreign goal is active. 'speed_scaling': it is not 1.
+            'another_client': a goal of another client is active. 'speed_scaling': the speed
+            scaling is not 1.
 
         """
         self._own_stamps, self._foreign = set(), ''
@@ -103,24 +105,25 @@ class ControllerMonitor:
             time.sleep(0.01)
         scaling = self.scaling
         if not math.isnan(scaling) and abs(scaling - 1) > SCALED:
-            raise ExecutionError('speed_scaling', f'the speed scaling is {scaling:.3g}, a motion '
-                                 f'starts only at 1: set the speed slider to 100 %, end the pause')
+            raise ExecutionError('speed_scaling', f'the speed scaling is {scaling:.3g}, but a '
+                                 f'motion starts only at 1: set the speed slider to 100 %, and '
+                                 f'end a pause')
 
     @property
     def has_reference(self) -> bool:
-        """Whether the controller's reference is received."""
+        """Whether the controller's reference has been received."""
         return self._newest is not None
 
     @property
     def scaling(self) -> float:
-        """Speed scaling of the controller's state or of the robot; NaN if not published."""
+        """Speed scaling published by the controller or by the robot [-]; NaN if unknown."""
         scaling = math.nan if self._newest is None else self._newest[2]
         if not math.isnan(self._percent) and (math.isnan(scaling) or abs(scaling - 1) <= SCALED):
             return self._percent / 100
         return scaling
 
     def add_own(self, stamp: int) -> None:
-        """Mark a trajectory as sent by this node; `stamp` is that of its header [ns]."""
+        """Register the stamp [ns] of a trajectory of this node, to recognise those of others."""
         self._own_stamps.add(stamp)
 
     def poll_fault(self, *, goals: bool) -> Fault | None:
@@ -130,8 +133,8 @@ class ControllerMonitor:
         Parameters
         ----------
         goals
-            Whether active goals are checked; False if this node has goals itself, whose results
-            indicate it.
+            Whether an active goal shows another client. False if this node sends goals itself; it
+            then learns of other clients from the results of its goals.
 
         """
         text = self._foreign
@@ -142,7 +145,7 @@ class ControllerMonitor:
             touch=False)
 
     def newest(self) -> tuple[int, Array, float, Array | None] | None:
-        """Return stamp [ns], reference, speed scaling and command of the newest state."""
+        """Return stamp [ns], reference, speed scaling and command of the newest state, or None."""
         self._take()
         return self._newest
 
@@ -161,6 +164,7 @@ class ControllerMonitor:
         self.description = message.data
 
     def _take(self) -> None:
+        """Read the newest state of the controller if it contains all joints of the arm."""
         messages = [] if self._states is None else self._states.take()[0]
         if not messages:
             return

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The complete job on ROS 2 with the simulated robot: nodes as processes, and their client."""
+"""The demonstration on ROS 2: all steps of an identification on a simulated robot."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ from robot_identification_interfaces.srv import Identify, Validate
 
 NODES = ('simulated_robot', 'recorder', 'excitation', 'identification', 'validation')
 FILES = tuple(f'{name}.log' for name in NODES)
-PATIENCE = 300.0  # [s] for a node to appear, on a busy computer
-MAX_DURATION = 3600.0  # [s] of one step
+PATIENCE = 300.0  # [s] longest wait for a node to start, on a busy computer
+MAX_DURATION = 3600.0  # [s] longest duration of one step
 SIMULATED = {'watch.stale': 1.0, 'brake.horizon': 1.5, 'approach_speed': 0.5,
              'autostart': 'true'}
 
 
 class Demo:
     """
-    Runs the nodes and calls them step by step.
+    Demonstration that starts the nodes as processes and calls their services and actions.
 
     Parameters
     ----------
     folder
         Data directory of the nodes.
     robot
-        Shipped robot or robot YAML.
+        Name of a shipped robot, or path of a robot YAML.
     report
-        Receives a line of text for each step.
+        Called with a line of text for each step.
 
     """
 
@@ -62,12 +62,13 @@ class Demo:
 
     def run(self, time_budget: float | None, seed: int) -> Any:
         """
-        Design, excite, record, identify and validate.
+        Design two excitations, execute and record them, identify and validate a model.
 
         Parameters
         ----------
         time_budget
-            Time limit of the first design [s]; None: one start of each converges.
+            Time limit of the first design [s]; the second one has a quarter of it. If None, each
+            design runs until one start converges.
         seed
             Seed of the designs and of the simulated arm.
 
@@ -106,7 +107,7 @@ class Demo:
             elif name == 'excitation':
                 parameters.update(SIMULATED)
             if name != 'simulated_robot':
-                # on a busy computer the robot is then slow, not late
+                # on simulation time, a busy computer slows the robot but does not delay messages
                 parameters['use_sim_time'] = 'true'
             program = (f'from robot_identification.ros.nodes.start import {name}; '
                        f'raise SystemExit({name}())')
@@ -118,11 +119,12 @@ class Demo:
                                                          env=environment)
 
     def _steps(self, node: Node, time_budget: float | None, seed: int) -> Any:
+        """Call the nodes in sequence and return the response of the identification."""
         stamp = time.strftime('%H%M%S')
         no_collisions = not has_collision_geometry(load_arm(self._robot))
         if no_collisions:
             self._report('the URDF has no collision geometry: collisions are not checked')
-        # one start that converges: the result does not depend on the load of the processor
+        # without a time limit the result does not depend on the load of the processor
         budget = time_budget or 0.0
         motions = (('excitation', 10.0, 5, budget), ('other', 12.0, 3, budget / 4))
         for index, (name, period, harmonics, seconds) in enumerate(motions):
@@ -152,6 +154,7 @@ class Demo:
         return identified
 
     def _act(self, node: Node, kind: Any, name: str, goal: Any) -> Any:
+        """Send a goal to an action and return its result."""
         client = ActionClient(node, kind, name)
         if not client.wait_for_server(PATIENCE):
             raise RobotIdentificationError(f"'{name}' did not appear; see the logs in "
@@ -162,6 +165,7 @@ class Demo:
         return result
 
     def _call(self, node: Node, kind: Any, name: str, request: Any) -> Any:
+        """Call a service and return its response."""
         client = node.create_client(kind, name)
         if not client.wait_for_service(PATIENCE):
             raise RobotIdentificationError(f"'{name}' did not appear; see the logs in "
@@ -169,6 +173,7 @@ class Demo:
         return self._wait(node, client.call_async(request), name)
 
     def _wait(self, node: Node, future: Any, name: str) -> Any:
+        """Return the result of a future; raise an error if a node ends or does not respond."""
         deadline = time.monotonic() + MAX_DURATION
         while not future.done():
             rclpy.spin_once(node, timeout_sec=0.1)

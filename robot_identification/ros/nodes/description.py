@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Description of a running arm: URDF on robot_description, and joints of its controller."""
+"""Robot YAML for a running arm, from the URDF that it publishes and its controller's joints."""
 
 from __future__ import annotations
 
@@ -28,34 +28,36 @@ from rclpy.node import Node
 from rclpy.validate_topic_name import validate_topic_name
 from robot_identification.arm import load_arm
 from robot_identification.arm.urdf import MOVING, parse_urdf
-from robot_identification.cli.robot_template import parse_effort, robot_template, TemplateOptions
+from robot_identification.cli.robot_template import robot_template, TemplateOptions
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import write_text
 from robot_identification.ros.bringup import remove_ros2_control
 from robot_identification.ros.nodes.messages import LATCHED
 from std_msgs.msg import String
 
-PATIENCE = 15.0    # [s] for a description; drivers start slowly
+PATIENCE = 15.0    # [s] longest wait for the URDF, because drivers start slowly
 
 
 def receive_description(topic: str, controller: str, namespace: str = '',
                         patience: float = PATIENCE) -> tuple[str, tuple[str, ...]]:
     """
-    Return the URDF on a topic, and the joints of a controller; none if it does not respond.
+    Return the URDF published on a topic, and the joints of a controller.
+
+    If the controller does not respond, the tuple of joints is empty.
 
     Parameters
     ----------
     topic, controller
-        Names of the topic and of the controller, in the namespace.
+        Names of the topic and of the controller, relative to the namespace.
     namespace
         Namespace of the robot.
     patience
-        Time to wait for the description [s].
+        Longest wait for the URDF [s].
 
     Raises
     ------
     ConfigurationError
-        A name is invalid, or no description was published.
+        A name is invalid, or no URDF was published in time.
 
     """
     for name in (topic, controller):
@@ -97,7 +99,7 @@ def receive_description(topic: str, controller: str, namespace: str = '',
 
 def save_description(urdf: str, joints: Sequence[str], path: Path) -> None:
     """
-    Write the URDF of a description without ros2_control, transmissions and Gazebo plugins.
+    Write a URDF to a file, without ros2_control tags, transmissions and Gazebo plugins.
 
     Parameters
     ----------
@@ -106,14 +108,14 @@ def save_description(urdf: str, joints: Sequence[str], path: Path) -> None:
     joints
         Joints of the controller; empty if unknown.
     path
-        Path of the URDF.
+        Path of the file.
 
     Raises
     ------
     ConfigurationError
-        The controller's joints are not those of the description.
+        A joint of the controller is not in the URDF.
     ArmError
-        The description is not a URDF.
+        The text is not a URDF.
 
     """
     known = [joint.get('name', '') for joint in
@@ -130,27 +132,30 @@ def save_description(urdf: str, joints: Sequence[str], path: Path) -> None:
 def write_robot_yaml(urdf: str, joints: Sequence[str], path: Path, effort: str,
                      acceleration: float) -> tuple[str, ...]:
     """
-    Write the robot YAML of a description, and its URDF beside it; return the locked joints.
+    Write a robot YAML with a URDF beside it, and return the names of the locked joints.
 
     Parameters
     ----------
     urdf
         URDF text.
     joints
-        Joints that move: those of the controller; if empty, those of the longest chain.
+        Joints of the controller; all other joints are locked. If empty, the joints of the longest
+        chain are used.
     path
         Path of the YAML file.
     effort
-        Meaning of the effort, as torque,joint,+1,gravity; empty: to be filled in.
+        Meaning of the published effort, such as torque,joint,+1,gravity; if empty, the user must
+        enter it in the file.
     acceleration
-        Limit of every joint [rad/s^2 or m/s^2].
+        Acceleration limit of every joint [rad/s^2 or m/s^2].
 
     Raises
     ------
     ConfigurationError
-        The controller's joints are not those of the description, or the effort is invalid.
+        A joint of the controller is not in the URDF, the acceleration is not positive, or the
+        effort is invalid.
     ArmError
-        The description cannot be used.
+        The URDF cannot be used.
 
     """
     if not acceleration > 0:
@@ -158,7 +163,6 @@ def write_robot_yaml(urdf: str, joints: Sequence[str], path: Path, effort: str,
                                  'URDF does not contain')
     target = path.with_suffix('.urdf')
     save_description(urdf, joints, target)
-    options = TemplateOptions(moving=tuple(joints), acceleration=acceleration,
-                              effort=parse_effort(effort) if effort else None)
-    write_text(path, robot_template(target, base=path.parent, options=options))
+    options = TemplateOptions(acceleration=str(acceleration), effort=effort or None)
+    write_text(path, robot_template(target, options, base=path.parent, moving=joints).text)
     return tuple(load_arm(path).locked)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Designs by the nodes: the action `~/design`, and the design of a motion before its execution."""
+"""Designs in nodes: the action `~/design`, and designs requested together with an execution."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class DesignAction:
     node
         Node of the server.
     arm_of
-        Returns the arm that a goal names.
+        Returns the arm for the field `robot` of a goal.
     data
-        Folder of the excitations.
+        Data directory, in which the excitations are saved.
     work
-        Runs the designs.
+        Runner of the designs.
     callback_group
         Callback group of the server.
 
@@ -99,6 +99,7 @@ class DesignAction:
         return result
 
     def _design(self, request: Any, arm: Arm, handle: Any, report: Report) -> Excitation:
+        """Design an excitation and publish feedback; called in the thread of the design."""
         last = 0.0
 
         def on_progress(progress: SearchProgress) -> None:
@@ -121,25 +122,28 @@ def design_for_motion(work: LongWork, request: Any, arm: Arm, path: Path,
                       fault: Callable[[], Fault | None],
                       feedback: Callable[[str, float, float, float], None]) -> Excitation:
     """
-    Return the excitation that a goal of Excite.action designs before its execution.
+    Design the excitation that a goal of Excite.action requests, save it and return it.
+
+    This function waits for the end of the design. It must be called from a thread beside the
+    executor.
 
     Parameters
     ----------
     work
-        Runs the design; the caller waits for it in a thread.
+        Runner of the design.
     request, arm
         As for `run_design`.
     path
-        File of the excitation, which must not exist.
+        Path of the new excitation file.
     fault
-        Returns the fault that ends the design; None while there is none.
+        Returns the fault that cancels the design, or None; called repeatedly during the design.
     feedback
-        Receives 'design', time, expected duration [s] and 0.
+        Called with the phase 'design', the elapsed time [s], the expected duration [s] and 0.
 
     Raises
     ------
     RobotIdentificationError
-        The design failed or was ended.
+        The design failed or was cancelled.
 
     """
     start = time.monotonic()
@@ -159,8 +163,8 @@ def design_for_motion(work: LongWork, request: Any, arm: Arm, path: Path,
         time.sleep(POLL)
     outcome, reason = done.result(), fault()
     if isinstance(outcome, CancelledError) and reason is not None:
-        raise ExecutionError(reason.reason, f'{reason.text}; the design was cancelled, nothing '
-                             f'moved')
+        raise ExecutionError(reason.reason, f'{reason.text}; the design was cancelled, and '
+                             f'nothing moved')
     if isinstance(outcome, Exception):
         raise outcome
     return outcome

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Designs of excitations as requested by the goals of Design.action and Excite.action."""
+"""Designs of excitations from the goals of Design.action and Excite.action."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ SUFFIXES = ('.yaml', '.yml')    # of an excitation file
 
 def run_design(request: Any, arm: Arm, report: Callable[[SearchProgress], None]) -> Excitation:
     """
-    Return the excitation that a goal requests.
+    Design the excitation that a goal requests and return it.
 
     Parameters
     ----------
     request
-        Goal of Design.action or Excite.action; empty or 0 fields have the defaults that the
-        interface states.
+        Goal of Design.action or Excite.action. Fields that are empty or 0 select the defaults
+        stated in the interface.
     arm
         The arm.
     report
-        Receives the progress; an exception that it raises ends the design.
+        Called with the progress; an exception that it raises cancels the design.
 
     Raises
     ------
     ExcitationError
-        The request cannot be met.
+        A field of the goal is invalid, or no motion meets the requirements.
 
     """
     return design(arm, design_options(request), progress=report)
@@ -73,7 +73,7 @@ def save_new_excitation(excitation: Excitation, path: Path) -> Excitation:
     Raises
     ------
     ExcitationError
-        The file exists meanwhile.
+        The file exists already, because it was created during the design.
 
     """
     if os.path.lexists(path):
@@ -85,7 +85,12 @@ def save_new_excitation(excitation: Excitation, path: Path) -> Excitation:
 
 def design_options(request: Any) -> DesignOptions:
     """
-    Return the options of a goal; empty or 0 fields have the defaults of every design.
+    Return the design options of a goal.
+
+    Parameters
+    ----------
+    request
+        Goal of Design.action or Excite.action. Fields that are empty or 0 select the defaults.
 
     Raises
     ------
@@ -100,7 +105,7 @@ def design_options(request: Any) -> DesignOptions:
 
 
 def _requirements(request: Any) -> Requirements:
-    """Return the default requirements with the request's overrides."""
+    """Return the default requirements with the changes that a goal requests."""
     boxes = [float(x) for x in request.boxes]
     if len(boxes) % 6:
         raise ExcitationError(f'boxes must be six numbers each, lower and upper corner [m], not '

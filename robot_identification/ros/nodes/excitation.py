@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The node `excitation`: the only one that moves the robot, and only while it is active."""
+"""The node `excitation`, which moves the robot while its lifecycle state is active."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ PHASES = {'approach': Excite.Goal.APPROACH, 'settle': Excite.Goal.APPROACH,
           'run_in': Excite.Goal.RUN_IN, 'excitation': Excite.Goal.EXCITATION,
           'run_out': Excite.Goal.RUN_OUT, 'brake': Excite.Goal.BRAKE,
           'design': Excite.Goal.DESIGN}
-FEEDBACK = 0.1  # [s] between feedback messages
+FEEDBACK = 0.1  # [s] shortest time between feedback messages
 REGULAR = ('finished', 'cancelled', 'stopped', 'deactivated', 'shutdown')
-"""Reasons that are no errors."""
+"""Reasons for the end of a motion that are not errors."""
 
 
 class ExcitationNode(NodeProcess):
-    """Executes one excitation at a time."""
+    """Node that executes one excitation at a time."""
 
-    patience = 30.0  # [s] for braking, and for the recorder
+    patience = 30.0  # [s] for braking, and for the recorder to close the bag
 
     def __init__(self) -> None:
         node = ManagedNode('excitation', self)
@@ -63,7 +63,7 @@ class ExcitationNode(NodeProcess):
         self._designs = LongWork(node)
         self._session: MotionSession | None = None
         self._lock = threading.Lock()
-        group = ReentrantCallbackGroup()  # stop and cancel are served during a motion
+        group = ReentrantCallbackGroup()  # for stop and cancel requests during a motion
         self._server = action.ActionServer(
             node, Excite, '~/execute', self._execute, goal_callback=self._on_goal,
             cancel_callback=self._on_cancel, callback_group=group,
@@ -75,24 +75,24 @@ class ExcitationNode(NodeProcess):
 
     @property
     def missing_requirement(self) -> str:
-        """What the transport to the controller lacks; empty if it lacks nothing."""
+        """Message if the transport needs a package that is not installed; empty otherwise."""
         return self.setup.controller.missing_requirement
 
     def stop(self) -> None:
-        """Brake and end."""
+        """Brake the arm and end the node."""
         self._ending, self.node.active = True, False
         self.end_motion(Fault('shutdown', 'the node was ended'))
 
     @property
     def stopped(self) -> bool:
-        """Whether the arm rests and the node is to end."""
+        """Whether the node is ending and its last motion is over."""
         if not self._ending or self._session is not None:
             return False
         self.setup.controller.watchdog.close()
         return True
 
     def end_motion(self, fault: Fault) -> str:
-        """Brake; return what happens now, empty if nothing moved."""
+        """Request the end of the motion; return 'braking', or an empty string without a motion."""
         with self._lock:
             if self._session is None:
                 return ''
@@ -100,7 +100,7 @@ class ExcitationNode(NodeProcess):
             return 'braking'
 
     def _on_goal(self, request: Any) -> action.GoalResponse:
-        return action.GoalResponse.ACCEPT  # a refusal could not state its reason; the result does
+        return action.GoalResponse.ACCEPT  # only a result, not a rejection, can state a reason
 
     def _on_cancel(self, handle: Any) -> action.CancelResponse:
         self.end_motion(Fault('cancelled', 'the client cancelled the motion'))
@@ -112,6 +112,7 @@ class ExcitationNode(NodeProcess):
         return response
 
     async def _execute(self, handle: Any) -> Any:
+        """Serve a goal: rehearse or execute its motion in a thread, and return the result."""
         request = handle.request
         refusal = self._refusal(request)
         if refusal is not None:
@@ -141,7 +142,7 @@ class ExcitationNode(NodeProcess):
                           if moves else self._rehearsed(session.rehearse(path, periods)))
             except RobotIdentificationError as error:
                 result = MotionResult(getattr(error, 'reason', 'excitation'), str(error))
-            except Exception as error:  # the watchdog brakes the arm; the node must live on
+            except Exception as error:  # the watchdog brakes the arm; this node keeps running
                 self.node.get_logger().fatal(f'unexpected: {error!r}')
                 result = MotionResult('internal_error', repr(error))
             done.set_result((result, path))
@@ -155,7 +156,7 @@ class ExcitationNode(NodeProcess):
         return self._result(handle, result, path)
 
     def _excitation(self, request: Any, session: MotionSession, feedback: Feedback) -> Path:
-        """Return the file of the requested excitation; design it first if requested."""
+        """Return the path of the excitation; design it first if the goal requests a design."""
         if not request.design:
             return self.data.existing(request.excitation, 'excitation')
         path = self.data.new(request.excitation, 'excitation', SUFFIXES)
@@ -170,6 +171,7 @@ class ExcitationNode(NodeProcess):
         self.health.warn(text)
 
     def _rehearsed(self, duration: float) -> MotionResult:
+        """Return the result of a goal that was checked and previewed by an inactive node."""
         if self.node.active:
             self.health.ok('active')
         else:
@@ -181,6 +183,7 @@ class ExcitationNode(NodeProcess):
                             f'position the motion would take {duration:.1f} s{shown}')
 
     def _refusal(self, request: Any) -> MotionResult | None:
+        """Return the result of a goal that cannot be served now; None if it can."""
         if not self.node.active and (request.design or not self.node.configured):
             return MotionResult('not_active', self.node.inactive)
         if self._session is not None:
@@ -188,6 +191,7 @@ class ExcitationNode(NodeProcess):
         return None
 
     def _result(self, handle: Any, result: MotionResult, path: Path | None = None) -> Any:
+        """End a goal, report the result in log and diagnostics, and return it as a message."""
         regular = result.reason in REGULAR
         if result.reason == 'finished':
             handle.succeed()

@@ -11,38 +11,37 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The node `external_torque`: external joint torques, and contact detection."""
+"""The node `external_torque`: estimation of external joint torques, and contact detection."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
 from rclpy.node import Node
 from robot_identification import online
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
-from robot_identification.online.sliding_window import (
-    SlidingWindow,
-    stacked_instants,
-    WindowEstimate,
-)
 from robot_identification.recording import load_recording, Recording
 from robot_identification.ros.nodes import parameters
 from robot_identification.ros.nodes.live_states import SmoothedStates
 from robot_identification.ros.nodes.messages import time_message
 from robot_identification.ros.nodes.process import Health, main_of, NodeProcess
+from robot_identification.ros.sliding_window import (
+    SlidingWindow,
+    stacked_instants,
+    WindowEstimate,
+)
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
 MIN_WINDOW, SAMPLES = 0.03, 10
-"""Default window of the joint states: at least [s], and samples of the reference recording."""
+"""Default length of the smoothing window: ten samples of the reference recording, but at least
+0.03 s."""
 PERIOD = 0.01      # [s] between batches of joint states
-SILENCE = 1.0      # [s] without joint states that is reported
+SILENCE = 1.0      # [s] without joint states after which a warning is issued
 
 
 class ExternalTorqueNode(NodeProcess):
-    """Estimates the external torque; it commands nothing."""
+    """Node that estimates external torques and detects contact; it does not command the arm."""
 
     def __init__(self) -> None:
         node = Node('external_torque')
@@ -51,18 +50,19 @@ class ExternalTorqueNode(NodeProcess):
         data = parameters.declare_data_directory(node, 'models and recordings')
         self.model = parameters.declare_model(node, data)
         reference = data.existing(parameters.declare_required(
-            node, 'reference', 'recording without contact in the data directory, which calibrates '
-            'the errors of the model'), 'recording')
+            node, 'reference', 'recording without contact in the data directory, from which the '
+            'errors of the model are estimated'), 'recording')
         topic = parameters.declare_joint_states(node)
         bandwidth = declare(node, 'bandwidth', 10.0, 'bandwidth of the observer [Hz]', lower=0.1,
                             upper=200.0)
         alarms = declare(node, 'alarms_per_hour', 1.0, 'accepted rate of false alarms [1/h]',
                          lower=1e-3, upper=3600.0)
-        window = declare(node, 'window', 0.0, 'window in which joint states are smoothed [s]; 0: '
-                         'ten samples of the reference, but at least 0.03', lower=0.0, upper=1.0)
+        window = declare(node, 'window', 0.0, 'length of the window that smooths joint states '
+                         '[s]; 0: ten samples of the reference, but at least 0.03 s', lower=0.0,
+                         upper=1.0)
         rate = declare(node, 'rate', 200.0, 'rate of the observer [Hz]', lower=10.0, upper=1000.0)
         self.frame = declare(node, 'frame', '', 'frame of the URDF on which ~/wrench acts; empty: '
-                             'that of the last link') or None
+                             'the frame of the last link') or None
         self.health = Health(node)
         recording = load_recording(reference, self.model.arm)
         smoothing = window or max(MIN_WINDOW, SAMPLES / recording.rate), 1 / rate
@@ -84,7 +84,7 @@ class ExternalTorqueNode(NodeProcess):
 
     def _calibrate(self, recording: Recording, smoothing: tuple[float, float], bandwidth: float,
                    alarms: float) -> online.ContactObserver:
-        """Return an observer whose thresholds follow from a recording without contact."""
+        """Return a contact observer calibrated with a recording without contact."""
         arm, (length, step) = self.model.arm, smoothing
         q, tau = recording.joint_position(arm), recording.joint_torque(arm)
         rows = np.isfinite(q).all(axis=1) & np.isfinite(tau).all(axis=1)
@@ -126,6 +126,7 @@ class ExternalTorqueNode(NodeProcess):
                                            throttle_duration_sec=30.0)
 
     def _publish(self, instant: WindowEstimate, external: online.ExternalTorque) -> None:
+        """Publish external torques, the equivalent wrench, and their standard deviations."""
         names = list(self.model.arm.ros_joint_names)
         stamp = time_message(self._states.stamp(instant.t))
         for output, publisher in self._publishers.items():
@@ -148,4 +149,4 @@ class ExternalTorqueNode(NodeProcess):
         self.health.ok(f'contact at {", ".join(touched)}' if touched else 'no contact')
 
 
-main: Any = main_of(ExternalTorqueNode)
+main = main_of(ExternalTorqueNode)

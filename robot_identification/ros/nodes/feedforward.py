@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The node `feedforward`: efforts for trajectories, or gravity and friction compensation."""
+"""The node `feedforward`: model torques for trajectories, or gravity and friction compensation."""
 
 from __future__ import annotations
 
@@ -41,19 +41,21 @@ from trajectory_msgs.msg import JointTrajectory
 
 MODES = ('trajectory', 'compensation')
 PERIOD = 0.005      # [s] between batches of joint states
-LAST_COMMAND = 1.0  # [s] for which the controller may receive the last command
+LAST_COMMAND = 1.0  # [s] longest wait until the controller has received the last command
 
 
 class FeedforwardNode(NodeProcess):
     """
-    Adds efforts to the trajectories of other clients, or commands compensation on request.
+    Node that adds feed-forward efforts to trajectories, or compensates gravity and friction.
 
-    It never moves an arm by itself: trajectories come from a client, and compensation of an active
-    node starts with the service `~/start`. It ends with `~/stop`, deactivation, or if a limit is
-    exceeded. A node that only passes trajectories on is active from its start.
+    In the mode `trajectory` the node adds efforts to the trajectories of a client and passes them
+    on to the controller; it is active from its start. In the mode `compensation` the active node
+    commands efforts after a call of the service `~/start`. Compensation ends with a call of
+    `~/stop`, with the deactivation of the node, or if a limit is exceeded. In both modes the node
+    never starts a motion by itself.
     """
 
-    missing_requirement = ''      # it can always be configured
+    missing_requirement = ''      # the node can always be configured
 
     def __init__(self) -> None:
         node: Any = ManagedNode('feedforward', self)
@@ -77,8 +79,8 @@ class FeedforwardNode(NodeProcess):
                           'fraction of the velocity limits [-]', lower=0.0, upper=1.0),
             stale=declare(node, 'limits.stale', 0.1, 'longest time without a joint state [s]',
                           lower=0.01, upper=5.0))
-        window = declare(node, 'window', 0.03, 'window in which joint states are smoothed [s]',
-                         lower=0.005, upper=1.0)
+        window = declare(node, 'window', 0.03, 'length of the window that smooths joint states '
+                         '[s]', lower=0.005, upper=1.0)
         rate = declare(node, 'rate', 200.0, 'rate of the compensation [Hz]', lower=10.0,
                        upper=1000.0)
         autostart = declare(node, 'autostart', False, 'configure and activate at start-up; mode '
@@ -102,19 +104,20 @@ class FeedforwardNode(NodeProcess):
         node.create_timer(PERIOD, self._compensate)
 
     def end_motion(self, fault: Fault) -> str:
-        """End compensation with gravity alone; return what happens now, empty if it was off."""
+        """End compensation with the gravity torques; return the new state, empty if it was off."""
         if not self._compensating:
             return ''
         self._end_compensation()
         return 'gravity alone is commanded'
 
     def stop(self) -> None:
-        """End; a compensated arm is left with gravity alone."""
+        """End the node; if it compensates, its last command is the gravity torques."""
         if self.end_motion(Fault('shutdown', 'the node was ended')):
             self._commands.wait_for_all_acked(Duration(seconds=LAST_COMMAND))
         super().stop()
 
     def _check_limits(self) -> None:
+        """Raise an error if a torque or velocity limit of the arm is unknown."""
         arm = self.model.arm
         for name, values in (('torque', arm.limits.torque), ('velocity', arm.limits.velocity)):
             unknown = [joint for joint, x in zip(arm.joint_names, values) if not np.isfinite(x)]
@@ -124,6 +127,7 @@ class FeedforwardNode(NodeProcess):
                                          f'the robot YAML and identify again')
 
     def _forward(self, message: Any) -> None:
+        """Add efforts to a trajectory and pass it on to the controller."""
         try:
             self._check_active()
             self._check_subscribed(self._output)
@@ -139,7 +143,7 @@ class FeedforwardNode(NodeProcess):
                        highest=float(np.abs(efforts).max()))
 
     def _efforts(self, message: Any) -> Array:
-        """Return the efforts (N, n) in the order of the message's joints."""
+        """Return the feed-forward efforts (N, n), with the joints in the order of the message."""
         joints, names = self.model.arm.ros_joint_names, list(message.joint_names)
         if sorted(names) != sorted(joints):
             raise ConfigurationError(f'its joints are {", ".join(names)}, those of the model '
@@ -162,7 +166,7 @@ class FeedforwardNode(NodeProcess):
     def _on_start(self, request: Any, response: Any) -> Any:
         self._check_active()
         self._check_subscribed(self._commands)
-        self._states.diagnose()     # forgets older problems
+        self._states.diagnose()     # clears older problems
         self._compensation.reset()
         self._states.restart()
         self._started, self._compensating = time.monotonic(), True
@@ -176,16 +180,17 @@ class FeedforwardNode(NodeProcess):
         return response
 
     def _end_compensation(self) -> None:
-        """Command gravity at the last known position, once."""
+        """End compensation; the last command is the gravity torques at the last position."""
         self._compensating = False
         last = self._compensation.last
         if last is not None:
             self._commands.publish(Float64MultiArray(data=last.tolist()))
 
     def _compensate(self) -> None:
+        """Command the compensation of new joint states; end it after any error."""
         try:
             if not self._compensating:
-                self._states.take(efforts=False)    # and discard
+                self._states.take(efforts=False)    # discards them
                 return
             instants = self._states.take_windows(efforts=False)
             now = time.monotonic()
@@ -197,7 +202,7 @@ class FeedforwardNode(NodeProcess):
             if self._compensation.last is None and now - self._started > 10 * self.limits.stale:
                 raise ExecutionError('no_joint_states', 'compensation does not start: '
                                      + self._states.diagnose())
-        except Exception as error:    # after any error the arm is left with gravity alone
+        except Exception as error:    # after any error only gravity is compensated
             if self._compensating:
                 self._end_compensation()
             self.health.error(str(error))
@@ -207,4 +212,4 @@ class FeedforwardNode(NodeProcess):
                 raise
 
 
-main: Any = main_of(FeedforwardNode)
+main = main_of(FeedforwardNode)

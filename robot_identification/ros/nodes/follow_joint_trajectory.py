@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Client of FollowJointTrajectory: one goal is the motion, another one brakes."""
+"""Client of the action FollowJointTrajectory: a goal moves the arm, another one brakes it."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from robot_identification.ros.execution.fault import Fault, goal_fault
 from robot_identification.ros.nodes.messages import message_type
 from trajectory_msgs.msg import JointTrajectory
 
-CONFIRMATION = 1.0   # [s] at rest within which the controller must report the end of the goal
+CONFIRMATION = 1.0   # [s] after the motion, within which the controller must report the result
 STATES = {GoalStatus.STATUS_SUCCEEDED: 'succeeded', GoalStatus.STATUS_CANCELED: 'canceled',
           GoalStatus.STATUS_ABORTED: 'aborted'}
 
 
 class ActionTransport:
     """
-    Sends trajectories to a joint_trajectory_controller as goals of its action.
+    Transport of trajectories by the action of a joint_trajectory_controller.
 
-    A new goal replaces the one before like a trajectory on the topic, so braking is a goal as
-    well. Cancelling makes the controller hold the arm at its measured position, at once and from
-    full speed. Therefore a goal is cancelled only at rest, or if the braking goal is rejected and
-    the controller would otherwise finish the motion.
+    A new goal replaces the previous one, like a new trajectory on the topic. Therefore braking is
+    a new goal, too. A cancelled goal would not brake smoothly, because the controller then holds
+    the measured position immediately, even from full speed. A goal is cancelled in two cases only:
+    if the arm rests, or if the controller rejects the braking goal and would finish the motion.
 
     Parameters
     ----------
@@ -60,10 +60,10 @@ class ActionTransport:
         self.begin()
 
     def begin(self) -> None:
-        """Start a motion: forget the goals of the last one."""
+        """Prepare for a new motion; results of earlier goals will be ignored."""
         with self._lock:
             self._first = self._sent + 1         # index of this motion's first goal
-            self._handle: Any = None             # of the newest accepted goal
+            self._handle: Any = None             # handle of the newest accepted goal
             self._ended = True                   # whether the newest goal has a result
             self._fault: Fault | None = None
             self.refused = False                 # whether the newest goal was rejected
@@ -75,12 +75,14 @@ class ActionTransport:
 
     def send(self, trajectory: JointTrajectory) -> None:
         """
-        Send a goal, which replaces the one before; called from any thread.
+        Send a trajectory as a goal, which replaces the previous goal.
+
+        This method may be called from any thread.
 
         Parameters
         ----------
         trajectory
-            Sent without tolerances: those of the controller apply.
+            The trajectory. The goal states no tolerances, so that those of the controller apply.
 
         """
         with self._lock:
@@ -89,23 +91,24 @@ class ActionTransport:
         self._node.executor.create_task(self._send, index, self._kind.Goal(trajectory=trajectory))
 
     def poll_fault(self) -> Fault | None:
-        """Return the fault for which the controller ended the motion; None without one."""
+        """Return the fault that the controller has reported; None if there is none."""
         with self._lock:
             return self._fault
 
     def confirm(self, at_rest: bool) -> tuple[Fault | None, str]:
         """
-        Wait until the controller reports the end of the motion; called from a thread.
+        Wait for the result of the newest goal; to be called from a thread beside the executor.
 
         Parameters
         ----------
         at_rest
-            Whether the arm rests, so that a goal that is still active may be cancelled.
+            Whether the arm rests. If it does and no result arrives in time, the goal is cancelled.
 
         Returns
         -------
         tuple
-            A fault, and a remark for the result.
+            The fault that the controller reported, or None; and a remark for the message to the
+            user.
 
         """
         deadline = time.monotonic() + CONFIRMATION
@@ -118,11 +121,11 @@ class ActionTransport:
         if ended or not at_rest or handle is None:
             return None, ''
         handle.cancel_goal_async()
-        return None, (f'; the controller has not found its goal tolerance met within '
-                      f'{CONFIRMATION:g} s, its goal was cancelled')
+        return None, (f'; the controller did not report within {CONFIRMATION:g} s that its goal '
+                      f'tolerance is met; its goal was cancelled')
 
     def hold(self) -> bool:
-        """Make the controller hold the arm at once, as a last resort; return if it can be."""
+        """Cancel the newest goal, so the controller holds the arm; return False without a goal."""
         with self._lock:
             handle = self._handle
         if handle is not None:
@@ -151,13 +154,14 @@ class ActionTransport:
 
     def _on_result(self, index: int, response: Any) -> None:
         if index < self._first:
-            return      # of an earlier motion
+            return      # the goal belongs to an earlier motion
         newest, result = index == self._sent, response.result
         fault = goal_fault(STATES.get(response.status, 'aborted'), result.error_code,
                            result.error_string, self.target, newest=newest)
         self._record(fault, newest)
 
     def _record(self, fault: Fault | None, newest: bool) -> None:
+        """Store the first fault, and whether the newest goal has ended."""
         with self._lock:
             self._fault = self._fault or fault
             self._ended = self._ended or newest

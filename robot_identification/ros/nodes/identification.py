@@ -21,10 +21,10 @@ from typing import Any
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from robot_identification.arm import Arm, load_arm
-from robot_identification.arm.urdf import with_prefix
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.excitation import load_excitation
-from robot_identification.reporting import save_results
+from robot_identification.reporting import results_files, save_results
+from robot_identification.ros.name_prefix import with_prefix
 from robot_identification.ros.nodes import identification_request
 from robot_identification.ros.nodes.design_action import DesignAction
 from robot_identification.ros.nodes.long_work import CancelledError, LongWork
@@ -38,10 +38,9 @@ from std_srvs.srv import Trigger
 
 
 class IdentificationNode(NodeProcess):
-    """Identifies and designs, one request at a time."""
+    """Node that identifies models and designs excitations, one request at a time."""
 
-    # [s]; work that takes longer is abandoned before it has written anything
-    patience = 4.0
+    patience = 4.0      # [s]; a job that takes longer is abandoned before it writes files
 
     def __init__(self) -> None:
         node = Node('identification')
@@ -53,7 +52,7 @@ class IdentificationNode(NodeProcess):
         self._progress = node.create_publisher(String, '~/progress', 10)
         self.health = Health(node)
         self._work = LongWork(node, self._report)
-        group = ReentrantCallbackGroup()  # requests are served while another one is worked on
+        group = ReentrantCallbackGroup()  # for further requests during a job
         node.create_service(Identify, '~/identify', reply_always(node, self._identify),
                             callback_group=group)
         node.create_service(Trigger, '~/cancel', reply_always(node, self._cancel),
@@ -61,13 +60,13 @@ class IdentificationNode(NodeProcess):
         self._designs = DesignAction(node, self._arm, self.data, self._work, group)
 
     def stop(self) -> None:
-        """Cancel the present work and end."""
+        """Cancel the current job and end the node."""
         super().stop()
         self._work.cancel()
 
     @property
     def stopped(self) -> bool:
-        """Whether all work has ended."""
+        """Whether the node is ending and no job is running."""
         return self._ending and not self._work.busy
 
     async def _identify(self, request: Any, response: Any) -> Any:
@@ -96,11 +95,12 @@ class IdentificationNode(NodeProcess):
         result, saved = outcome
         identification_request.fill_response(response, result, saved)
         self._description.publish(String(data=with_prefix(
-            saved.urdf.read_text(encoding='utf-8'), arm.tf_prefix)))
-        self.health.ok(response.message, model=saved.model)
+            (saved / results_files.URDF).read_text(encoding='utf-8'), arm.tf_prefix)))
+        self.health.ok(response.message, model=saved / results_files.MODEL)
         return response
 
     def _arm(self, robot: str) -> Arm:
+        """Return the arm that a request names; the node's own arm if the name is empty."""
         if not robot:
             return self.arm
         if Path(robot).suffix:

@@ -24,12 +24,13 @@ from robot_identification.arm import Arm
 from robot_identification.dynamics.identified_model import DELAYED
 from robot_identification.errors import ConfigurationError
 from robot_identification.estimation.link_limits import load_limits
-from robot_identification.estimation.settings import read_settings
+from robot_identification.estimation.model_fit import read_settings
 from robot_identification.files import check_output_folder
 from robot_identification.identification import IdentificationResult, identify
 from robot_identification.recording import load_recording
 from robot_identification.reporting import RESULTS
-from robot_identification.reporting.results_files import RESULT_FILES, SavedResults
+from robot_identification.reporting.report import REPORT
+from robot_identification.reporting.results_files import MODEL, RESULT_FILES, URDF
 from robot_identification.ros.execution.data_directory import DataDirectory
 from robot_identification.ros.nodes.long_work import Report
 from robot_identification.validation import Thresholds
@@ -39,21 +40,21 @@ DELAYS = {'': None, 'yes': True, 'no': False, **{kind: kind for kind in DELAYED}
 
 def identification_options(request: Any, arm: Arm, data: DataDirectory) -> dict[str, Any]:
     """
-    Return the arguments of `identify` that a request states; 0 and empty fields have defaults.
+    Return the options of a request as keyword arguments of `identify`.
 
     Parameters
     ----------
     request
-        Request of Identify.srv.
+        Request of Identify.srv. Fields that are empty or 0 select the defaults.
     arm
         The arm.
     data
-        Folder of the file with limits.
+        Data directory, which contains the file with link limits.
 
     Raises
     ------
     ConfigurationError
-        A value is unknown, or the file with limits is not there.
+        A value is unknown, or the file with link limits does not exist.
 
     """
     if request.delay not in DELAYS:
@@ -79,18 +80,18 @@ def identification_options(request: Any, arm: Arm, data: DataDirectory) -> dict[
 def identify_recordings(request: Any, arm: Arm, recordings: list[Path], held_out: list[Path],
                         options: dict[str, Any], report: Report) -> IdentificationResult:
     """
-    Return the result of a request; files are not written.
+    Identify the model that a request asks for, and return the result without writing files.
 
     Parameters
     ----------
     request, arm
         As for `identification_options`.
     recordings, held_out
-        Recordings to identify from and to validate on.
+        Paths of the recordings to fit, and of those to validate on.
     options
-        From `identification_options`.
+        Result of `identification_options`.
     report
-        Receives the progress.
+        Called with the progress.
 
     Raises
     ------
@@ -109,14 +110,14 @@ def identify_recordings(request: Any, arm: Arm, recordings: list[Path], held_out
 
 
 def check_results_folder(folder: Path, inputs: list[Path | None]) -> None:
-    """Refuse a folder that is an input, or has files that no identification wrote."""
+    """Raise an error if the results would replace an input or the files of another program."""
     if any(source is not None and Path(os.path.realpath(source)) == folder for source in inputs):
         raise ConfigurationError(f"'{folder}' is an input of this request; choose another folder")
-    check_output_folder(folder, RESULT_FILES, RESULTS, inputs, way_out='')
+    check_output_folder(folder, RESULT_FILES, RESULTS, inputs, hint='')
 
 
-def fill_response(response: Any, result: IdentificationResult, saved: SavedResults) -> None:
-    """Write the result of an identification and the paths of its files into a response."""
+def fill_response(response: Any, result: IdentificationResult, folder: Path) -> None:
+    """Fill a response with the result of an identification and the paths of its files."""
     verdict, estimate = result.verdict, result.estimate
     response.success, response.passed = True, verdict.passed
     response.reasons, response.status = list(verdict.reasons), estimate.status
@@ -130,5 +131,5 @@ def fill_response(response: Any, result: IdentificationResult, saved: SavedResul
         response.joint_errors = np.fmax.reduce([[held.joints[joint].relative_error
                                                  for joint in result.arm.joint_names]
                                                 for held in verdict.held_out]).tolist()
-    response.model, response.urdf = str(saved.model), str(saved.urdf)
-    response.report = str(saved.report)
+    response.model, response.urdf = str(folder / MODEL), str(folder / URDF)
+    response.report = str(folder / REPORT)

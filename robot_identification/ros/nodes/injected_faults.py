@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Faults of the simulated robot, injected by parameters while it runs."""
+"""Injected faults of the simulated robot, set by parameters at run time."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ PARAMETERS: tuple[tuple[str, Any, str, float | None], ...] = (
     ('stuck_joint', '', 'name of a stuck joint; empty: none', None),
     ('effort_joint', '', 'name of a joint with a wrong effort; empty: none', None),
     ('effort', 0.0, 'offset of that effort [N m or N]', 1e6))
-"""Name, default, description and largest value of each."""
+"""Name, default, description and largest value of each parameter."""
 JOINTS = ('stuck_joint', 'effort_joint')
 
 
 class InjectedFaults:
     """
-    The present faults.
+    Current faults of the simulated robot, set by parameters of its node.
 
     Parameters
     ----------
     node
-        Node that has the parameters.
+        Node of the parameters.
     joint_names
         The n joints of the arm.
 
@@ -84,12 +84,12 @@ class InjectedFaults:
 
     @property
     def clock(self) -> float:
-        """Offset of the robot's stamps [s]."""
+        """Offset of the robot's stamps from its clock [s]."""
         return float(self.values['clock'])
 
     @property
     def stuck(self) -> str:
-        """Name of the stuck joint; empty without one."""
+        """Name of the stuck joint; empty if none is stuck."""
         return str(self.values['stuck_joint'])
 
     @property
@@ -101,18 +101,18 @@ class InjectedFaults:
         return offset
 
     def changed_jams(self) -> list[str]:
-        """Return the joints that were stuck or freed since the last call."""
+        """Return the names of the joints that were jammed or freed since the last call."""
         jams, self._jams = self._jams, []
         return jams
 
     def pass_on(self, message: bytes, now: float) -> list[bytes]:
         """
-        Return the joint states to publish now.
+        Apply loss, repetition and delay to a new joint state; return the messages to publish now.
 
         Parameters
         ----------
         message
-            The new joint state.
+            The new joint state as a serialised message.
         now
             Time on a monotonic clock [s].
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Joint states of an arm as arrays."""
+"""Subscription to the joint states of an arm, which are returned as arrays."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rclpy.node import Node
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import ExecutionError
-from robot_identification.recording.bag.joint_states import JointStateDecoder
+from robot_identification.recording.bag.joint_states import FIELDS, JointStateDecoder
 from robot_identification.ros.nodes.batch_subscription import (
     BatchSubscription,
     publishers_are_reliable,
@@ -32,7 +32,9 @@ from sensor_msgs.msg import JointState
 
 class JointStateListener:
     """
-    Receives the joint states of an arm; other joints and other publishers are ignored.
+    Receiver of the joint states of an arm.
+
+    Messages that do not contain all joints of the arm are ignored.
 
     Parameters
     ----------
@@ -59,34 +61,34 @@ class JointStateListener:
         self._names, self._decoder = arm.ros_joint_names, JointStateDecoder(strict=False)
         self._subscription = BatchSubscription(node, JointState, name, reliable=reliable)
         self.topic = name
-        self.foreign_joints: tuple[str, ...] = ()   # of the last message that lacks a joint of arm
-        self.stamp = 0                              # of the last joint state [ns]
-        self.received = time.monotonic()            # when it arrived [s]
+        self.foreign_joints: tuple[str, ...] = ()   # joints of the last message, if it was ignored
+        self.stamp = 0                              # [ns] stamp of the last joint state
+        self.received = time.monotonic()            # [s] time of its arrival
 
     def take(self) -> tuple[Array, Array, Array | None, Array | None] | None:
         """
-        Return stamps (N,) [ns] and positions, velocities, efforts (N, n) since the last call.
+        Return stamps (N,) [ns], positions, velocities and efforts (N, n) since the last call.
 
-        Joint states without a position for every joint of the arm are skipped; None if none is
-        left. Velocities and efforts are None if they are not published.
+        Joint states in which a position is missing or not finite are skipped. The result is None
+        if no joint state remains. Velocities or efforts are None if they are not published.
         """
         messages, times = self._subscription.take()
         for states in reversed(self._decoder.decode(messages, times)):
-            if states.position is None or not set(self._names) <= set(states.names):
+            if 'position' not in states.values or not set(self._names) <= set(states.names):
                 self.foreign_joints = tuple(states.names)
                 continue
             columns = [states.names.index(name) for name in self._names]
-            rows = np.isfinite(states.position[:, columns]).all(axis=1)
+            rows = np.isfinite(states.values['position'][:, columns]).all(axis=1)
             if not rows.any():
                 continue
             stamps = states.stamps[rows]
             self.foreign_joints = ()
             self.stamp, self.received = int(stamps[-1]), time.monotonic()
-            q, v, effort = (None if values is None else values[rows][:, columns] for values in
-                            (states.position, states.velocity, states.effort))
+            q, v, effort = (states.values[name][rows][:, columns] if name in states.values
+                            else None for name in FIELDS)
             return stamps, q, v, effort  # type: ignore[return-value]
         return None
 
     def destroy(self) -> None:
-        """Remove the subscription."""
+        """Remove the subscription from the node."""
         self._subscription.destroy()

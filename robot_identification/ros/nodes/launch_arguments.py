@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Arguments of the launch files; the ROS package `launch` is not needed to import this module."""
+"""Arguments of the launch files, defined without importing the ROS package `launch`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
                        'topic, or by the action if the controller offers it (auto).'},
     'command_interface': {
         'default_value': 'position', 'choices': ['position', 'effort'],
-        'description': 'What the controllers command in Gazebo and mock hardware.'},
+        'description': 'Command interface of the joints in Gazebo and mock hardware.'},
     'joint_states': {
         'default_value': 'joint_states',
         'description': 'Topic of the joint states; use the one that the driver publishes '
@@ -70,12 +70,13 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
                        'validation only.'},
     'reference': {
         'default_value': '',
-        'description': 'Recording without contact in the data directory, which calibrates the '
-                       'errors of the model; required.'},
+        'description': 'Recording without contact in the data directory, from which the errors of '
+                       'the model are estimated; required.'},
     'mode': {
         'default_value': 'trajectory', 'choices': ['trajectory', 'compensation'],
-        'description': 'trajectory: efforts are added to trajectories; compensation: an effort '
-                       'controller is commanded, once the service ~/start is called.'},
+        'description': 'trajectory: efforts are added to trajectories; compensation: gravity and '
+                       'friction torques are sent to an effort controller after a call of the '
+                       'service ~/start.'},
     'data_directory': {
         'default_value': '~/robot_identification',
         'description': 'Folder of excitations, recordings and results; nodes access no file '
@@ -102,9 +103,9 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
                        'given.'},
     'driver_arguments': {
         'default_value': '',
-        'description': "Arguments of the vendor's launch file: NAME:=VALUE, separated by spaces; "
-                       "they override those of the robot YAML's driver; the address and "
-                       'tf_prefix are added.'},
+        'description': "Arguments of the vendor's launch file: NAME:=VALUE, separated by spaces. "
+                       "They override those in the robot YAML's section driver. The robot's "
+                       'address and tf_prefix are added.'},
     'spawn_controller': {
         'default_value': 'false', 'choices': BOOLEAN,
         'description': "Whether to load `controller` from the robot's controllers YAML into the "
@@ -121,38 +122,40 @@ INCLUDED_FILES: dict[str, tuple[str, ...]] = {
     'validate': (*STEP, 'model'),
     'online': STEP,
 }
-"""Names of the launch files that identify.launch.py includes, and of their arguments."""
+"""For each launch file that identify.launch.py includes, the names of its arguments."""
 MODEL_AND_STATES = ('namespace', 'use_sim_time', 'nodes_file', 'joint_states', 'data_directory',
                     'model')
 MODEL_FILES: dict[str, tuple[str, ...]] = {
     'external_torque': (*MODEL_AND_STATES, 'reference'),
     'feedforward': (*MODEL_AND_STATES, 'mode', 'controller', 'autostart'),
 }
-"""The same for the nodes that use a model; the arm is that of the model."""
+"""For each launch file of a node that uses a model, the names of its arguments. There is no
+argument `robot`, because the model defines the arm."""
 NODE_FILES = {**INCLUDED_FILES, **MODEL_FILES}
 NODE_PARAMETERS = ('robot', 'tf_prefix', 'joint_states', 'data_directory', 'controller',
                    'controller_manager', 'transport', 'model', 'reference', 'mode')
 """Arguments that are passed to the nodes as parameters of the same name."""
 BOOLEAN_PARAMETERS = ('autostart', 'use_sim_time')
-"""The same for booleans."""
+"""Boolean arguments that are passed to the nodes as parameters of the same name."""
 FROM_ROBOT_YAML = ('controller', 'controller_manager', 'joint_states', 'driver',
                    'spawn_controller')
-"""Arguments of identify.launch.py whose values come from the robot YAML if they are empty."""
+"""Arguments of identify.launch.py whose default values come from the robot YAML."""
 
 
 @dataclass(frozen=True)
 class Family:
     """
-    Arms of a vendor that share a driver.
+    Arms of one vendor, which have the same driver.
 
     Parameters
     ----------
     robots
-        Shipped robots.
+        Names of the shipped robots.
     choice
-        Argument that selects one of them; empty if there is only one.
+        Name of the launch argument that selects one of them; empty if there is only one.
     arguments
-        Arguments that are passed on to the driver's launch file: default value and remark.
+        Names of the arguments that are passed on to the driver's launch file, each with its
+        default value and a remark for its description.
 
     """
 
@@ -173,21 +176,21 @@ FAMILIES: dict[str, Family] = {
         'report_type': ('dev', 'dev reports at the highest rate'),
         'add_gripper': ('false', 'the robot YAML describes the arm without one')}),
 }
-"""Vendors with a launch file of their own; other arms use identify.launch.py robot:=NAME."""
+"""Vendors that have their own launch file; other arms use identify.launch.py robot:=NAME."""
 FAMILY_ARGUMENTS = ('sim', 'robot_ip', 'namespace', 'tf_prefix')
-"""Arguments of each of these files besides those of the driver."""
+"""Arguments of every vendor's launch file, in addition to those passed on to its driver."""
 
 
 def arguments(*names: str, **defaults: str) -> list[dict[str, Any]]:
     """
-    Return the keyword arguments of DeclareLaunchArgument for each name.
+    Return the keyword arguments of DeclareLaunchArgument for several launch arguments.
 
     Parameters
     ----------
     names
-        Names of arguments in `ARGUMENTS`.
+        Names of the launch arguments in `ARGUMENTS`.
     defaults
-        Default values that differ from those in `ARGUMENTS`.
+        Default values that replace those in `ARGUMENTS`, by name.
 
     """
     return [{'name': name, **ARGUMENTS[name],

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Building blocks of the launch files; only they import this module: it needs launch_ros."""
+"""Building blocks of the launch files; only launch files may import it (it needs launch_ros)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ArgumentReader = Callable[[str], str]
 
 
 def declare_arguments(names: Any, **defaults: str) -> list[DeclareLaunchArgument]:
-    """Return declarations of arguments; `defaults` replace the usual default values."""
+    """Return the declarations of launch arguments; `defaults` override their default values."""
     return [DeclareLaunchArgument(**argument)
             for argument in launch_arguments.arguments(*names, **defaults)]
 
@@ -58,7 +58,8 @@ def make_node(executable: str, names: Any) -> Node:
     executable
         Name of its executable.
     names
-        Launch arguments; those that are parameters of nodes are passed to it.
+        Names of launch arguments. Those in `NODE_PARAMETERS` and `BOOLEAN_PARAMETERS` are passed
+        to the node as parameters.
 
     """
     parameters: dict[str, Any] = {name: LaunchConfiguration(name) for name in names
@@ -77,11 +78,11 @@ def node_description(name: str, executable: str, **defaults: str) -> LaunchDescr
     Parameters
     ----------
     name
-        Name of the launch file, which determines its arguments.
+        Name of the launch file in `NODE_FILES`, which states its arguments.
     executable
-        Executable of the node.
+        Name of the node's executable.
     defaults
-        Default values that differ from the usual ones.
+        Default values that replace those in `ARGUMENTS`, by name.
 
     """
     names = launch_arguments.NODE_FILES[name]
@@ -91,12 +92,12 @@ def node_description(name: str, executable: str, **defaults: str) -> LaunchDescr
 
 def with_argument_values(function: Callable[[ArgumentReader], list[Any]]) -> OpaqueFunction:
     """
-    Return an action whose entities depend on the values of the launch arguments.
+    Return a launch action that creates entities from the values of the launch arguments.
 
     Parameters
     ----------
     function
-        Receives a function that returns the value of an argument, and returns the entities.
+        Returns the entities; it is called with a function that returns the value of an argument.
 
     """
     def make_entities(context: Any) -> list[Any]:
@@ -105,7 +106,7 @@ def with_argument_values(function: Callable[[ArgumentReader], list[Any]]) -> Opa
 
 
 def load_requested_arm(value: ArgumentReader) -> Arm:
-    """Return the arm that the arguments `robot` and `tf_prefix` name."""
+    """Return the arm selected by the launch arguments `robot` and `tf_prefix`."""
     return with_tf_prefix(load_arm(value('robot')), value('tf_prefix'))
 
 
@@ -124,9 +125,9 @@ def include_launch_file(name: str, values: Mapping[str, Any], package: str = PAC
     name
         Name of the file in the folder `launch` of the package.
     values
-        Its arguments by name.
+        Arguments of the launch file by name.
     package
-        Its package.
+        Package of the launch file.
     options
         Further options of the action, such as its condition.
 
@@ -139,18 +140,18 @@ def include_launch_file(name: str, values: Mapping[str, Any], package: str = PAC
 def include_vendor_file(package: str, file: str, values: Mapping[str, str],
                         namespace: str = '') -> GroupAction:
     """
-    Return an action that includes a launch file of another package in a scope of its own.
+    Return an action that includes a launch file of another package in its own scope.
 
-    The file receives the given arguments only, none of the launch file that includes it.
+    The file receives the arguments `values` only, and no argument of the including launch file.
 
     Parameters
     ----------
     package, file
-        Its package, and its name in the folder `launch`.
+        Package of the launch file, and name of the file in the folder `launch`.
     values
-        Its arguments by name.
+        Arguments of the launch file by name.
     namespace
-        Namespace of its nodes.
+        Namespace of the nodes.
 
     """
     space = [PushRosNamespace(namespace)] if namespace.strip('/') else []
@@ -160,12 +161,12 @@ def include_vendor_file(package: str, file: str, values: Mapping[str, str],
 
 def family_description(family: launch_arguments.Family) -> LaunchDescription:
     """
-    Return the description of a vendor's launch file: identify.launch.py, by default real arms.
+    Return the description of a vendor's launch file, which includes identify.launch.py.
 
     Parameters
     ----------
     family
-        The vendor's arms, and the arguments that are passed on to their driver.
+        The vendor's arms and the arguments of their driver.
 
     """
     robot = LaunchConfiguration(family.choice) if family.choice else family.robots[0]
@@ -181,17 +182,17 @@ def family_description(family: launch_arguments.Family) -> LaunchDescription:
 
 
 def use_sim_time_value() -> PythonExpression:
-    """Return 'true' or 'false', whether nodes follow /clock: the argument; always in Gazebo."""
+    """Return whether nodes follow /clock, as 'true' or 'false'; with Gazebo always 'true'."""
     return PythonExpression(["'true' if '", LaunchConfiguration('sim'), "' == 'gazebo' else '",
                              LaunchConfiguration('use_sim_time'), "'"])
 
 
 def driver_values(value: ArgumentReader) -> dict[str, str]:
     """
-    Return controller, controller manager, topic of the joint states and driver by argument name.
+    Return the values of the launch arguments in `FROM_ROBOT_YAML`, by name.
 
-    A launch argument takes precedence over the robot YAML; for a simulated arm the names of the
-    simulation replace those of the robot YAML.
+    A launch argument that is not empty overrides the value in the robot YAML. For a simulated arm,
+    the controller and topics of the simulation replace those in the robot YAML.
     """
     arm = load_requested_arm(value)
     driver = arm.driver if value('sim') == 'none' else None

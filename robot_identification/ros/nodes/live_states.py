@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Positions and torques of an arm as they arrive, raw or smoothed; the robot may start later."""
+"""Live positions and torques of an arm, raw or smoothed over a sliding window."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from typing import Any
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.online.sliding_window import SlidingWindow, WindowEstimate
 from robot_identification.recording.effort import joint_position, joint_torque_of_states
 from robot_identification.ros.nodes.joint_state_listener import JointStateListener
 from robot_identification.ros.nodes.messages import SECOND
+from robot_identification.ros.sliding_window import SlidingWindow, WindowEstimate
 
-RECENT = 0.5    # [s] over which the rate of joint states is counted
+RECENT = 0.5    # [s] period over which the rate of joint states is measured
 
 
 class LiveStates:
     """
-    Receives joint states as soon as they are published.
+    Receiver of live joint states, whose publisher may start later than this node.
 
     Parameters
     ----------
@@ -50,19 +50,19 @@ class LiveStates:
         self._listener: JointStateListener | None = None
         self._start: int | None = None
         self._obstacle = ''
-        self._received: deque[tuple[float, int]] = deque()    # when, and how many
+        self._received: deque[tuple[float, int]] = deque()    # time [s], number of joint states
 
     def take(self, efforts: bool = True) -> tuple[Array, Array, Array] | None:
         """
-        Return times (N,) [s], positions and torques (N, n) since the last call; None without any.
+        Return times (N,) [s], positions and torques (N, n) received since the last call.
 
-        Joint states without finite efforts are skipped; torques of joints whose effort is not
-        measured are 0.
+        The result is None if there are no new joint states. Joint states whose efforts are not
+        finite are skipped. The torque of a joint without effort measurement is 0.
 
         Parameters
         ----------
         efforts
-            Whether torques are needed; if not, they are 0.
+            Whether torques are required; if not, all torques are 0.
 
         Raises
         ------
@@ -91,36 +91,13 @@ class LiveStates:
         self._forget()
         return (stamps[rows] - self._start) / SECOND, position[rows], torque[rows]
 
-    def diagnose_silence(self, window: float) -> str:
-        """
-        Return why no window of joint states is complete.
-
-        Parameters
-        ----------
-        window
-            Length of the window [s].
-
-        """
-        self._forget()
-        obstacle, self._obstacle = self._obstacle, ''
-        if self._received:
-            rate = sum(count for _, count in self._received) / RECENT
-            return (f'joint states arrive at {rate:.0f} Hz, too few for a window of {window:g} s; '
-                    f'set a longer `window`')
-        name = self._node.resolve_topic_name(self._topic)
-        if self._listener is None or not self._node.get_publishers_info_by_topic(name):
-            return f"nobody publishes '{name}'"
-        others = self._listener.foreign_joints
-        return obstacle or (
-            f"no joint states of {', '.join(self._arm.ros_joint_names)} arrive on '{name}'"
-            + (f', but of {", ".join(others)}' if others else ''))
-
     def _forget(self) -> None:
+        """Discard the counts of joint states that were received more than `RECENT` ago."""
         while self._received and self._received[0][0] < time.monotonic() - RECENT:
             self._received.popleft()
 
     def _take_published(self) -> tuple[Array, Array, Array | None] | None:
-        """Return stamps [ns], positions and efforts as published; None without any."""
+        """Return stamps [ns], positions and efforts as published; None if there are none."""
         if self._listener is None:
             name = self._node.resolve_topic_name(self._topic)
             if not self._node.get_publishers_info_by_topic(name):
@@ -130,27 +107,27 @@ class LiveStates:
         return None if taken is None else (taken[0], taken[1], taken[3])
 
     def follow(self, arm: Arm) -> None:
-        """Continue with another arm, on the same subscription if its joints are the same."""
+        """Continue with another arm; keep the subscription if its joints are the same."""
         if arm.ros_joint_names != self._arm.ros_joint_names and self._listener is not None:
             self._listener.destroy()
             self._listener = None
         self._arm, self._start = arm, None
 
     def stamp(self, t: float) -> int:
-        """Return a time of `take` [s] as a stamp [ns]."""
+        """Convert a time returned by `take` [s] to a stamp [ns]."""
         return (self._start or 0) + round(t * SECOND)
 
 
 class SmoothedStates(LiveStates):
     """
-    Smoothed states and torques of an arm, each from a window of joint states.
+    Receiver of live joint states, which it smooths over a sliding window.
 
     Parameters
     ----------
     node, arm, topic
         As for `LiveStates`.
     window, step
-        Length of a window, and distance between successive ones [s].
+        Length of the window, and time between successive estimates [s].
 
     """
 
@@ -160,14 +137,26 @@ class SmoothedStates(LiveStates):
         self.restart()
 
     def restart(self) -> None:
-        """Discard the joint states so far."""
+        """Discard all joint states received so far."""
         self._window = SlidingWindow(self._arm.n, *self._smoothing)
 
     def take_windows(self, efforts: bool = True) -> list[WindowEstimate]:
-        """Return the windows completed since the last call; `efforts` and errors as `take`."""
+        """Return the estimates since the last call; parameters and errors are those of `take`."""
         taken = self.take(efforts)
         return [] if taken is None else self._window.add(*taken)
 
     def diagnose(self) -> str:
-        """Return why no window is complete."""
-        return self.diagnose_silence(self._smoothing[0])
+        """Return the reason why no window of joint states is complete."""
+        self._forget()
+        obstacle, self._obstacle = self._obstacle, ''
+        if self._received:
+            rate = sum(count for _, count in self._received) / RECENT
+            return (f'joint states arrive at {rate:.0f} Hz, too few for a window of '
+                    f'{self._smoothing[0]:g} s; set a longer `window`')
+        name = self._node.resolve_topic_name(self._topic)
+        if self._listener is None or not self._node.get_publishers_info_by_topic(name):
+            return f"nobody publishes '{name}'"
+        others = self._listener.foreign_joints
+        return obstacle or (
+            f"no joint states of {', '.join(self._arm.ros_joint_names)} arrive on '{name}'"
+            + (f', but of {", ".join(others)}' if others else ''))

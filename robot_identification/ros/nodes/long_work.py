@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""One long job at a time in a thread beside the executor, with progress and cancellation."""
+"""Runner of long jobs in a thread beside the executor, with progress and cancellation."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from typing import Any
 from rclpy.task import Future
 from robot_identification.errors import RobotIdentificationError
 
-MAX_ABANDONED = 4   # cancelled jobs whose threads still run
+MAX_ABANDONED = 4   # largest number of cancelled jobs whose threads still run
 Report = Callable[[str, float], None]
-"""Receives a text and the completed fraction."""
+"""Callback for the current step of a job and the completed fraction, 0 to 1."""
 
 
 class CancelledError(RobotIdentificationError):
@@ -41,17 +41,18 @@ class _Job:
 
 class LongWork:
     """
-    Runs jobs in a thread, one at a time.
+    Runner of long jobs in a thread, one at a time.
 
-    A cancelled job ends at once, and another one may start: its thread, which may be deep in a
-    library, is abandoned and writes nothing.
+    After the cancellation of a job another job may start at once. The thread of the cancelled job
+    continues until its next progress report, because a library call cannot be interrupted. Its
+    result is discarded, and it writes no files.
 
     Parameters
     ----------
     node
-        Node whose executor is notified of the end.
+        Node whose executor is notified when a job ends.
     report
-        Receives the progress, in the thread.
+        Called with the progress, in the thread of the job.
 
     """
 
@@ -63,7 +64,7 @@ class LongWork:
 
     @property
     def busy(self) -> str:
-        """Name of the present job; empty without one."""
+        """Name of the current job; empty if there is none."""
         job = self._job
         return '' if job is None else job.name
 
@@ -77,10 +78,10 @@ class LongWork:
         name
             Name of the job, for messages.
         job
-            Receives a progress function, which raises `CancelledError` after cancellation;
-            writes no files.
+            Does the work and returns its result, but writes no files. It is called with a
+            progress function, which raises `CancelledError` after cancellation.
         write
-            Receives the result of `job` and writes its files; not called after cancellation.
+            Called with the result of `job` to write its files; not called after cancellation.
 
         Returns
         -------
@@ -90,7 +91,7 @@ class LongWork:
         Raises
         ------
         RobotIdentificationError
-            Another job is not finished.
+            Another job, or too many cancelled jobs, are still running.
 
         """
         with self._lock:
@@ -110,7 +111,7 @@ class LongWork:
         return done
 
     def cancel(self) -> bool:
-        """Cancel the job; return whether there was one that had not started to write files."""
+        """Cancel the current job; return False if there is none or it already writes files."""
         with self._lock:
             job = self._job
             if job is None or job.writing:
@@ -135,7 +136,7 @@ class LongWork:
             outcome = write(result) if current.writing else None
         except RobotIdentificationError as error:
             outcome = error
-        except Exception as error:  # a service must respond, and the node must live on
+        except Exception as error:  # a service must respond, and the node keeps running
             if not current.cancelled:
                 self._node.get_logger().fatal(f'unexpected: {error!r}')
             outcome = RobotIdentificationError(f'unexpected: {error!r}')

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Lifecycle nodes that move nothing until they are activated."""
+"""Lifecycle nodes that move the arm only while they are active."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from robot_identification.ros.nodes.process import Health
 
 
 class MotionOwner(Protocol):
-    """The part of a managed node that moves an arm."""
+    """Interface of the part of a managed node that moves the arm."""
 
     health: Health
 
     @property
     def missing_requirement(self) -> str:
-        """The requirement that keeps the node from being configured; empty if there is none."""
+        """Message if a requirement of the node is missing; empty otherwise."""
 
     def end_motion(self, fault: Fault) -> str:
-        """End the motion of the arm; return what happens now, empty if nothing moved."""
+        """End the motion of the arm; return the new state, empty if there was no motion."""
 
 
 class ManagedNode(LifecycleNode):
     """
-    A lifecycle node: it moves nothing while inactive, and its deactivation ends its motion.
+    Lifecycle node that moves the arm only while it is active; deactivation ends the motion.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class ManagedNode(LifecycleNode):
 
     @property
     def inactive(self) -> str:
-        """Message that nothing moves, with the commands that activate the node."""
+        """Message that the node is not active, with the commands to activate it."""
         name = self.get_fully_qualified_name()
         configure = '' if self.configured else f'ros2 lifecycle set {name} configure, then '
         return (f'the node is not active: nothing moves; {configure}'
@@ -69,7 +69,7 @@ class ManagedNode(LifecycleNode):
         Raises
         ------
         ConfigurationError
-            It cannot be configured.
+            The node cannot be configured.
 
         """
         if self._owner.missing_requirement:
@@ -99,7 +99,7 @@ class ManagedNode(LifecycleNode):
         return super().on_activate(state)
 
     def on_deactivate(self, state: Any) -> TransitionCallbackReturn:
-        """End the motion without waiting: the executor also receives the robot's clock."""
+        """Request the end of the motion; do not wait, because this executor also serves /clock."""
         self.active = False
         now = self._owner.end_motion(Fault('deactivated', 'the node was deactivated'))
         self._owner.health.warn(now or 'not active')

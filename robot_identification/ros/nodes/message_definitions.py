@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Definitions of message types, stored in bags so that others can decode them."""
+"""Classes of message types, and their definitions, which are stored in bags for readers."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def message_class(kind: str) -> Any:
     Parameters
     ----------
     kind
-        For example sensor_msgs/msg/JointState.
+        Name of the type, for example sensor_msgs/msg/JointState.
 
     Raises
     ------
     RecordingError
-        Its package is not installed.
+        The package of the type is not installed.
 
     """
     package, _, name = kind.split('/')
@@ -55,17 +55,17 @@ def message_class(kind: str) -> Any:
 
 def message_definition(kind: str) -> str:
     """
-    Return the definition of a message type and of those that it uses, in the format ros2msg.
+    Return the definition of a message type and of the types that it contains, as ros2msg text.
 
     Parameters
     ----------
     kind
-        For example sensor_msgs/msg/JointState.
+        Name of the type, for example sensor_msgs/msg/JointState.
 
     Raises
     ------
     RecordingError
-        The definition is not installed.
+        A definition is not installed.
 
     """
     package, _, name = kind.split('/')
@@ -76,6 +76,7 @@ def message_definition(kind: str) -> str:
 
 
 def _collect(package: str, name: str, texts: dict[str, str]) -> None:
+    """Add the definition of a type, and of the types that it contains, to `texts`."""
     key = f'{package}/{name}'
     if key in texts:
         return

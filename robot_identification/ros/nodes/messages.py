@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""ROS messages: optional types, stamps, latched topics and trajectories."""
+"""Conversions between ROS messages and Python: optional types, stamps and trajectories."""
 
 from __future__ import annotations
 
@@ -34,12 +34,13 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 def message_type(package: str, kind: str, name: str) -> Any:
     """
-    Return an interface type; None if its package is not installed or does not have it.
+    Return an interface type; None if it is not installed.
 
     Parameters
     ----------
     package, kind, name
-        For example 'control_msgs', 'action' and 'FollowJointTrajectory'.
+        Package, kind and name of the interface, for example 'control_msgs', 'action' and
+        'FollowJointTrajectory'.
 
     """
     try:
@@ -50,7 +51,7 @@ def message_type(package: str, kind: str, name: str) -> Any:
 
 
 def nanoseconds(time: Any) -> int:
-    """Return a Time or Duration message as a number [ns]."""
+    """Return the value of a Time or Duration message [ns]."""
     return int(time.sec) * SECOND + int(time.nanosec)
 
 
@@ -62,17 +63,17 @@ def time_message(stamp: int) -> Time:
 def trajectory_message(joint_names: Sequence[str], segment: TrajectorySegment,
                        start: int) -> JointTrajectory:
     """
-    Return a segment as a message.
+    Return a segment as a JointTrajectory message.
 
     Parameters
     ----------
     joint_names
-        Joints of the segment.
+        Names of the joints in the order of the segment.
     segment
-        The points.
+        The trajectory points.
     start
-        Start of the plan [ns]. The message is stamped with it, or with its first point if that is
-        earlier, so that the controller skips points of the past.
+        Start of the plan [ns]. The stamp of the message is the start of the plan, or the time of
+        the first point if that is earlier.
 
     """
     times = np.rint(segment.t * SECOND).astype(int)
@@ -95,12 +96,12 @@ def parse_trajectory(message: Any) -> TrajectoryMessage:
     Parameters
     ----------
     message
-        A JointTrajectory.
+        The JointTrajectory message.
 
     Raises
     ------
     SimulationError
-        A point has not a position for every joint.
+        A point does not have a position for every joint.
 
     """
     n, points = len(message.joint_names), message.points
@@ -113,7 +114,8 @@ def parse_trajectory(message: Any) -> TrajectoryMessage:
 
     q = rows('positions')
     if q is None:
-        raise SimulationError('a point of the trajectory has not a position for every joint')
+        raise SimulationError('a point of the trajectory does not have a position for every '
+                              'joint')
     t = np.array([nanoseconds(point.time_from_start) for point in points], dtype=float) / SECOND
     return TrajectoryMessage(tuple(message.joint_names),
                              nanoseconds(message.header.stamp) / SECOND,

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Preview of a motion for RViz: markers of the tool's path, and trajectories for MoveIt."""
+"""Preview of a motion in RViz: markers of the tool path, and trajectories for MoveIt."""
 
 from __future__ import annotations
 
@@ -33,23 +33,24 @@ from robot_identification.ros.execution.trajectory_segment import (
 from robot_identification.ros.nodes.messages import LATCHED, message_type, trajectory_message
 from sensor_msgs.msg import JointState
 
-STEP, MAX_POINTS = 0.02, 2000   # [s] between points of a line, and their largest number
-LINE, LINK = 0.008, 0.03    # [m] width of the path, and of the arm at its start
-THICKNESS = 0.002           # [m] of a floor
-MARGIN = 1.5                # size of floor and open workspaces over the reach of the motion
+STEP, MAX_POINTS = 0.02, 2000   # [s] time between points of a line, and their largest number
+LINE, LINK = 0.008, 0.03    # [m] width of the lines of the path, and of the lines of the arm
+THICKNESS = 0.002           # [m] thickness of the floor
+MARGIN = 1.5                # half size of floor and unbounded workspaces relative to the reach
 COLOURS = {'approach': (1.0, 0.6, 0.0, 1.0), 'excitation': (0.1, 0.4, 1.0, 1.0),
            'start': (0.5, 0.5, 0.5, 1.0), 'boxes': (0.9, 0.1, 0.1, 0.4),
            'floor': (0.5, 0.4, 0.3, 0.4), 'workspace': (0.1, 0.7, 0.2, 1.0)}
 EDGES = tuple((a, a | bit) for a in range(8) for bit in (1, 2, 4) if not a & bit)
-"""Pairs of corners of a box that share an edge; the bits of a corner are its coordinates."""
+"""Pairs of box corners joined by an edge; bit k of a corner selects its bound on axis k."""
 
 
 class MotionPreview:
     """
-    Publishes a motion before its execution, latched on `~/path` and `~/display_planned_path`.
+    Publisher of a motion before its execution, on `~/path` and `~/display_planned_path`.
 
-    Each requires an optional package; a missing one is logged. Nothing is published on MoveIt's
-    own topic `/display_planned_path`, because some drivers execute what they receive there.
+    Both topics are latched. Each one requires an optional package; a missing package is logged.
+    MoveIt's own topic `/display_planned_path` is not used, because some drivers execute the
+    trajectories that they receive there.
 
     Parameters
     ----------
@@ -75,7 +76,7 @@ class MotionPreview:
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """The topics on which motions are shown."""
+        """Names of the topics on which motions are published."""
         return tuple(publisher.topic_name for publisher, _ in self._publishers)
 
     def show(self, plan: MotionPlan, excitation: Excitation) -> None:
@@ -87,7 +88,7 @@ class MotionPreview:
         plan
             The full motion.
         excitation
-            Excitation of the plan.
+            The excitation that the plan executes.
 
         """
         for publisher, make in self._publishers:
@@ -96,25 +97,25 @@ class MotionPreview:
 
 def path_markers(arm: Arm, plan: MotionPlan, excitation: Excitation) -> Any:
     """
-    Return markers of the tool's path, the arm at the start, floor, boxes and workspaces.
+    Return markers of the tool path, the arm at the start, the floor, boxes and workspaces.
 
-    The tool is the last frame of the URDF; the markers are in the frame of its root link. One
-    period of the excitation is drawn, with run-in and run-out.
+    The tool is the last frame of the URDF. The markers are in the frame of the URDF's root link.
+    The path consists of approach, run-in, one period of the excitation and run-out.
 
     Parameters
     ----------
     arm, plan, excitation
-        As for `ShownPath`.
+        The arm, the full motion, and the excitation that it executes.
 
     Returns
     -------
     MarkerArray
-        It replaces the previous markers.
+        The markers; they replace all previous markers.
 
     """
-    settled, run_in, begin = (plan.start_of(phase) for phase in ('settle', 'run_in', 'excitation'))
-    run_out = plan.start_of('run_out')
-    end = min(begin + excitation.period, run_out)
+    settled, run_in, period_start, run_out = (
+        plan.start_of(phase) for phase in ('settle', 'run_in', 'excitation', 'run_out'))
+    end = min(period_start + excitation.period, run_out)
     approach = _frame_origins(arm, plan.evaluate(_times(0.0, settled))[0])
     motion = np.concatenate([
         _frame_origins(arm, plan.evaluate(times)[0])[:, -1]
@@ -131,23 +132,24 @@ def path_markers(arm: Arm, plan: MotionPlan, excitation: Excitation) -> Any:
 
 def display_trajectory(arm: Arm, plan: MotionPlan, excitation: Excitation) -> Any:
     """
-    Return approach and excitation, with run-in, all periods and run-out, as MoveIt messages.
+    Return a motion as a message for the trajectory display of MoveIt.
 
     Parameters
     ----------
     arm, plan, excitation
-        As for `ShownPath`.
+        As for `path_markers`.
 
     Returns
     -------
     DisplayTrajectory
-        With two moveit_msgs/RobotTrajectory, which have the points that the controller receives.
+        Message with two trajectories: the approach; and run-in, all periods of the excitation and
+        run-out. Their points are those that the controller receives.
 
     """
     robot_trajectory = message_type('moveit_msgs', 'msg', 'RobotTrajectory')
     message = message_type('moveit_msgs', 'msg', 'DisplayTrajectory')(model_id=arm.model.name)
     full = full_trajectory(plan)
-    start, settled = (np.searchsorted(full.t, t, side='right') - 1    # at rest
+    start, settled = (np.searchsorted(full.t, t, side='right') - 1    # rows at rest
                       for t in (0.0, plan.start_of('run_in')))
     for rows in (slice(start, settled + 1), slice(settled, None)):
         segment = TrajectorySegment(
@@ -161,7 +163,7 @@ def display_trajectory(arm: Arm, plan: MotionPlan, excitation: Excitation) -> An
 
 
 class _Markers:
-    """Markers in one frame."""
+    """Builder of a MarkerArray whose markers are in one frame."""
 
     def __init__(self, frame: str) -> None:
         self._kind = message_type('visualization_msgs', 'msg', 'Marker')
@@ -172,9 +174,10 @@ class _Markers:
         self.message = array(markers=[first])
 
     def _add(self, name: str, shape: str) -> Any:
+        """Add a marker with the colour `COLOURS[name]` and return it."""
         marker = self._kind(ns=name, id=next(self._numbers), frame_locked=True,
                             type=getattr(self._kind, shape), action=self._kind.ADD)
-        marker.header.frame_id = self._frame    # stamped 0: at the latest transform
+        marker.header.frame_id = self._frame    # without a stamp: the latest transform applies
         marker.pose.orientation.w = 1.0
         marker.color.r, marker.color.g, marker.color.b, marker.color.a = COLOURS[name]
         self.message.markers.append(marker)
@@ -195,6 +198,7 @@ class _Markers:
 
 
 def _add_surroundings(markers: _Markers, required: Requirements, reach: float) -> None:
+    """Add workspaces, floor and boxes; `reach` [m] replaces infinite bounds."""
     for workspace in required.workspace:
         corners = np.array([workspace.lower, workspace.upper], dtype=float)
         open_ = ~np.isfinite(corners)
@@ -209,9 +213,10 @@ def _add_surroundings(markers: _Markers, required: Requirements, reach: float) -
         markers.box('boxes', *np.array(box, dtype=float).reshape(2, 3))
 
 
-def _times(begin: float, end: float) -> Array:
-    count = min(MAX_POINTS, max(2, int(np.ceil((end - begin) / STEP)) + 1))
-    return np.linspace(begin, end, count)
+def _times(start: float, end: float) -> Array:
+    """Return the times of the points of a line [s]."""
+    count = min(MAX_POINTS, max(2, int(np.ceil((end - start) / STEP)) + 1))
+    return np.linspace(start, end, count)
 
 
 def _frame_origins(arm: Arm, q: Array) -> Array:

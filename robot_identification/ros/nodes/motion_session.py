@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""One motion of the excitation node, in a thread of its own."""
+"""One motion of the excitation node: checks, planning, execution and recording."""
 
 from __future__ import annotations
 
@@ -38,31 +38,31 @@ from robot_identification.ros.nodes.motion_setup import MotionSetup
 from robot_identification.ros.nodes.recorder_client import MotionRecording
 
 STEP = 0.005         # [s] between steps of the execution
-STILL = 0.01         # [rad or m] that the arm may move while its rest is checked
-CHECK_TIME = 0.3     # [s] for which the rest is checked
-SAG = 0.05           # [rad or m] of the arm from its reference at rest
-PATIENCE = 3.0       # [s] for the first joint state
+STILL = 0.01         # [rad or m] an arm that moves less while it is checked is at rest
+CHECK_TIME = 0.3     # [s] duration of the check that the arm is at rest
+SAG = 0.05           # [rad or m] largest deviation of a resting arm from the reference
+PATIENCE = 3.0       # [s] longest wait for the first joint state
 Feedback = Callable[[str, float, float, float], None]
-"""Receives phase, time [s], duration [s] and largest tracking error [rad or m]."""
+"""Callback for phase, time [s], duration [s] and largest tracking error [rad or m]."""
 
 
 @dataclass(frozen=True)
 class MotionResult:
     """
-    How a motion ended.
+    Result of a motion.
 
     Parameters
     ----------
     reason, text
-        Identifier of the reason, and message.
+        Identifier of the reason why the motion ended, and message for the user.
     recording
-        Folder of the bag.
+        Path of the recorded bag; empty without a recording.
     duration
         Duration of the motion [s].
     largest_error
         Largest tracking error, (n,) [rad or m].
     transport
-        'action' or 'topic'.
+        Transport of the trajectories, 'action' or 'topic'; empty if nothing moved.
 
     """
 
@@ -76,14 +76,14 @@ class MotionResult:
 
 class MotionSession:
     """
-    Checks, plans, executes and records one motion.
+    Checks, planning, execution and recording of one motion, in a thread beside the executor.
 
     Parameters
     ----------
     setup
-        Setup of all motions.
+        Setup that all motions share.
     warn
-        Receives warnings about what is not monitored.
+        Called with warnings about checks that are omitted and quantities that are not monitored.
 
     """
 
@@ -96,31 +96,32 @@ class MotionSession:
 
     @property
     def fault(self) -> Fault | None:
-        """The reason of the first request to end the motion; None without one."""
+        """The first request to end the motion; None if there is none."""
         return self._stop
 
     def stop(self, fault: Fault) -> None:
-        """Request the end of the motion, also before it has started."""
+        """Request the end of the motion; this is also possible before it has started."""
         self._stop = self._stop or fault
 
     def execute(self, path: Path, periods: int, recording: str, excitation: str,
                 feedback: Feedback) -> MotionResult:
         """
-        Execute an excitation.
+        Execute an excitation and return the result.
 
         Parameters
         ----------
         path, periods
-            File of the excitation, and number of periods.
+            Path of the excitation file, and number of periods.
         recording, excitation
-            Names for the recorder; no recording if the first is empty.
+            Names of the recording and of the excitation file, for the recorder. If `recording` is
+            empty, nothing is recorded.
         feedback
-            Receives the progress.
+            Called with the progress.
 
         Raises
         ------
         RobotIdentificationError
-            The motion did not start; the message says why.
+            The motion did not start; the message states the reason.
 
         """
         motion = self._load(path)
@@ -143,7 +144,7 @@ class MotionSession:
 
     def rehearse(self, path: Path, periods: int) -> float:
         """
-        Check, plan and preview a motion from the present position without moving.
+        Check, plan and preview a motion from the current position without moving the arm.
 
         Parameters
         ----------
@@ -158,7 +159,7 @@ class MotionSession:
         Raises
         ------
         RobotIdentificationError
-            The motion would not start; the message says why.
+            The motion would not start; the message states the reason.
 
         """
         motion = self._load(path)
@@ -172,11 +173,11 @@ class MotionSession:
         return plan.duration
 
     def _load(self, path: Path) -> excitations.Excitation:
-        """Return an excitation whose certificate was proven again, here and for this arm."""
+        """Load an excitation, check its certificate for this arm, and return it."""
         motion = excitations.load_excitation(path)
         excitations.check_certificate(motion, self._arm)
         if motion.requirements.clearance is None:
-            self._warn('collisions are not checked, neither on the approach: the excitation was '
+            self._warn('collisions are not checked, not even on the approach: the excitation was '
                        'designed without a clearance')
         return motion
 
@@ -184,7 +185,7 @@ class MotionSession:
         return int(self._node.get_clock().now().nanoseconds)
 
     def _position_at_rest(self, listener: JointStateListener) -> Array:
-        """Return the position (n,) of an arm that rests; measures the clock and the efforts."""
+        """Check that the arm rests, measure clock offset and efforts, and return the position."""
         deadline = time.monotonic() + PATIENCE
         taken = None
         while taken is None:
@@ -217,7 +218,7 @@ class MotionSession:
         return joint_position(self._arm, positions[-1:])[0]
 
     def _reference_at(self, q: Array) -> Array:
-        """Return the controller's reference at rest, so that the motion starts without a step."""
+        """Return the start of the motion: the controller's reference, or q if it is unknown."""
         state = self._controller.monitor.newest()
         if state is None:
             return q
@@ -232,17 +233,16 @@ class MotionSession:
     def _perform(self, plan: execution.MotionPlan, q: Array, transport: Transport,
                  listener: JointStateListener, recording: MotionRecording,
                  feedback: Feedback) -> MotionResult:
-        monitor, clock, tolerances = self._controller.monitor, self._clock, self._setup.tolerances
-        unmonitored = execution.MotionMonitor(
-            self._arm, plan, tolerances).require_effort_monitoring(self._efforts, q)
+        """Execute a plan step by step until the arm rests, and return the result."""
+        monitor, clock = self._controller.monitor, self._clock
+        link = ControllerLink(self._controller, transport, clock, plan)
+        run = execution.MotionExecutor(self._arm, plan, link, self._setup.tolerances,
+                                       self._setup.timing, has_reference=monitor.has_reference)
+        unmonitored = run.monitor.require_effort_monitoring(self._efforts, q)
         if unmonitored:
             self._warn(f'efforts are not monitored: {unmonitored}')
-        link = ControllerLink(self._controller, transport, clock, plan)
-        run = execution.MotionExecutor(self._arm, plan, link, tolerances, self._setup.timing,
-                                       has_reference=monitor.has_reference)
-        run.monitor.start_effort_monitoring(self._efforts, q)
         last, newest = time.monotonic(), 0
-        # all slow preparations are done: the motion starts soon
+        # the start of the motion is set after all slow preparations
         link.start = clock.robot(self._now()) + round(0.5 * REST * 1e9)
         while not run.finished:
             time.sleep(STEP)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What all motions of the excitation node share, declared as parameters of the node."""
+"""Setup that all motions of the excitation node share, from the parameters of the node."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class MotionSetup:
     Parameters
     ----------
     node
-        Node with clock and log, for subscriptions.
+        Node whose clock, log and subscriptions are used.
     arm
         The arm.
     controller, recorder, preview
@@ -60,7 +60,7 @@ class MotionSetup:
 
 
 def declare_motion_setup(node: Any, arm: Arm) -> MotionSetup:
-    """Declare the parameters of motions and return the setup."""
+    """Declare the parameters of the setup and return the setup."""
     tolerances, timing = _declare_tolerances(node), _declare_timing(node)
     speed = declare(node, 'approach_speed', 0.2, 'fraction of the velocity and acceleration '
                     'limits that the approach uses [-]', lower=0.01, upper=1.0)
@@ -113,5 +113,5 @@ def _declare_timing(node: Any) -> BrakeTiming:
                 'time from the decision to brake to the start of braking [s]', lower=0.01,
                 upper=1.0),
         declare(node, 'brake.horizon', default.horizon,
-                'time for which the motion continues after this node has stalled or died [s]',
+                'time after which the arm brakes if this node stalls or dies [s]',
                 lower=0.12, upper=5.0))

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The node `online_identification`: a recursive estimator on live joint states."""
+"""The node `online_identification`: recursive parameter estimation from live joint states."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ import numpy as np
 from rclpy.node import Node
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
-from robot_identification.online import OnlineEstimator
-from robot_identification.online.recursive import start_online
-from robot_identification.online.recursive.online_estimator import OnlineUpdate
+from robot_identification.online import OnlineEstimator, OnlineUpdate, start_online
 from robot_identification.ros.nodes import parameters
 from robot_identification.ros.nodes.live_states import SmoothedStates
 from robot_identification.ros.nodes.messages import time_message
@@ -33,12 +31,12 @@ from robot_identification_interfaces.msg import OnlineParameters
 from std_srvs.srv import Trigger
 
 PERIOD = 0.02      # [s] between batches of joint states
-NOISE = 0.02       # default noise of the torques as a fraction of the torque limits
-SILENCE = 3.0      # [s] without an update that is reported
+NOISE = 0.02       # default standard deviation of the torques, as a fraction of the torque limits
+SILENCE = 3.0      # [s] without an update after which a warning is issued
 
 
 class OnlineIdentificationNode(NodeProcess):
-    """Estimates the parameters of an arm while it moves."""
+    """Node that estimates the parameters of an arm while it moves."""
 
     def __init__(self) -> None:
         node = Node('online_identification')
@@ -49,11 +47,11 @@ class OnlineIdentificationNode(NodeProcess):
         estimator = declare(node, 'estimator', 'kalman', 'kalman, extended_kalman, '
                             'exponential_forgetting or exponential_forgetting_nonlinear')
         friction = declare(node, 'friction', 'coulomb_viscous', 'name of the friction model')
-        memory = declare(node, 'memory', 20.0, 'time constant of the estimators with forgetting '
+        memory = declare(node, 'memory', 20.0, 'time constant of estimators with forgetting '
                          '[s]', lower=0.01, upper=1e6)
         forgetting = declare(node, 'forgetting', 'directional', 'directional or uniform')
-        window = declare(node, 'window', 0.05, 'window in which joint states are smoothed [s]',
-                         lower=0.005, upper=2.0)
+        window = declare(node, 'window', 0.05, 'length of the window that smooths joint states '
+                         '[s]', lower=0.005, upper=2.0)
         rate = declare(node, 'rate', 100.0, 'rate of the updates [Hz]', lower=1.0, upper=1000.0)
         publish_rate = declare(node, 'publish_rate', 5.0, 'rate of ~/parameters [Hz]', lower=0.1,
                                upper=100.0)
@@ -62,8 +60,8 @@ class OnlineIdentificationNode(NodeProcess):
         width = declare(node, 'width', 3.0, 'initial standard deviations as a multiple of those '
                         'assumed for the URDF [-]', lower=1e-3, upper=1e6)
         noise = self._noise(declare(
-            node, 'noise', [0.0], 'standard deviation of the smoothed torques, one for all joints '
-            f'or one each [N m or N]; [0.0]: {NOISE:.0%} of the torque limits'))
+            node, 'noise', [0.0], 'standard deviation of the smoothed torques, one value for all '
+            f'joints or one for each [N m or N]; [0.0]: {NOISE:.0%} of the torque limits'))
         # overlapping windows share samples, so their errors are correlated
         noise = noise * np.sqrt(max(1.0, window * rate))
         options = {'memory': memory, 'forgetting': forgetting, 'period': 1 / rate,
@@ -71,7 +69,7 @@ class OnlineIdentificationNode(NodeProcess):
         first = start_online(estimator, self.arm, noise, friction, **options)
         self._make = lambda: start_online(estimator, self.arm, noise, first.base, **options)
         one = np.ones(self.arm.n)
-        first.update(0 * one, one, one, one)    # compiles the kernels of an update
+        first.update(0 * one, one, one, one)    # compiles the code of an update in advance
         self._states = SmoothedStates(node, self.arm, topic, window, 1 / rate)
         self.health = Health(node)
         self._publisher = node.create_publisher(OnlineParameters, '~/parameters', 10)
@@ -83,6 +81,7 @@ class OnlineIdentificationNode(NodeProcess):
                                f"'{self.arm.name}' with {estimator} and {friction}")
 
     def _noise(self, values: Any) -> Array:
+        """Return the standard deviations of the torques, (n,), from the parameter `noise`."""
         noise = np.array(values, dtype=float)
         if len(noise) not in (1, self.arm.n):
             raise ConfigurationError(f"the parameter 'noise' has {len(noise)} numbers, the arm "
@@ -98,6 +97,7 @@ class OnlineIdentificationNode(NodeProcess):
         return np.asarray(NOISE * self.arm.limits.torque)
 
     def _restart(self) -> None:
+        """Start the estimation again with the parameters of the URDF."""
         self.online: OnlineEstimator = self._make()
         self._states.restart()
         self._update: OnlineUpdate | None = None
@@ -133,7 +133,7 @@ class OnlineIdentificationNode(NodeProcess):
         self._published = self._count
         shape = update.shape.ravel() if len(online.deviations) > len(online.names) else ()
         deviations = online.deviations.copy()
-        # the filter has the standard deviations of the logarithms of nonlinear parameters
+        # the filter estimates the logarithms of the nonlinear friction parameters
         deviations[len(online.names):] *= shape
         message = OnlineParameters(
             names=[*online.base.names, *(online.base.structure.shape_names if len(shape) else ())],

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Parameters of nodes: declared with description and range, checked at start-up."""
+"""Parameters of nodes, declared with description and range and checked at start-up."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ def declare(node: Node, name: str, default: Any, description: str, *, read_only:
     Parameters
     ----------
     node
-        Node that has the parameter.
+        Node of the parameter.
     name
         Name of the parameter.
     default
-        Default value; its type is the type of the parameter.
+        Default value, whose type is the type of the parameter.
     description
-        Description with the unit in brackets.
+        Description, with the unit in brackets.
     read_only
-        Whether the value is fixed at start-up.
+        Whether the value cannot be changed after start-up.
     lower, upper
-        Range of a number.
+        Smallest and largest allowed value of a number.
 
     Raises
     ------
     ConfigurationError
-        The given value has another type or is out of range.
+        The value that the user has set has another type or is out of range.
 
     """
     descriptor = ParameterDescriptor(description=description, read_only=read_only)
@@ -72,12 +72,12 @@ def declare(node: Node, name: str, default: Any, description: str, *, read_only:
 
 def declare_required(node: Node, name: str, description: str) -> str:
     """
-    Declare a text parameter without default and return its value.
+    Declare a string parameter that the user must set, and return its value.
 
     Raises
     ------
     ConfigurationError
-        It was not given.
+        The parameter is not set.
 
     """
     value = declare(node, name, '', description)
@@ -88,18 +88,18 @@ def declare_required(node: Node, name: str, description: str) -> str:
 
 
 def declare_data_directory(node: Node, contents: str) -> DataDirectory:
-    """Declare the parameter `data_directory`, the folder of `contents`, and return the folder."""
+    """Declare the parameter `data_directory` for `contents`, and return the folder."""
     return DataDirectory(declare(node, 'data_directory', '~/robot_identification',
                                  f'folder of {contents}'))
 
 
 def declare_joint_states(node: Node) -> str:
-    """Declare the parameter `joint_states` and return the topic."""
+    """Declare the parameter `joint_states` and return the name of the topic."""
     return str(declare(node, 'joint_states', 'joint_states', 'topic of the joint states'))
 
 
 def declare_prefix(node: Node) -> str:
-    """Declare the parameter `tf_prefix` and return it."""
+    """Declare the parameter `tf_prefix` and return its value."""
     return str(declare(node, 'tf_prefix', '', 'prefix of joint and link names in ROS; empty: that '
                        'of the robot YAML or model'))
 
@@ -119,11 +119,11 @@ def declare_model(node: Node, data: DataDirectory) -> IdentifiedModel:
 
 
 def with_tf_prefix(arm: Arm, prefix: str) -> Arm:
-    """Return the arm with another prefix; unchanged if the prefix is empty."""
+    """Return the arm with another TF prefix; an empty prefix leaves the arm unchanged."""
     return dataclasses.replace(arm, tf_prefix=prefix) if prefix else arm
 
 
 def load_prefixed_model(path: Path, prefix: str) -> IdentifiedModel:
-    """Return the model of a file, for an arm with another prefix unless that is empty."""
+    """Load a model; a prefix that is not empty replaces the TF prefix of its arm."""
     model = load_model(path)
     return dataclasses.replace(model, arm=with_tf_prefix(model.arm, prefix))

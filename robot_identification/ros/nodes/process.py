@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-A node as a process: start-up errors, diagnostics and clean shutdown.
+Base class of the nodes, and the function that runs a node as a process.
 
-A node that cannot start logs the reason. It ends on SIGINT, on SIGTERM, and when the process that
-started it is gone, so that nothing is left behind by a killed launch.
+A node that cannot start logs the reason. A node ends on SIGINT, on SIGTERM, and when its parent
+process has ended. Therefore no node keeps running after its launch process was killed.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from rclpy.logging import get_logger
 from rclpy.signals import SignalHandlerOptions
 from robot_identification.errors import RobotIdentificationError
 
-GRACE = 2.0  # [s] for which a node that is being created may continue
-HARD_LIMIT = 2.0  # [s] more until a blocked process writes its stacks and is ended
+GRACE = 2.0  # [s] for which the creation of a node may continue after a signal
+HARD_LIMIT = 2.0  # [s] later, a process that is still blocked writes its stack traces and exits
 
 
 class Health:
     """
-    State of a node on /diagnostics, published once a second and at every change.
+    Publisher of a node's state on /diagnostics, once a second and at every change.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Health:
 
 class NodeProcess:
     """
-    A node with the life cycle of a process; base class of the nodes of this package.
+    Base class of the nodes of this package, each of which runs as a process.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class NodeProcess:
     """
 
     patience = 4.0
-    """Time that shutting down may take [s]."""
+    """Longest duration of the shutdown [s]."""
 
     def __init__(self, node: Any) -> None:
         self.node = node
@@ -103,35 +103,35 @@ class NodeProcess:
 
     @property
     def nodes(self) -> Sequence[Any]:
-        """The ROS nodes, for the executor."""
+        """The ROS nodes that the executor serves."""
         return (self.node,)
 
     def stop(self) -> None:
-        """Start to shut down; called once."""
+        """Request the end of the node; called once."""
         self._ending = True
 
     @property
     def stopped(self) -> bool:
-        """Whether all work has ended, so that communication may be shut down."""
+        """Whether all work has ended, so that the process may exit."""
         return self._ending
 
 
 def run(make: Callable[[], NodeProcess], args: Sequence[str] | None = None) -> int:
     """
-    Run a node until SIGINT, SIGTERM or the end of the process that started it.
+    Run a node until SIGINT, SIGTERM or the end of the parent process.
 
     Parameters
     ----------
     make
         Creates the node.
     args
-        Command line with ROS arguments.
+        Command line with ROS arguments; if None, that of the process.
 
     Returns
     -------
     int
-        Exit code: 0; 1 if the node ended by itself; 2 if it could not be created, with the reason
-        in the log.
+        Exit code: 0 after a signal or the end of the parent process; 1 if the node ended by itself
+        or its shutdown took too long; 2 if it could not be created (the log states the reason).
 
     """
     rclpy.init(args=list(args) if args is not None else None,
@@ -142,18 +142,18 @@ def run(make: Callable[[], NodeProcess], args: Sequence[str] | None = None) -> i
         def end(*_: Any) -> None:
             if not ending.is_set():
                 ending.set()
-                # a blocked executor does not notice the event
+                # ends the process even if the executor is blocked and does not check the event
                 timer = threading.Timer(patience, os._exit, (code,))
                 timer.daemon = True
                 timer.start()
-                # a library that blocks with the interpreter's lock stops the timer too
+                # ends it even if a library holds the interpreter lock and so blocks the timer
                 faulthandler.dump_traceback_later(patience + HARD_LIMIT, exit=True)
 
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, end)
 
     parent = os.getppid()
-    end_on_signals(GRACE, 0)    # nothing is open yet
+    end_on_signals(GRACE, 0)    # no work has begun that could fail to end
     try:
         process = make()
     except RobotIdentificationError as error:
@@ -169,7 +169,7 @@ def run(make: Callable[[], NodeProcess], args: Sequence[str] | None = None) -> i
             _spin(executor, 0.1)
             if _is_orphan(parent):
                 get_logger('robot_identification').error(
-                    'the process that started this node is gone: the node ends')
+                    'the process that started this node has ended: the node ends')
                 ending.set()
         code = 0 if ending.is_set() else 1
         process.stop()
@@ -199,13 +199,13 @@ def _spin(executor: Any, seconds: float) -> None:
 
 
 def _is_orphan(parent: int) -> bool:
-    """Return whether the parent is gone and the node has neither nohup nor a session."""
+    """Return whether the parent has ended, unless the node was detached (nohup or setsid)."""
     return (os.getppid() != parent and os.getsid(0) != os.getpid()
             and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN)
 
 
 def main_of(make: Callable[[], NodeProcess]) -> Callable[[], int]:
-    """Return the entry point of a console script."""
+    """Return the entry point of a node: a function that runs it and returns the exit code."""
     def main() -> int:
         return run(make)
     return main

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The node `recorder`: records joint states and other topics in bags."""
+"""The node `recorder`, which records joint states and other topics to bags."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ from robot_identification.ros.nodes.requests import reply_always
 from robot_identification_interfaces.srv import StartRecording, StopRecording
 from std_msgs.msg import String
 
-PERIOD = 0.01    # [s] between batches
-FLUSH = 0.25     # [s] of messages that a killed recorder loses
-PATIENCE = 3.0   # [s] to wait for the first joint state
-DISCOVERY = 2.0  # [s] until the middleware knows the names of the publishing nodes
+PERIOD = 0.01    # [s] between batches of messages
+FLUSH = 0.25     # [s] between writes to the disk; a killed recorder loses the messages in between
+PATIENCE = 3.0   # [s] longest wait for the first joint state
+DISCOVERY = 2.0  # [s] within which the middleware discovers the names of the publishing nodes
 
 
 class RecorderNode(NodeProcess):
-    """Records on request."""
+    """Node that records joint states and other topics to bags, on request."""
 
-    patience = 30.0  # [s] for the bag
+    patience = 30.0  # [s] to close the bag
 
     def __init__(self) -> None:
         node = Node('recorder')
@@ -65,8 +65,8 @@ class RecorderNode(NodeProcess):
         self._lock = threading.Lock()
         self._bag: BagRecording | None = None
         self._ending_thread = threading.Event()
-        self._lease: JointStateWatchdog | None = None      # of the owner, if there is one
-        self._last: tuple[BagRecording, int] | None = None     # and its number of messages
+        self._lease: JointStateWatchdog | None = None      # if the client must renew the recording
+        self._last: tuple[BagRecording, int] | None = None     # last bag, its number of messages
         self._keep = BatchSubscription(node, String, '~/keep', raw=False)
         node.create_service(StartRecording, '~/start', reply_always(node, self._on_start))
         node.create_service(StopRecording, '~/stop', reply_always(node, self._on_stop))
@@ -74,7 +74,7 @@ class RecorderNode(NodeProcess):
         self._thread.start()
 
     def stop(self) -> None:
-        """Close the bag and end."""
+        """Close the bag and end the node."""
         self._ending_thread.set()
 
     @property
@@ -99,6 +99,7 @@ class RecorderNode(NodeProcess):
         return response
 
     def _begin(self, name: str, excitation: str, lease: float) -> BagRecording:
+        """Create a bag with the files that describe it, and start to record."""
         with self._lock:
             if self._bag is not None:
                 owner = '' if self._lease is None else ' for a client that renews it'
@@ -122,13 +123,14 @@ class RecorderNode(NodeProcess):
             bag.subscribe()
             self._lease, self._bag = JointStateWatchdog(lease) if lease else None, bag
             bag.write_text(self._texts[0], robot)
-        # calls other nodes, whose responses arrive by the thread that runs this callback
+        # in a thread: the responses of other nodes are received by the thread of this callback
         threading.Thread(target=self._write_metadata, args=(bag,), daemon=True).start()
         self.health.ok(f"recording to '{path}'")
         self.node.get_logger().info(f"recording to '{path}'")
         return bag
 
     def _write_metadata(self, bag: BagRecording) -> None:
+        """Collect the metadata of a bag and write it to the bag and to a file beside it."""
         deadline = time.monotonic() + DISCOVERY
         publishers = bag.publishers()
         while 'NAME_UNKNOWN' in str(publishers) and time.monotonic() < deadline:
@@ -138,7 +140,7 @@ class RecorderNode(NodeProcess):
         with self._lock:
             if self._bag is bag:
                 bag.write_text(self._texts[1], text)
-                with suppress(OSError):    # it is in the bag
+                with suppress(OSError):    # the bag contains it anyway
                     write_text(bag.path / 'facts.yaml', text)
 
     def _on_stop(self, request: Any, response: Any) -> Any:
@@ -158,11 +160,12 @@ class RecorderNode(NodeProcess):
         response.duplicates, response.out_of_order = stamps.duplicates, stamps.out_of_order
         response.message = last.failure or (
             f'recorded {stamps.messages} joint states in {response.duration:.2f} s to '
-            f"'{last.path}'" + (f'; {stamps.unreadable} messages on the topic were no joint states'
+            f"'{last.path}'" + (f'; {stamps.unreadable} messages on the topic were unreadable'
                                 if stamps.unreadable else ''))
         return response
 
     def _end(self) -> None:
+        """Close the bag of the current recording, if there is one, and report the statistics."""
         with self._lock:
             bag = self._bag
             if bag is None:
@@ -177,6 +180,7 @@ class RecorderNode(NodeProcess):
                duplicates=stamps.duplicates, out_of_order=stamps.out_of_order)
 
     def _loop(self) -> None:
+        """Write batches of messages to the bag until the node ends."""
         flushed = last = time.monotonic()
         while not self._ending_thread.wait(PERIOD):
             kept = {message.data for message in self._keep.take()[0]}
@@ -197,7 +201,7 @@ class RecorderNode(NodeProcess):
         self._end()
 
     def _end_abandoned(self, kept: set[str], elapsed: float) -> bool:
-        """End a recording whose owner is gone; return whether one was ended."""
+        """End a recording that its client no longer renews; return whether one was ended."""
         with self._lock:
             bag, lease = self._bag, self._lease
             if bag is None or lease is None:
@@ -206,7 +210,8 @@ class RecorderNode(NodeProcess):
             if not lease.expired:
                 return False
         self._end()
-        text = f"the client that requested '{bag.path}' is gone: the recording was ended"
+        text = (f"the client that requested '{bag.path}' no longer renews it: the recording was "
+                'ended')
         self.node.get_logger().warning(text)
         self.health.warn(text)
         return True

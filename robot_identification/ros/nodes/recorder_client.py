@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Client of the recorder: recordings of the excitation node."""
+"""Client of the recorder, with which the excitation node records its motions."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from robot_identification.ros.nodes.service_calls import wait_for_result
 from robot_identification_interfaces.srv import StartRecording, StopRecording
 from std_msgs.msg import String
 
-PATIENCE = 8.0  # [s] for the bag to be closed
-LEASE = 3.0     # [s] after which a recording ends that is not renewed
+PATIENCE = 8.0  # [s] longest wait for a response, including the time to close the bag
+LEASE = 3.0     # [s] without a renewal after which the recorder ends a recording
 RENEWAL = 0.2   # [s] between renewals
 NO_RESPONSE = 'the recorder did not respond'
 
 
 class RecorderClient:
     """
-    Starts, renews and stops recordings; called from a thread.
+    Client that starts, renews and stops recordings, from a thread beside the executor.
 
-    A recording that is not renewed ends by itself, also when this process was killed.
+    The recorder ends a recording that is not renewed, for example because this process was killed.
 
     Parameters
     ----------
@@ -55,12 +55,12 @@ class RecorderClient:
 
     def check(self) -> None:
         """
-        Refuse a recording without a recorder.
+        Check that the recorder is running.
 
         Raises
         ------
         ExecutionError
-            'recorder_missing'.
+            'recorder_missing': it is not running.
 
         """
         deadline = time.monotonic() + 5.0
@@ -76,35 +76,35 @@ class RecorderClient:
             StartRecording.Request(name=name, excitation=excitation, lease=LEASE))
 
     def keep(self, path: str) -> None:
-        """Renew an own recording; to be called more often than every `RENEWAL` seconds."""
+        """Renew a recording unless it was renewed less than `RENEWAL` seconds ago."""
         if time.monotonic() > self._renewed + RENEWAL:
             self._renewed = time.monotonic()
             self._keep.publish(String(data=path))
 
     def stop(self, path: str) -> tuple[str, str]:
-        """Stop an own recording; return its path, and an error message, empty without error."""
+        """Stop a recording; return its path, and an error message (empty after success)."""
         response = self.wait(self._stop.call_async(StopRecording.Request(path=path)))
         if response is None:
             return '', NO_RESPONSE
         return response.path, '' if response.success else response.message
 
     def wait(self, future: Any) -> Any:
-        """Return a response; None if it does not arrive in time."""
+        """Return the result of a service call; None if it does not arrive in time."""
         return wait_for_result(future, time.monotonic() + PATIENCE)
 
 
 class MotionRecording:
     """
-    The recording of a motion, started while the arm rests before the run-in.
+    Recording of a motion, which starts while the arm rests before the run-in.
 
     Parameters
     ----------
     recorder
         The recorder; None for no recording.
     name, excitation
-        Names of the recording and of the excitation's file.
+        Names of the recording and of the excitation file.
     settle, run_in
-        Times at which these phases start [s].
+        Times at which these phases of the plan start [s].
 
     """
 
@@ -115,7 +115,7 @@ class MotionRecording:
         self._future: Any = None
 
     def step(self, now: float, braking: bool) -> Fault | None:
-        """Start or renew the recording; return a fault if it failed."""
+        """Start or renew the recording, at time `now` of the plan [s]; return a fault or None."""
         if self._recorder is None:
             return None
         if self._future is None:
@@ -132,12 +132,12 @@ class MotionRecording:
         return None
 
     def close(self) -> tuple[str, str]:
-        """Stop the recording; return its path, and an error message, empty without error."""
+        """Stop the recording; return its path, and an error message (empty after success)."""
         if self._recorder is None or self._future is None:
             return '', ''
         response = self._recorder.wait(self._future)
         if response is None:
             return '', NO_RESPONSE
-        if not response.success:      # an existing recording belongs to another client
+        if not response.success:      # not started: a running recording is another client's
             return '', response.message
         return self._recorder.stop(response.path)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Metadata of a bag: software versions, parameters of the nodes involved, publishers."""
+"""Metadata of a bag: software versions, parameters of nodes, and publishers of the topics."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from robot_identification.ros.nodes.service_calls import wait_for_result
 import yaml
 
-PATIENCE = 4.0          # [s] for the parameters of another node
-MAX_CHARACTERS = 2_000  # of a parameter; a robot description is recorded as a topic
+PATIENCE = 4.0          # [s] longest wait for the parameters of another node
+MAX_CHARACTERS = 2_000  # longer parameters, such as robot_description, are shortened
 PACKAGES = ('robot_identification', 'numpy', 'pin')
 
 
 class RecordingMetadata:
     """
-    Collects the metadata that is stored with a bag.
+    Collector of the metadata that is stored with a bag.
 
     Parameters
     ----------
     node
         Node that records.
     others
-        Names of other nodes whose parameters are stored, such as the controller.
+        Names of other nodes whose parameters are stored, for example the controller.
 
     """
 
@@ -54,12 +54,12 @@ class RecordingMetadata:
 
     def collect(self, publishers: dict[str, list[str]]) -> str:
         """
-        Return the metadata as YAML; called from a thread beside the executor.
+        Return the metadata as YAML; to be called from a thread beside the executor.
 
         Parameters
         ----------
         publishers
-            The nodes that publish each recorded topic.
+            Names of the nodes that publish each recorded topic.
 
         """
         data = {
@@ -74,11 +74,11 @@ class RecordingMetadata:
                 for name, parameter in self._node.get_parameters_by_prefix('').items()}
 
     def _parameters(self, name: str) -> dict[str, Any] | str:
-        """Return the parameters of another node, or why they are unknown."""
+        """Return the parameters of another node, or the reason why they are unknown."""
         listing, getting = self._clients[name]
         deadline = time.monotonic() + PATIENCE
         if not listing.service_is_ready():
-            return 'not there'
+            return 'not running'
         listed = wait_for_result(listing.call_async(ListParameters.Request()), deadline)
         if listed is None:
             return 'no answer'
@@ -92,7 +92,7 @@ class RecordingMetadata:
 
 
 def recorder_versions() -> dict[str, str]:
-    """Return the versions of ROS, its middleware and the Python packages that record."""
+    """Return the versions of ROS, of its middleware and of the packages in `PACKAGES`, by name."""
     versions = {'ros': os.environ.get('ROS_DISTRO', 'unknown'),
                 'rmw': get_rmw_implementation_identifier()}
     for package in PACKAGES:
@@ -104,6 +104,7 @@ def recorder_versions() -> dict[str, str]:
 
 
 def _plain(value: Any) -> Any:
+    """Return a parameter as plain data for YAML, with long texts shortened."""
     if isinstance(value, str) and len(value) > MAX_CHARACTERS:
         return f'{value[:40]}... ({len(value)} characters)'
     if isinstance(value, (str, bool, int, float)) or value is None:

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Requests of services and actions: every field is checked before any work starts."""
+"""Checks of service requests and action goals before any work starts."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from typing import Any
 
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
 
-MAX_CHARACTERS = 1000       # of a text
-MAX_ITEMS = 1000            # of a list
-FIRST_PRINTABLE = 32        # character code; those below are control characters
-DELETE = 127                # character code
-RESULT_TIMEOUT = 60         # [s] for which the result of a goal is kept; rclpy's 10 s are short
-MAX_DISTANCE = 1e4          # [m]
+MAX_CHARACTERS = 1000       # longest text
+MAX_ITEMS = 1000            # longest list
+FIRST_PRINTABLE = 32        # lower character codes are control characters
+DELETE = 127                # code of a further control character
+RESULT_TIMEOUT = 60         # [s] for which results of goals are kept; rclpy's 10 s are too short
+MAX_DISTANCE = 1e4          # [m] largest coordinate of the surroundings
 RANGES: dict[str, tuple[float, float]] = {
     'average': (0, 1), 'design': (0, 1), 'no_torque': (0, 1), 'no_collisions': (0, 1),
     'period': (0, 3600), 'time_budget': (0, 86_400), 'margin': (0, 1),
@@ -35,12 +35,12 @@ RANGES: dict[str, tuple[float, float]] = {
     'overall_threshold': (0, 1), 'joint_threshold': (0, 1), 'lease': (0, 3600),
     'floor': (-MAX_DISTANCE, MAX_DISTANCE), 'boxes': (-MAX_DISTANCE, MAX_DISTANCE),
     'harmonics': (0, 100), 'starts': (0, 10_000), 'periods': (0, 10_000), 'seed': (0, 2 ** 62)}
-"""Smallest and largest value of every number in a request, in the units of its interface."""
+"""Smallest and largest value of each numeric field of a request, in the unit of the field."""
 
 
 def check_request(request: Any) -> None:
     """
-    Refuse a request with an invalid value.
+    Raise an error if a value of a request is invalid.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def check_request(request: Any) -> None:
     Raises
     ------
     ConfigurationError
-        Names the field, the value and the allowed range.
+        A value is invalid; the message states the field, the value and the allowed range.
 
     """
     for name in request.get_fields_and_field_types():
@@ -66,6 +66,7 @@ def check_request(request: Any) -> None:
 
 
 def _check_value(name: str, value: Any) -> None:
+    """Check a text or a number, which may be an item of a list."""
     if isinstance(value, str):
         if len(value) > MAX_CHARACTERS:
             raise ConfigurationError(f"{name} '{value[:40]}...' has {len(value)} characters, at "
@@ -82,15 +83,18 @@ def _check_value(name: str, value: Any) -> None:
 
 def reply_always(node: Any, callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """
-    Return a service callback that checks the request and responds even after errors.
+    Return a service callback that checks the request and responds even after an exception.
+
+    If the callback raises an exception, the field `success` of the response is False, and
+    `message` states the error.
 
     Parameters
     ----------
     node
-        Node with the log.
+        Node that logs unexpected exceptions.
     callback
-        Receives request and response and returns the response, or a coroutine of it; an error
-        becomes the `message` of a response without success.
+        Function or coroutine function that is called with request and response and returns the
+        response.
 
     """
     async def serve(request: Any, response: Any) -> Any:
@@ -100,7 +104,7 @@ def reply_always(node: Any, callback: Callable[[Any, Any], Any]) -> Callable[[An
             return await answer if inspect.isawaitable(answer) else answer
         except RobotIdentificationError as error:
             response.message = str(error)
-        except Exception as error:  # a service must respond, and the node must live on
+        except Exception as error:  # a service must respond, and the node keeps running
             node.get_logger().fatal(f'unexpected: {error!r}')
             response.message = f'unexpected: {error!r}'
         response.success = False

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Service calls from a thread beside the executor, repeated if a response is lost."""
+"""Service calls from a thread beside the executor, which are repeated if a response is lost."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ from collections.abc import Sequence
 import time
 from typing import Any
 
-RETRY = 1.0     # [s] until a call is repeated
+RETRY = 1.0     # [s] after which a call is repeated
 
 
 def call_with_retry(client: Any, requests: Sequence[Any], deadline: float) -> list[Any] | None:
     """
-    Return the responses of a service; None if they do not arrive in time.
+    Send requests to a service and return the responses; None if they do not arrive in time.
 
-    All requests are sent at once, and all again every second: the middleware may lose the first
-    response to a new client. Another thread must spin the node.
+    All requests are sent at once. They are sent again every second until all responses have
+    arrived, because the middleware may lose the first response to a new client. Another thread
+    must spin the node.
 
     Parameters
     ----------
     client
-        Client of the service; the service is waited for.
+        Client of the service, which may not be available yet.
     requests
         The requests.
     deadline
-        On the monotonic clock [s].
+        Latest time, on the monotonic clock [s].
 
     """
     calls: list[list[Any]] = []
@@ -53,7 +54,7 @@ def call_with_retry(client: Any, requests: Sequence[Any], deadline: float) -> li
 
 
 def wait_for_result(future: Any, deadline: float) -> Any:
-    """Return the result of a future; None if it is not done at `deadline`, monotonic [s]."""
+    """Return the result of a future; None if it is not done by `deadline` (monotonic) [s]."""
     while not future.done():
         if time.monotonic() > deadline:
             return None

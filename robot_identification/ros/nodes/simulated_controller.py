@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Topics, action and services of the simulated robot's joint_trajectory_controller."""
+"""ROS interface of the simulated joint_trajectory_controller: topics, action and services."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ from robot_identification.ros.nodes.parameters import declare
 from std_msgs.msg import Float64
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-PERIOD = 0.002  # [s] of the controller; between its cycles the drives extrapolate at its velocity
-RATE = 50.0     # [Hz] of the published state
-FEEDBACK = 10   # states per feedback of the action and per speed scaling
+PERIOD = 0.002  # [s] period of the controller; in between, the reference moves at its velocity
+RATE = 50.0     # [Hz] rate of the published state
+FEEDBACK = 10   # published states per feedback of the action and per message of speed scaling
 TOLERANCES = {
     'path_tolerance': ('path', 'path tolerance at which a motion is aborted [rad or m]; 0: never'),
     'goal_tolerance': ('goal', 'tolerance within which a goal is reached [rad or m]; 0: at once'),
@@ -46,7 +46,7 @@ TOLERANCES = {
 
 
 class _Goal:
-    """A goal of the action, and the future of its end."""
+    """A goal of the action, and a future that is done when the goal has ended."""
 
     def __init__(self, handle: Any, executor: Any) -> None:
         self.handle, self.done = handle, Future(executor=executor)
@@ -59,16 +59,17 @@ class _Goal:
 
 class SimulatedController:
     """
-    The ROS interface of `TrajectoryController`, in the thread of the physics.
+    ROS interface of a `TrajectoryController`, which is updated in the thread of the physics.
 
-    State, action and `~/speed_scaling_input` require control_msgs, and
-    `controller_manager/list_controllers` requires controller_manager_msgs. The topic
-    `speed_scaling_state_broadcaster/speed_scaling` [%], as of UR's driver, is always published.
+    The controller's state, its action and the topic `~/speed_scaling_input` are only available if
+    control_msgs is installed. The service `controller_manager/list_controllers` requires
+    controller_manager_msgs. The topic `speed_scaling_state_broadcaster/speed_scaling` [%], known
+    from UR's driver, is always published.
 
     Parameters
     ----------
     name
-        Name of its node.
+        Name of the node.
     arm
         The arm.
     q
@@ -101,9 +102,10 @@ class SimulatedController:
         self._offer()
 
     def _offer(self) -> None:
+        """Create the action, topics and services whose message packages are installed."""
         node = self.node
         self._kind = messages.message_type('control_msgs', 'action', 'FollowJointTrajectory')
-        self._state = self._manager = None
+        self._state = None
         if self._kind is not None:
             self._server = ActionServer(
                 node, self._kind, '~/follow_joint_trajectory', self._execute,
@@ -117,33 +119,35 @@ class SimulatedController:
                                      messages.LATCHED)
         listing = messages.message_type('controller_manager_msgs', 'srv', 'ListControllers')
         if listing is not None:
-            self._manager = node.create_service(
-                listing, 'controller_manager/list_controllers', self._list)
+            node.create_service(listing, 'controller_manager/list_controllers', self._list)
 
     @property
     def offers(self) -> str:
-        """The ways to command it."""
+        """Text that names the available transports, for the log."""
         return 'topic only: control_msgs is not installed' if self._kind is None else (
             'topic and action')
 
     @property
     def moving(self) -> bool:
-        """Whether a trajectory is followed or pending."""
+        """Whether a trajectory is being executed or waits to be executed."""
         controller = self.controller
         return controller.moving or controller.goal is not None or bool(self._incoming)
 
     def reference(self, t: float, q: Array, v: Array, stamp: int) -> tuple[Array, Array]:
         """
-        Execute a cycle and return the command, q and v, (n,) each; called by the physics.
+        Return the commanded position and velocity, (n,) each.
+
+        This method is called at each step of the physics; it updates the controller if its period
+        has passed.
 
         Parameters
         ----------
         t
             Time of the simulation [s].
         q, v
-            Measured, (n,).
+            Measured positions and velocities, (n,) each.
         stamp
-            The same time on the clock of the controller [ns].
+            Time on the clock of the controller that corresponds to t [ns].
 
         """
         controller = self.controller
@@ -179,6 +183,7 @@ class SimulatedController:
         return command[0], command[1]
 
     def _accept(self, message: Any, goal: trajectory_controller.ControllerGoal | None) -> bool:
+        """Pass a trajectory to the controller; return whether the controller accepts it."""
         try:
             if self._faults.reject:
                 raise SimulationError('fault.reject is set')
@@ -189,6 +194,7 @@ class SimulatedController:
         return True
 
     def _publish(self, stamp: int) -> None:
+        """Publish state and speed scaling of the controller, and feedback of the goals."""
         controller = self.controller
         self._count += 1
         if self._count % FEEDBACK == 0:

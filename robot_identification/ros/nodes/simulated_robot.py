@@ -11,13 +11,12 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The node `simulated_robot`: MuJoCo behind a joint_trajectory_controller."""
+"""The node `simulated_robot`: an arm in MuJoCo, moved by a joint_trajectory_controller."""
 
 from __future__ import annotations
 
 import threading
 import time
-from typing import Any
 
 import numpy as np
 import rclpy
@@ -34,16 +33,17 @@ from robot_identification.ros.nodes.process import main_of, NodeProcess
 from robot_identification.ros.nodes.simulated_controller import SimulatedController
 from robot_identification.simulation import Plant, PlantOptions
 from robot_identification.simulation.robot import SimulatedRobot
+from robot_identification.simulation.sensors import Reading
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
 CLOCK_STEP = 0.005  # [s] between messages on /clock
-YIELD = 2e-4        # [s] left to the executor if the physics are slower than real time
-LATE = 0.5          # [s] behind real time that is warned of; an arm at rest skips the delay
+YIELD = 2e-4        # [s] pause for the executor if the physics are slower than real time
+LATE = 0.5          # [s] larger delays behind real time cause a warning; a resting arm skips them
 
 
 class SimulatedRobotNode(NodeProcess):
-    """A simulated arm, its joint_state_broadcaster and its joint_trajectory_controller."""
+    """Node that simulates an arm with joint_state_broadcaster and joint_trajectory_controller."""
 
     def __init__(self) -> None:
         node = Node('simulated_robot')
@@ -59,7 +59,7 @@ class SimulatedRobotNode(NodeProcess):
         self.publishes_clock = declare(node, 'publish_clock', False,
                                        'publish /clock, for nodes with use_sim_time')
         if node.get_parameter('use_sim_time').value:
-            self.publishes_clock = True  # the clock of this robot is the only one
+            self.publishes_clock = True  # no other process publishes /clock
         if self.speed != 1 and not self.publishes_clock:
             raise errors.ConfigurationError(
                 "a parameter 'speed' other than 1 requires `publish_clock`, and `use_sim_time` of "
@@ -76,7 +76,7 @@ class SimulatedRobotNode(NodeProcess):
         self._states = node.create_publisher(JointState, 'joint_states', qos)
         self._clock = node.create_publisher(Clock, '/clock', 10) if self.publishes_clock else None
         self._layout: JointStateLayout | None = None
-        self._start = SECOND    # [ns] of the simulation's time zero
+        self._start = SECOND    # [ns] stamp at time zero of the simulation
         self._next_clock = 0.0
         self._ending_thread = threading.Event()
         self._thread = threading.Thread(target=self._loop, name='physics', daemon=True)
@@ -87,19 +87,20 @@ class SimulatedRobotNode(NodeProcess):
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """The robot and its controller."""
+        """The nodes of the robot and of its controller."""
         return self.node, self.controller.node
 
     def stop(self) -> None:
-        """End the physics."""
+        """Request the end of the physics thread."""
         self._ending_thread.set()
 
     @property
     def stopped(self) -> bool:
-        """Whether the physics have ended."""
+        """Whether the physics thread has ended."""
         return not self._thread.is_alive()
 
     def _home(self) -> np.ndarray | None:
+        """Return the parameter `initial_position`; None if it is not set."""
         q = declare(self.node, 'initial_position', [float('nan')],
                     'initial joint positions [rad or m]; default: the middle of the limits')
         if np.isnan(q).any():
@@ -111,6 +112,7 @@ class SimulatedRobotNode(NodeProcess):
         return np.array(q)
 
     def _loop(self) -> None:
+        """Advance the physics in real time, or at `speed` times real time, until the node ends."""
         period = 1 / self.robot.plant.options.rate
         begin, warned = time.monotonic() - self.robot.plant.t / self.speed, False
         if not self.publishes_clock:
@@ -130,13 +132,13 @@ class SimulatedRobotNode(NodeProcess):
                 time.sleep(-behind)
                 continue
             if self.publishes_clock:
-                begin += behind  # all nodes follow this clock
+                begin += behind  # the other nodes follow this clock, so no time must be caught up
             elif behind > LATE:
                 if not warned:
                     self.node.get_logger().warning(f'the simulation is {behind:.2f} s behind real '
                                                    'time; lower `rate` or `speed`')
                 warned = True
-                if not self.controller.moving:  # a moving robot must catch up
+                if not self.controller.moving:  # a moving robot catches up with real time instead
                     begin += behind
                     self._start += round(behind * SECOND)
             time.sleep(YIELD)
@@ -148,7 +150,8 @@ class SimulatedRobotNode(NodeProcess):
     def _stamp(self, t: float) -> int:
         return self._start + round((t + self.faults.clock) * SECOND)
 
-    def _publish(self, reading: Any) -> None:
+    def _publish(self, reading: Reading) -> None:
+        """Publish /clock, and a joint state with the injected faults."""
         if self._clock is not None and reading.t >= self._next_clock:
             self._next_clock = reading.t + CLOCK_STEP
             self._clock.publish(Clock(clock=time_message(

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Entry points of the nodes: a signal ends them cleanly also while they are being imported."""
+"""Entry points of the nodes, which handle signals even while modules are being imported."""
 
 from __future__ import annotations
 
@@ -25,15 +25,16 @@ from typing import Any, NoReturn
 
 def start(name: str) -> NoReturn:
     """
-    Import a node and run it.
+    Import a node, run it and end the process.
+
+    The exit code is that of `process.run`, or 0 if a signal arrives before the node runs. The
+    process exits without the clean-up of the Python interpreter, because the clean-up could crash
+    while threads of libraries are still running.
 
     Parameters
     ----------
     name
-        Name of its module.
-
-    The process ends here, with the exit code of `process.run`, or 0 where it is told to end before
-    it runs: all is closed then, and threads of libraries must not be taken down in their work.
+        Name of the node's module.
 
     """
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -45,7 +46,7 @@ def start(name: str) -> NoReturn:
 
 
 def _end(*_: Any) -> None:
-    # nothing is open yet, and an exception may be lost in the modules that are being imported
+    # exit at once: there is nothing to close, and imported modules may suppress an exception
     os._exit(0)
 
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The node `validation`: validates a model on recordings, and live on joint states."""
+"""The node `validation`, which validates a model on recordings and on live joint states."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from rclpy.node import Node
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
 from robot_identification.identification import validate
-from robot_identification.online import LiveValidation
 from robot_identification.recording import load_recording
+from robot_identification.ros.live_validation import LiveValidation
 from robot_identification.ros.nodes import parameters
 from robot_identification.ros.nodes.live_states import LiveStates
 from robot_identification.ros.nodes.long_work import LongWork
@@ -38,19 +38,19 @@ OUTPUTS = ('predicted', 'residual', 'running_error')
 
 
 class ValidationNode(NodeProcess):
-    """Validates on request, and live once a model is loaded."""
+    """Node that validates a model on a recording by request, and always on live joint states."""
 
     def __init__(self) -> None:
         node = Node('validation')
         super().__init__(node)
         declare = parameters.declare
         self.data = parameters.declare_data_directory(node, 'models and recordings')
-        name = declare(node, 'model', '', 'model file in the data directory; empty: none')
+        name = declare(node, 'model', '', 'model file in the data directory; empty: no model')
         self.topic = parameters.declare_joint_states(node)
         self.window = declare(node, 'live.window', 0.1,
-                              'window in which joint states are smoothed [s]',
+                              'length of the window that smooths joint states [s]',
                               lower=0.01, upper=2.0)
-        self.memory = declare(node, 'live.memory', 5.0, 'time over which errors are averaged [s]',
+        self.memory = declare(node, 'live.memory', 5.0, 'time constant of the averaged errors [s]',
                               lower=0.1, upper=600.0)
         rate = declare(node, 'live.rate', 50.0, 'rate of the live residuals [Hz]', lower=1.0,
                        upper=200.0)
@@ -68,13 +68,13 @@ class ValidationNode(NodeProcess):
         self._failed = False
 
     def stop(self) -> None:
-        """Cancel the present work and end."""
+        """Cancel the current job and end the node."""
         super().stop()
         self._work.cancel()
 
     @property
     def stopped(self) -> bool:
-        """Whether all work has ended."""
+        """Whether the node is ending and no job is running."""
         return self._ending and not self._work.busy
 
     async def _validate(self, request: Any, response: Any) -> Any:
@@ -98,6 +98,7 @@ class ValidationNode(NodeProcess):
         return response
 
     def _requested_model(self, name: str) -> IdentifiedModel:
+        """Load the model that a request names; if it names none, return the last one."""
         if name:
             model = self._load(name)
             self.model, self._live = model, None
@@ -109,6 +110,7 @@ class ValidationNode(NodeProcess):
         return parameters.load_prefixed_model(self.data.existing(name, 'model'), self._prefix)
 
     def _predict(self) -> None:
+        """Predict the torques of new joint states and publish the residuals."""
         if self.model is None:
             return
         arm = self.model.arm

@@ -11,9 +11,32 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Checks of recordings and models for faults that leave the numbers looking plausible."""
+"""The family of checks of recordings and models; a check is one module."""
 
-from robot_identification.validation.checks.check import Check, CheckInput, Role
-from robot_identification.validation.checks.run_checks import CHECKS, get_check, run_checks
+from robot_identification.registry import Registry
+from robot_identification.validation.checks import (
+    delay,
+    dissipation,
+    encoder_offset,
+    exchanged_joints,
+    frozen_position,
+    gravity_scale,
+    joint_gain,
+    link_bodies,
+    origin,
+    payload,
+    residual_trace,
+    saturation,
+    stuck_effort,
+    time_scale,
+    velocity,
+)
+from robot_identification.validation.checks.check import Check, CheckInput, Measurement, Role
 
-__all__ = ['CHECKS', 'Check', 'CheckInput', 'Role', 'get_check', 'run_checks']
+CHECKS: Registry[Check] = Registry('check', {module.CHECK.name: module.CHECK for module in (
+    gravity_scale, joint_gain, time_scale, velocity, delay, saturation, stuck_effort,
+    frozen_position, encoder_offset, exchanged_joints, dissipation, payload, residual_trace,
+    link_bodies, origin)})
+"""Checks by name, in the order of the report."""
+
+__all__ = ['CHECKS', 'Check', 'CheckInput', 'Measurement', 'Role']

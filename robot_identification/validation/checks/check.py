@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A check: its question, its function, and where its threshold comes from."""
+"""Checks: a question, a threshold, and the function that computes the figure."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from typing import TypeVar
 
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
@@ -26,15 +27,14 @@ from robot_identification.dynamics import BaseParameters, IdentifiedModel
 from robot_identification.recording import Recording
 from robot_identification.signals import Samples
 from robot_identification.signals.effort_check import EffortCheck
-from robot_identification.validation.checks.residual_regression import (
-    build_residual_regression,
-    ResidualRegression,
-)
-from robot_identification.validation.finding import Finding
+from robot_identification.validation.checks import residual_regression
+from robot_identification.validation.verdict import Finding
+
+T = TypeVar('T')
 
 
 class Role(Enum):
-    """The role of what is checked."""
+    """Role of the checked recording or model."""
 
     FITTED = 'fitted'
     HELD_OUT = 'held out'
@@ -42,6 +42,17 @@ class Role(Enum):
 
 
 RECORDINGS = frozenset({Role.FITTED, Role.HELD_OUT})
+
+
+class NotApplicableError(Exception):
+    """The input lacks data that a check needs; the check then has no finding."""
+
+
+def require(value: T | None) -> T:
+    """Return the value; raise `NotApplicableError` if it is None."""
+    if value is None:
+        raise NotApplicableError
+    return value
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +67,14 @@ class CheckInput:
     model
         The identified model.
     recording
-        As recorded; None for a model alone.
+        The raw recording; None for a model alone.
     samples
-        The processed recording, delays of the model compensated.
+        The processed recording with the model's delays compensated.
     base, beta
         Base parameters, and the values (r,) from which residuals are computed.
     effort
-        Comparison of the effort with gravity, if it was computed already.
+        Comparison of the effort with the gravity torque of the URDF; computed by the check when
+        None.
 
     """
 
@@ -80,37 +92,72 @@ class CheckInput:
         return self.model.arm
 
     @property
-    def recorded_effort(self) -> Array | None:
-        """Recorded torques or, without these, currents, (N, n); None if there are neither."""
-        if self.recording is None:
-            return None
-        return self.recording.current if self.recording.tau is None else self.recording.tau
+    def recorded_effort(self) -> Array:
+        """Recorded torques or, without these, currents, (N, n)."""
+        recording = require(self.recording)
+        return require(recording.current if recording.tau is None else recording.tau)
 
     @cached_property
-    def regression(self) -> ResidualRegression | None:
-        """Rows for added-variable tests; None if the recording is too short."""
-        if self.samples is None or self.base is None or self.beta is None:
-            return None
-        return build_residual_regression(self.base, self.samples, self.beta, self.model)
+    def regression(self) -> residual_regression.ResidualRegression:
+        """Rows for added-variable tests; not available for short recordings and skipped pieces."""
+        samples = require(self.samples)
+        if not samples.diagnosed:
+            raise NotApplicableError
+        return require(residual_regression.build_residual_regression(
+            require(self.base), samples, require(self.beta), self.model))
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """
+    Figure that a check computed, with its threshold and explanation.
+
+    Parameters
+    ----------
+    figure, threshold, unit
+        The figure, and the threshold that it is compared with.
+    text
+        The result as a sentence.
+    advice
+        Probable causes and what to do. It is appended to the sentence if there is an alarm, so it
+        begins with punctuation such as '; '.
+    joint
+        The joint concerned; empty for the arm.
+    alarm
+        Whether to raise an alarm; None to raise it when the figure exceeds the threshold. A check
+        with a lower limit passes `figure < threshold`.
+
+    """
+
+    figure: float
+    threshold: float
+    unit: str
+    text: str
+    advice: str = ''
+    joint: str = ''
+    alarm: bool | None = None
 
 
 @dataclass(frozen=True)
 class Check:
     """
-    A member of the family `CHECKS`.
+    A check of recordings or models, a member of `CHECKS`.
+
+    A new check is one module with a constant `CHECK`, and one entry in `CHECKS`; results, terminal
+    and report show it without further code.
 
     Parameters
     ----------
     name
-        Key in `CHECKS`.
+        Key in `CHECKS`, and the name in the report.
     question
         The question that the check answers.
     threshold_source
         The threshold, and the data from which it was chosen.
     roles
-        Roles of the inputs that it applies to.
-    run
-        Returns the finding, or None if the input lacks what the check needs.
+        Roles of the inputs that it applies to: `RECORDINGS`, or `Role.MODEL` for a model alone.
+    measure
+        Computes the figure for an input; returns None if the input does not determine it.
 
     """
 
@@ -118,4 +165,14 @@ class Check:
     question: str
     threshold_source: str
     roles: frozenset[Role]
-    run: Callable[[CheckInput], Finding | None]
+    measure: Callable[[CheckInput], Measurement | None]
+
+    def run(self, data: CheckInput) -> Finding | None:
+        """Return the finding in an input; None if the check does not apply."""
+        try:
+            result = require(self.measure(data))
+        except NotApplicableError:
+            return None
+        alarm = bool(result.figure > result.threshold if result.alarm is None else result.alarm)
+        return Finding(self.name, data.name, float(result.figure), float(result.threshold),
+                       result.unit, alarm, result.text + result.advice * alarm, result.joint)

@@ -16,32 +16,31 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.validation.checks.check import Check, CheckInput, RECORDINGS
+from robot_identification.validation.checks.check import Check, CheckInput, Measurement, RECORDINGS
 from robot_identification.validation.checks.residual_regression import ResidualRegression
-from robot_identification.validation.finding import Finding
 from scipy.ndimage import minimum_filter1d
 
-_NAME = 'delay'
 _TOLERANCE = 0.02
-"""[s] Delay without alarm: torques of the UR10e's wrist lag by 21 ms, half of it a filter of the
-driver; those of clean simulated plants by up to 8 ms: unmodelled friction resembles a lag."""
+"""[s] Largest delay without alarm. Torques of the UR10e's wrist lag by 21 ms, half of it due to a
+filter of the driver. On simulated arms without delay, unmodelled friction resembles a lag of up to
+8 ms."""
 _DEVIATIONS = 3.0
 _EXPLAINED = 0.25
-"""Fraction of the joint's squared residuals that the delay must explain; 50 ms explain most."""
+"""Fraction of the joint's squared residuals that the delay must explain for an alarm; a delay of
+50 ms explains most of them."""
 _LOADED = 0.05
 """Joints with less than this fraction of the largest torque are skipped."""
 _MOVING, _MARGIN = 0.05, 0.05
-"""A joint moves above this fraction of its largest speed, over this many seconds before and after.
-Static friction builds up before the motion begins, which resembles a torque that leads: on an
-Elfin5 in point-to-point motion by 36 ms, with 48 % of all residuals explained and 18 % of those in
-motion. So a torque that leads must explain the residuals in motion as well."""
+"""A sample is in motion if the joint is faster than this fraction of its largest speed during this
+time [s] before and after it. Static friction builds up before a motion begins, which resembles a
+torque that leads the motion. On an Elfin5 in point-to-point motion, a lead of 36 ms explained 48 %
+of all squared residuals, but only 18 % of those in motion. A lead therefore raises an alarm only
+if it also explains the residuals in motion."""
 
 
-def check_delay(data: CheckInput) -> Finding | None:
+def measure_delay(data: CheckInput) -> Measurement | None:
     """Estimate one delay per joint from the time derivative of the model's torque."""
     regression = data.regression
-    if regression is None:
-        return None
     delays = [(delay, j) for j in regression.loaded_joints(_LOADED)
               if (delay := regression.add_column(-regression.slope, j)) and delay.std > 0]
     if not delays:
@@ -50,27 +49,26 @@ def check_delay(data: CheckInput) -> Finding | None:
     alarm = (delay.exceeds(_TOLERANCE, _DEVIATIONS) and delay.explained > _EXPLAINED
              and (delay.value > 0 or _explained_in_motion(regression, j) > _EXPLAINED))
     joint, direction = regression.joint_names[j], 'lags' if delay.value > 0 else 'leads'
-    text = (f'the torque of {joint} {direction} its motion by {1e3 * abs(delay.value):.0f} \u00b1 '
-            f'{1e3 * delay.std:.0f} ms')
-    if alarm:
-        text += ('; take the stamps of torques and positions from one clock and both values from '
-                 'the same sample, or, if a filter of the driver is the cause, estimate delays '
-                 '(--delay)')
-    return Finding(_NAME, data.name, abs(delay.value), _TOLERANCE, 's', alarm, text, joint)
+    return Measurement(
+        abs(delay.value), _TOLERANCE, 's',
+        f'the torque of {joint} {direction} its motion by {1e3 * abs(delay.value):.0f} \u00b1 '
+        f'{1e3 * delay.std:.0f} ms',
+        '; stamp torques and positions with one clock and sample both at the same time, or, if a '
+        'filter of the driver is the cause, estimate delays (--delay)',
+        joint, alarm)
 
 
 def _explained_in_motion(regression: ResidualRegression, j: int) -> float:
     """Return the fraction of a joint's squared residuals in motion that a delay explains."""
     samples = regression.samples
     fast = np.abs(samples.v[:, j]) > _MOVING * np.max(np.abs(samples.v[:, j]), initial=0.0)
-    width = 2 * round(_MARGIN * samples.rate) + 1
-    moving = minimum_filter1d(fast.astype(float), width)
-    chosen = regression.decimate(moving[:, None])[:, 0] > 0.99
-    return regression.explained_fraction(-regression.slope, j, chosen)
+    moving = minimum_filter1d(fast.astype(float), 2 * round(_MARGIN * samples.rate) + 1)
+    in_motion = regression.decimate(moving[:, None])[:, 0] > 0.99
+    return regression.explained_fraction(-regression.slope, j, in_motion)
 
 
 CHECK = Check(
-    _NAME, 'Do torques and positions of each joint belong to the same instants?',
+    'delay', 'Do torques and positions of each joint belong to the same instants?',
     f'beyond {1e3 * _TOLERANCE:.0f} ms plus {_DEVIATIONS:g} standard deviations, if the delay '
     f'explains {_EXPLAINED:.0%} of the residuals (for torques that lead, also of those in '
-    'motion); all real and simulated arms tested stay below', RECORDINGS, check_delay)
+    'motion); all real and simulated arms tested stay below', RECORDINGS, measure_delay)

@@ -16,43 +16,40 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.validation.checks.check import Check, CheckInput, RECORDINGS
-from robot_identification.validation.finding import Finding
+from robot_identification.validation.checks.check import Check, CheckInput, Measurement, RECORDINGS
 
-_NAME = 'dissipation'
 _TOLERANCE = 0.02
-"""Negative friction power without alarm, as a fraction of torque times velocity."""
+"""Largest negative friction power without alarm, over RMS torque times standard deviation of the
+velocity."""
 
 
-def check_dissipation(data: CheckInput) -> Finding | None:
-    """Compute the power that friction dissipates in the unconstrained fit, per joint."""
+def measure_dissipation(data: CheckInput) -> Measurement | None:
+    """Find the joint whose friction, fitted without constraints, dissipates the least power."""
     regression = data.regression
-    if regression is None or data.base is None:
-        return None
-    structure, q, v = data.base.structure, regression.samples.q, regression.samples.v
-    parameters = data.base.lift(regression.free)[structure.friction_slice].reshape(
+    base, q, v = regression.base, regression.samples.q, regression.samples.v
+    structure, n = base.structure, len(regression.joint_names)
+    free = regression.beta + regression.inverse @ regression.products(regression.residual)
+    parameters = base.lift(free)[structure.friction_slice].reshape(
         len(structure.arm.transmission), -1)
     columns = structure.friction_columns(q, v, regression.load, structure.states(q))
     friction = np.einsum('tmk,mk->tm', columns, parameters)
     speed = v @ structure.arm.transmission.T
-    n = len(regression.joint_names)
     power = np.mean((friction - friction.mean(axis=0)) * (speed - speed.mean(axis=0)), axis=0)[:n]
     size = regression.level * np.std(speed, axis=0)[:n]
-    moving = size > 0
-    if not np.any(moving):
+    if not np.any(size > 0):
         return None
-    fraction = np.full(n, np.inf)
-    fraction[moving] = power[moving] / size[moving]
+    fraction = np.divide(power, size, out=np.full(n, np.inf), where=size > 0)
     j = int(np.argmin(fraction))
-    joint, alarm = regression.joint_names[j], bool(fraction[j] < -_TOLERANCE)
-    text = f'friction power of {joint} is {fraction[j]:.1%} of its torque times velocity'
-    if alarm:
-        text += (', so friction would drive the joint: the sign of its effort or position is '
-                 'wrong, or joints are swapped; correct the recording or the robot YAML')
-    return Finding(_NAME, data.name, float(fraction[j]), -_TOLERANCE, '-', alarm, text, joint)
+    joint = regression.joint_names[j]
+    return Measurement(
+        fraction[j], -_TOLERANCE, '-',
+        f'friction power of {joint} is {fraction[j]:.1%} of its torque times velocity',
+        ', so friction would drive the joint: the sign of its effort or position is wrong, or '
+        'joints are swapped; correct the recording or the robot YAML',
+        joint, fraction[j] < -_TOLERANCE)
 
 
 CHECK = Check(
-    _NAME, 'Does friction dissipate energy in every joint?',
+    'dissipation', 'Does friction dissipate energy in every joint?',
     f'below -{_TOLERANCE:.0%} of torque times velocity; friction of real and simulated arms takes '
-    '1 to 90 %', RECORDINGS, check_dissipation)
+    '1 to 90 %', RECORDINGS, measure_dissipation)

@@ -17,39 +17,34 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.signals.effort_check import check_effort, EffortCheck
-from robot_identification.validation.checks.check import Check, CheckInput, RECORDINGS
+from robot_identification.validation.checks import check
 from robot_identification.validation.checks.residual_regression import VAGUE
-from robot_identification.validation.finding import Finding
 
-_NAME = 'gravity scale'
 _LARGEST = 1.5
-"""Factor without alarm: the URDFs of the real arms tested (UR10e, TX40, LWR4+) are right within
-1.25 over all joints; plants whose link masses are up to 20 % off within 1.2."""
+"""Largest factor without alarm. Over all joints, the URDFs of the real arms tested (UR10e, TX40,
+LWR4+) are right within a factor of 1.25, those of simulated arms with errors of up to 20 % in the
+link masses within 1.2."""
 _DEVIATIONS = 2.0
 _COMPENSATED = 0.2
 """Scale below which the driver has probably removed gravity from the effort."""
 
 
-def check_gravity_scale(data: CheckInput) -> Finding | None:
+def measure_gravity_scale(data: check.CheckInput) -> check.Measurement | None:
     """Compare measured and expected gravity torque over all joints."""
-    if data.samples is None:
-        return None
-    effort = data.effort or check_effort(data.arm, [data.samples])
+    effort = data.effort or check_effort(data.arm, [check.require(data.samples)])
     scale, std = effort.scale, effort.deviation
     if not np.isfinite(scale):
         return None
     outside = scale <= 0 or max(scale, 1 / scale) > _LARGEST
     certain = (std < VAGUE * max(1.0, abs(scale))
                and abs(scale - 1) > abs(_LARGEST - 1) / 2 + _DEVIATIONS * std)
-    alarm = bool(outside and certain)
-    text = (f'the effort carries {scale:.2f} \u00b1 {std:.2f} times the gravity torque of the '
-            f"URDF's masses")
-    if alarm:
-        text += _advice(effort)
-    return Finding(_NAME, data.name, float(scale), _LARGEST, '-', alarm, text)
+    return check.Measurement(
+        scale, _LARGEST, '-', f'the effort carries {scale:.2f} \u00b1 {std:.2f} times the gravity '
+        "torque of the URDF's masses", _advice(effort), alarm=outside and certain)
 
 
 def _advice(effort: EffortCheck) -> str:
+    """Return the probable causes and what to do."""
     if effort.scale < _COMPENSATED:
         return ('; either the driver has removed gravity (effort.gravity_compensated: true in the '
                 'robot YAML), or gain, unit or effort.side are wrong')
@@ -62,8 +57,9 @@ def _advice(effort: EffortCheck) -> str:
                         'masses of the URDF against the data sheet'))
 
 
-CHECK = Check(
-    _NAME, "Does the effort carry the gravity torque of the URDF's masses?",
-    f'beyond a factor of {_LARGEST:g} and twice its standard deviation, where that is below '
-    f'{VAGUE:.0%}; for the real arms tested, the URDF is within a factor of 1.25',
-    RECORDINGS, check_gravity_scale)
+CHECK = check.Check(
+    'gravity scale', "Does the effort carry the gravity torque of the URDF's masses?",
+    f'a factor above {_LARGEST:g} or below its reciprocal that differs from 1 by more than '
+    f'{(_LARGEST - 1) / 2:g} plus {_DEVIATIONS:g} standard deviations, if its standard deviation '
+    f'is below {VAGUE:.0%}; for the real arms tested, the URDF is within a factor of 1.25',
+    check.RECORDINGS, measure_gravity_scale)

@@ -11,34 +11,27 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Provenance of the model file: its digest, and the motion that it was fitted to."""
+"""Provenance of a model file: its digest and its training motion."""
 
 from __future__ import annotations
 
-from robot_identification.validation.checks.check import Check, CheckInput, Role
-from robot_identification.validation.finding import Finding
-
-_NAME = 'origin of the model'
+from robot_identification.validation.checks.check import Check, CheckInput, Measurement, Role
 
 
-def check_origin(data: CheckInput) -> Finding | None:
+def measure_origin(data: CheckInput) -> Measurement:
     """Check that the model names its training motion and has a digest."""
-    model = data.model
-    if not model.information.get('training_motion'):
-        return Finding(
-            _NAME, data.name, 0.0, 1.0, '-', True,
-            'the model file lacks its training motion, so it is unknown whether this recording is '
-            'held out; identify again, or use a complete model file')
-    if model.source and not model.digest_verified:
-        return Finding(
-            _NAME, data.name, 0.0, 1.0, '-', False,
-            'the model file has no digest (older versions wrote none), so changes by hand are not '
-            'noticed; identify again to have one')
-    return Finding(_NAME, data.name, 1.0, 1.0, '-', False,
-                   'the model file names its training motion')
+    if not data.model.information.get('training_motion'):
+        return Measurement(
+            0.0, 1.0, '-', 'the model file lacks its training motion, so it is unknown whether '
+            'this recording is held out; identify again, or use a complete model file', alarm=True)
+    if data.model.source and not data.model.digest_verified:
+        return Measurement(
+            0.0, 1.0, '-', 'the model file has no digest (older versions wrote none), so manual '
+            'changes are not detected; identify again to add one')
+    return Measurement(1.0, 1.0, '-', 'the model file names its training motion')
 
 
 CHECK = Check(
-    _NAME, 'Is the model file unchanged, and is its training motion known?',
+    'origin of the model', 'Is the model file unchanged, and is its training motion known?',
     'the training motion must be present; a file whose digest does not match is not loaded',
-    frozenset({Role.MODEL}), check_origin)
+    frozenset({Role.MODEL}), measure_origin)

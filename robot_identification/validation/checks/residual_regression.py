@@ -24,21 +24,20 @@ from numpy.typing import NDArray
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters, IdentifiedModel, inverse_dynamics
 from robot_identification.estimation.resampling import repetition_period
-from robot_identification.regression.packing import joint_columns
 from robot_identification.regression.reduce import packed_rows
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import decimate_to_bandwidth, FINE_ROWS_PER_PERIOD, select
 from scipy.linalg import lapack
 
 _MAX_SAMPLES = 40_000
-"""Largest number of samples used, in `_STRETCHES` stretches at start and end of the recording: it
-bounds the time to a few tenths of a second."""
+"""Largest number of samples used, in `_STRETCHES` stretches at start and end of the recording. It
+limits the run time to a few tenths of a second."""
 _STRETCHES = 2
 _BLOCK = 0.5
-"""[s] Residuals within a block may be correlated, those of two blocks count as independent; the
-residuals of real recordings are correlated over 0.2 to 0.4 s."""
+"""[s] Length of a block. Residuals of different blocks count as independent; in real recordings,
+residuals are correlated over 0.2 to 0.4 s."""
 _SLOPE_STEP = 0.025
-"""[s] Step of the time derivative of torques: relevant delays are as long."""
+"""[s] Step of the time derivative of torques, of the size of relevant delays."""
 _MIN_BLOCKS, _MAX_BLOCKS = 10, 100
 """Range of the number of jackknife blocks; longer recordings have longer blocks."""
 VAGUE = 0.15
@@ -72,7 +71,7 @@ class AddedColumn:
     explained: float
 
     def exceeds(self, tolerance: float, deviations: float = 3.0) -> bool:
-        """Return whether the size exceeds a tolerance by so many standard deviations."""
+        """Return whether |value| exceeds a tolerance by a number of standard deviations."""
         return bool(abs(self.value) > tolerance + deviations * self.std)
 
 
@@ -85,69 +84,62 @@ class ResidualRegression:
     ----------
     joint_names
         The n joints.
-    columns
-        For each joint the indices of the base parameters that act on it.
-    packed
-        For each joint its columns and torque, (rows, c_j + 1).
-    residual
-        Weighted torque minus prediction, (rows, n).
-    weights
-        Reciprocal standard deviations of the joints' residuals, (n,).
-    block
-        Index of the block of each row, (rows,); equal phases of all periods are one block.
-    predicted, slope, gravity
-        Torque of the model, its time derivative, and its gravity part, (rows, n).
-    level
-        Root mean square of each joint's measured torque, (n,) [N m or N].
-    decimate
-        Decimates functions of the samples, (N, ...) to (rows, ...).
+    base
+        Base parameters of the model structure.
     samples
         The samples from which the rows were computed.
     beta
         Base parameters of prediction and residual, (r,).
     load
         Torques that the joints transmit, (N, n) [N m or N], for load-dependent friction.
+    columns
+        For each joint the indices of the base parameters that act on it.
+    packed
+        For each joint its columns and torque, (rows, c_j + 1).
+    measured, predicted
+        Measured torque and that of the model, (rows, n) [N m or N].
+    residual
+        Weighted torque minus prediction, (rows, n).
+    weights
+        Reciprocal standard deviations of the joints' residuals, (n,).
+    level
+        Root mean square of each joint's measured torque, (n,) [N m or N].
+    block
+        Index of the block of each row, (rows,). If the motion repeats, rows of equal phase belong
+        to one block.
+    slope, gravity
+        Time derivative of the model's torque, and the gravity torque, (rows, n).
+    decimate
+        Function that decimates values at the samples, (N, ...), to the rows, (rows, ...).
 
     """
 
     joint_names: tuple[str, ...]
-    columns: tuple[IndexArray, ...]
-    packed: tuple[Array, ...]
-    residual: Array
-    weights: Array
-    block: IndexArray
-    predicted: Array
-    slope: Array
-    gravity: Array
-    level: Array
-    decimate: Callable[[Array], Array]
+    base: BaseParameters
     samples: Samples
     beta: Array
     load: Array | None
+    columns: tuple[IndexArray, ...]
+    packed: tuple[Array, ...]
+    measured: Array
+    predicted: Array
+    residual: Array
+    weights: Array
+    level: Array
+    block: IndexArray
+    slope: Array
+    gravity: Array
+    decimate: Callable[[Array], Array]
 
     @cached_property
     def rows(self) -> tuple[Array, ...]:
         """For each joint its weighted columns, (rows, c_j)."""
-        return _weighted(self.weights, self.packed)
+        return tuple(weight * rows[:, :-1] for weight, rows in zip(self.weights, self.packed))
 
     @cached_property
     def inverse(self) -> Array:
         """Pseudo-inverse of the Gram matrix of the weighted columns, (r, r)."""
-        return _inverse(self._gram)
-
-    @cached_property
-    def _gram(self) -> Array:
-        return _gram(self.columns, self.rows, len(self.beta))
-
-    @cached_property
-    def free(self) -> Array:
-        """Base parameters fitted to these rows alone, (r,)."""
-        return np.asarray(self.beta + self.inverse @ self.products(self.residual))
-
-    @property
-    def measured(self) -> Array:
-        """Torques, (rows, n) [N m or N]."""
-        return np.column_stack([part[:, -1] for part in self.packed])
+        return _inverse(self._block_grams.sum(axis=0))
 
     def loaded_joints(self, fraction: float) -> list[int]:
         """Return the joints whose torque is at least a fraction of that of the most loaded one."""
@@ -155,13 +147,13 @@ class ResidualRegression:
 
     def add_column(self, column: Array, joint: int | None = None) -> AddedColumn | None:
         """
-        Return the coefficient of an added column, all base parameters being fitted again.
+        Return the coefficient of an added column that is fitted with all base parameters.
 
-        By the Frisch-Waugh-Lovell theorem it is the regression coefficient of the residual on the
-        residual of the column. Its variance comes from a jackknife over blocks of time, with all
-        joints and all parameters fitted again: residuals of an incomplete model are neither white
-        nor independent between joints, and with as many parameters as blocks the sandwich
-        estimator is too small, by factors of 1.3 to 2.4 on ten seconds.
+        By the Frisch-Waugh-Lovell theorem, the coefficient is that of a regression of the residual
+        on the residual of the column. Its variance comes from a jackknife over blocks of time,
+        which fits all parameters of all joints again, because residuals of an incomplete model are
+        neither white nor independent between joints. The sandwich estimator is too small if there
+        are as many parameters as blocks: by factors of 1.3 to 2.4 on ten seconds.
 
         Parameters
         ----------
@@ -173,7 +165,7 @@ class ResidualRegression:
         Returns
         -------
         AddedColumn or None
-            None if the other columns explain this one almost entirely.
+            None if the column is almost a combination of the other columns.
 
         References
         ----------
@@ -181,24 +173,21 @@ class ResidualRegression:
         clustered regression models", The Stata Journal 23(4), 2023.
 
         """
-        scaled = column * self.weights
-        if joint is not None:
-            scaled = np.where(np.arange(scaled.shape[1]) == joint, scaled, 0.0)
+        scaled, left = self._column_residual(column, joint)
         size = float(np.sum(scaled ** 2))
-        left = self._project_out(self._project_out(scaled))      # twice is enough
         energy = float(np.sum(left ** 2))
         if not energy > 1e-8 * size:
             return None
         value = float(np.sum(left * self.residual) / energy)
         std = self._jackknife_std(left, energy)
-        chosen = slice(None) if joint is None else [joint]
-        before = self._fitted[:, chosen]
-        explained = 1 - np.sum((before - value * left[:, chosen]) ** 2) / np.sum(before ** 2)
+        joints = slice(None) if joint is None else [joint]
+        before = self._fitted[:, joints]
+        explained = 1 - np.sum((before - value * left[:, joints]) ** 2) / np.sum(before ** 2)
         return AddedColumn(value, std, float(explained))
 
-    def explained_fraction(self, column: Array, joint: int, chosen: NDArray[np.bool_]) -> float:
+    def explained_fraction(self, column: Array, joint: int, selected: NDArray[np.bool_]) -> float:
         """
-        Return the fraction of a joint's squared residuals in some rows that a column explains.
+        Return the fraction of a joint's squared residuals that a column explains in some rows.
 
         Parameters
         ----------
@@ -206,19 +195,18 @@ class ResidualRegression:
             As for `add_column`.
         joint
             Index of the joint.
-        chosen
-            The rows, (rows,) bool.
+        selected
+            Mask of these rows, (rows,) bool.
 
         """
-        scaled = np.where(np.arange(column.shape[1]) == joint, column * self.weights, 0.0)
-        left = self._project_out(self._project_out(scaled))[chosen, joint]
-        before = self._fitted[chosen, joint]
+        left = self._column_residual(column, joint)[1][selected, joint]
+        before = self._fitted[selected, joint]
         energy = float(np.sum(left ** 2) * np.sum(before ** 2))
         return float(np.sum(left * before) ** 2 / energy) if energy > 0 else 0.0
 
     def refit(self, packed: Sequence[Array], torque: Array) -> Array:
         """
-        Return the residuals of all base parameters fitted to other rows or torques.
+        Return the residuals after fitting all base parameters to other rows or torques.
 
         Parameters
         ----------
@@ -245,23 +233,28 @@ class ResidualRegression:
             residual = torque - _torques(self.columns, columns, _inverse(gram) @ right)
         return residual
 
+    def _column_residual(self, column: Array, joint: int | None) -> tuple[Array, Array]:
+        """Return a weighted column, zero for other joints, and its residual, (rows, n) each."""
+        scaled = column * self.weights
+        if joint is not None:
+            scaled = np.where(np.arange(scaled.shape[1]) == joint, scaled, 0.0)
+        return scaled, self._project_out(self._project_out(scaled))    # twice for rounding errors
+
     def _project_out(self, scaled: Array) -> Array:
         """Return the residual of weighted torques on the base columns, (rows, n)."""
-        beta = self.inverse @ self.products(scaled)
-        return scaled - _torques(self.columns, self.rows, beta)
+        return scaled - _torques(self.columns, self.rows, self.inverse @ self.products(scaled))
 
     def _jackknife_std(self, left: Array, energy: float) -> float:
         """
         Return the delete-one-block jackknife standard deviation of a column's coefficient.
 
-        With l, f the residuals of column (`left`) and torques (`_fitted`) on the base columns, and
-        for block b their rows l_b, f_b, the base columns X_b and the inverse Gram matrix H_b of
-        the other blocks, the coefficient without block b is
+        l and f are the residuals of column (`left`) and torques (`_fitted`) on the base columns.
+        l_b, f_b and X_b are the rows of l, f and the base columns in block b, and H_b is the
+        inverse Gram matrix of the other blocks. The coefficient without block b is
 
             (l'f - l_b'f_b - l_b'X_b H_b X_b'f_b) / (l'l - l_b'l_b - l_b'X_b H_b X_b'l_b).
         """
         fitted = self._fitted
-        count = len(self._inverses_without_block)
         of_column, of_torque = self._block_products(left), self._fitted_products
         shared = np.einsum('bi,bij->bj', of_column, self._inverses_without_block)
         numerator = (np.sum(left * fitted) - np.sum(shared * of_torque, axis=1)
@@ -271,32 +264,45 @@ class ResidualRegression:
         if np.any(denominator <= _REMAINING * energy):
             return float('inf')
         without = numerator / denominator
-        return float(np.sqrt((count - 1) / count * np.sum((without - without.mean()) ** 2)))
+        return float(np.sqrt((len(without) - 1) * np.var(without)))
 
-    def products(self, values: Array) -> Array:
+    def products(self, values: Array, subset: IndexArray | slice = slice(None)) -> Array:
         """Return the products of the weighted base columns with values (rows, n), (r,)."""
-        return _products(self.columns, self.rows, values, len(self.beta))
+        products = np.zeros(len(self.beta))
+        for j, (columns, rows) in enumerate(zip(self.columns, self.rows)):
+            products[columns] += rows[subset].T @ values[subset, j]
+        return products
 
     def _block_products(self, values: Array) -> Array:
-        return np.array([_products(self.columns, [rows[part] for rows in self.rows], values[part],
-                                   len(self.beta)) for part in self._block_rows])
+        """Return the products of the base columns with values, of each block, (blocks, r)."""
+        return np.array([self.products(values, subset) for subset in self._block_rows])
 
     @cached_property
     def _block_rows(self) -> list[IndexArray | slice]:
-        """Rows of each block; a slice, which copies nothing, where they follow one another."""
+        """Rows of each block: a slice, which avoids a copy, if they are consecutive."""
         order = np.argsort(self.block, kind='stable')
-        return [slice(int(part[0]), int(part[-1]) + 1) if part[-1] - part[0] < len(part) else part
-                for part in np.split(order, np.flatnonzero(np.diff(self.block[order])) + 1)]
+        return [slice(int(rows[0]), int(rows[-1]) + 1) if rows[-1] - rows[0] < len(rows) else rows
+                for rows in np.split(order, np.flatnonzero(np.diff(self.block[order])) + 1)]
+
+    @cached_property
+    def _block_grams(self) -> Array:
+        """Gram matrices of the weighted columns of each block, (blocks, r, r)."""
+        grams = np.zeros((len(self._block_rows), len(self.beta), len(self.beta)))
+        for gram, subset in zip(grams, self._block_rows):
+            for columns, rows in zip(self.columns, self.rows):
+                block = rows[subset]
+                gram[np.ix_(columns, columns)] += block.T @ block
+        return grams
 
     @cached_property
     def _inverses_without_block(self) -> Array:
         """Inverse Gram matrices of all rows but those of one block, (blocks, r, r)."""
-        return np.array([_inverse(self._gram - _gram(
-            self.columns, [rows[part] for rows in self.rows], len(self.beta)))
-            for part in self._block_rows])
+        total = self._block_grams.sum(axis=0)
+        return np.array([_inverse(total - gram) for gram in self._block_grams])
 
     @cached_property
     def _fitted_products(self) -> Array:
+        """Products of the base columns with `_fitted`, of each block, (blocks, r)."""
         return self._block_products(self._fitted)
 
     @cached_property
@@ -308,16 +314,16 @@ class ResidualRegression:
 def build_residual_regression(base: BaseParameters, samples: Samples, beta: Array,
                               model: IdentifiedModel) -> ResidualRegression | None:
     """
-    Return the decimated rows that tests need; of a long recording, of start and end only.
+    Return decimated regression rows; for a long recording only those of its start and end.
 
     Parameters
     ----------
     base
         Base parameters of the model structure.
     samples
-        Processed recording, delays taken out.
+        Processed recording with the delays compensated.
     beta
-        Their values, from which residuals and predictions are computed, (r,).
+        Values of the base parameters for residuals and predictions, (r,).
     model
         The identified model, for load-dependent friction.
 
@@ -353,41 +359,21 @@ def build_residual_regression(base: BaseParameters, samples: Samples, beta: Arra
     slope = np.zeros_like(torque)
     for run in runs:
         slope[run] = _slope(torque[run], samples.rate)
-    columns, packed = joint_columns(base), tuple(packed_rows(base, samples, load))
-    predicted = _torques(columns, [part[:, :-1] for part in packed], beta)
-    measured = np.column_stack([p[:, -1] for p in packed])
-    deviation = np.sqrt(np.mean((measured - predicted) ** 2, axis=0))
-    level = np.sqrt(np.mean(measured ** 2, axis=0))
-    weights = 1 / np.maximum(deviation, np.maximum(1e-9 * level.max(), np.finfo(float).tiny))
+    columns, packed = base.joint_columns, tuple(packed_rows(base, samples, load))
+    predicted = _torques(columns, [rows[:, :-1] for rows in packed], beta)
+    measured = np.column_stack([rows[:, -1] for rows in packed])
+    std, level = (np.sqrt(np.mean(x ** 2, axis=0)) for x in (measured - predicted, measured))
+    weights = 1 / np.maximum(std, np.maximum(1e-9 * level.max(), np.finfo(float).tiny))
     return ResidualRegression(
-        structure.arm.joint_names, columns, packed, (measured - predicted) * weights, weights,
-        block, predicted, decimate(slope), decimate(gravity), level, decimate, samples, beta, load)
-
-
-def _weighted(weights: Array, packed: Sequence[Array]) -> tuple[Array, ...]:
-    return tuple(weight * part[:, :-1] for weight, part in zip(weights, packed))
-
-
-def _gram(columns: Sequence[IndexArray], rows: Sequence[Array], rank: int) -> Array:
-    """Return the Gram matrix of all rows, (r, r)."""
-    gram = np.zeros((rank, rank))
-    for chosen, part in zip(columns, rows):
-        gram[np.ix_(chosen, chosen)] += part.T @ part
-    return gram
-
-
-def _products(columns: Sequence[IndexArray], rows: Sequence[Array], values: Array,
-              rank: int) -> Array:
-    """Return the products of all columns with values (rows, n), (r,)."""
-    found = np.zeros(rank)
-    for j, (chosen, part) in enumerate(zip(columns, rows)):
-        found[chosen] += part.T @ values[:, j]
-    return found
+        structure.arm.joint_names, base, samples, beta, load, columns, packed, measured, predicted,
+        (measured - predicted) * weights, weights, level, block, decimate(slope),
+        decimate(gravity), decimate)
 
 
 def _torques(columns: Sequence[IndexArray], rows: Sequence[Array], beta: Array) -> Array:
     """Return the torques W beta of each joint, (rows, n)."""
-    return np.column_stack([part @ beta[chosen] for chosen, part in zip(columns, rows)])
+    return np.column_stack([joint_rows @ beta[chosen]
+                            for chosen, joint_rows in zip(columns, rows)])
 
 
 def _inverse(gram: Array) -> Array:
@@ -396,18 +382,17 @@ def _inverse(gram: Array) -> Array:
     scale[scale == 0] = 1.0
     scaled = gram / np.outer(scale, scale)
     factor, failed = lapack.dpotrf(scaled, lower=1)
-    if not failed:    # a tenth of the time
+    if not failed:    # ten times as fast as eigh
         lower = np.tril(lapack.dpotri(factor, lower=1)[0])
-        if np.max(np.diag(lower)) * _REGULAR < 1:    # 1 / diagonal is what the others leave
+        if np.max(np.diag(lower)) * _REGULAR < 1:    # 1 / residual of each column
             return (lower + np.tril(lower, -1).T) / np.outer(scale, scale)
     values, vectors = np.linalg.eigh(scaled)
     kept = values > _SINGULAR * values[-1]
-    inverse: Array = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
-    return inverse / np.outer(scale, scale)
+    return (vectors[:, kept] / values[kept]) @ vectors[:, kept].T / np.outer(scale, scale)
 
 
 def _slope(torque: Array, rate: float) -> Array:
-    """Return the time derivative, over `_SLOPE_STEP` to either side so that jumps stay finite."""
+    """Return the time derivative of torques as differences over `_SLOPE_STEP` to either side."""
     slope: Array = np.gradient(torque, 1 / rate, axis=0)
     k = max(1, round(_SLOPE_STEP * rate))
     if len(torque) > 2 * k:
@@ -416,6 +401,7 @@ def _slope(torque: Array, rate: float) -> Array:
 
 
 def _stretches(samples: Samples) -> Samples:
+    """Return the samples; of a long recording only `_STRETCHES` evenly spread stretches."""
     if len(samples.t) <= _MAX_SAMPLES:
         return samples
     length, stretches = _MAX_SAMPLES // _STRETCHES, []
@@ -427,9 +413,9 @@ def _stretches(samples: Samples) -> Samples:
 
 
 def _blocks(stamps: Array, samples: Samples) -> IndexArray:
+    """Return the block of each row, (rows,)."""
     elapsed, period = stamps - stamps[0], repetition_period(samples, stamps)
     if period is not None:
         elapsed = elapsed % period
-    numbers: IndexArray = np.unique(np.floor(elapsed / _BLOCK).astype(np.int64),
-                                    return_inverse=True)[1]
-    return numbers // (1 + int(numbers.max()) // _MAX_BLOCKS)
+    blocks: IndexArray = np.unique(elapsed // _BLOCK, return_inverse=True)[1]
+    return blocks // (1 + int(blocks.max()) // _MAX_BLOCKS)

@@ -17,14 +17,12 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.validation.checks.check import Check, CheckInput, Role
+from robot_identification.validation.checks.check import Check, CheckInput, Measurement, Role
 from robot_identification.validation.checks.residual_regression import ResidualRegression
-from robot_identification.validation.finding import Finding
 
-_NAME = 'residual trace'
 _EXPLAINED = 0.85
-"""Fraction of a residual that one signal explains: unmodelled friction explains up to 78 % on
-clean simulated plants."""
+"""Largest fraction of a squared residual that one signal explains without alarm; on simulated arms
+without faults, unmodelled friction leaves residuals of which a signal explains up to 78 %."""
 _NOTICEABLE = 0.1
 """Smaller residuals, as a fraction of the joint's torque, are not examined."""
 _LOADED = 0.05
@@ -39,30 +37,25 @@ _CAUSES = {
 """Signals, and the probable cause of a residual that correlates with each."""
 
 
-def check_residual_trace(data: CheckInput) -> Finding | None:
+def measure_residual_trace(data: CheckInput) -> Measurement:
     """Correlate each joint's residual with the signals of the motion."""
     regression = data.regression
-    if regression is None:
-        return None
-    signals = _signals(regression)
-    fraction, j, name, n = 0.0, -1, '', len(regression.joint_names)
-    for joint in regression.loaded_joints(_LOADED):
-        residual = regression.residual[:, joint] - regression.residual[:, joint].mean()
-        if np.std(residual) < _NOTICEABLE * regression.level[joint] * regression.weights[joint]:
-            continue
-        for signal, values in signals.items():
-            explained = max(_squared_correlation(column, residual)
-                            for column in values.T[joint::n])
-            if explained > fraction:
-                fraction, j, name = explained, joint, signal
-    if not name:
-        return Finding(_NAME, data.name, 0.0, _EXPLAINED, '-', False,
-                       f'no residual exceeds {_NOTICEABLE:.0%} of its torque')
-    joint_name, alarm = regression.joint_names[j], fraction > _EXPLAINED
-    text = f'{fraction:.0%} of the squared residual of {joint_name} correlates with its {name}'
-    if alarm:
-        text += f'; {_CAUSES[name]}'
-    return Finding(_NAME, data.name, fraction, _EXPLAINED, '-', alarm, text, joint_name)
+    signals, best, n = _signals(regression), (0.0, -1, ''), len(regression.joint_names)
+    for j in regression.loaded_joints(_LOADED):
+        residual = regression.residual[:, j] - regression.residual[:, j].mean()
+        if np.std(residual) >= _NOTICEABLE * regression.level[j] * regression.weights[j]:
+            best = max(best, *((_squared_correlation(column, residual), j, signal)
+                               for signal, values in signals.items()
+                               for column in values.T[j::n]), key=lambda item: item[0])
+    fraction, j, signal = best
+    if not signal:
+        return Measurement(0.0, _EXPLAINED, '-',
+                           f'no residual exceeds {_NOTICEABLE:.0%} of its torque')
+    joint = regression.joint_names[j]
+    return Measurement(
+        fraction, _EXPLAINED, '-',
+        f'{fraction:.0%} of the squared residual of {joint} correlates with its {signal}',
+        f'; {_CAUSES[signal]}', joint)
 
 
 def _signals(regression: ResidualRegression) -> dict[str, Array]:
@@ -83,7 +76,7 @@ def _squared_correlation(column: Array, residual: Array) -> float:
 
 
 CHECK = Check(
-    _NAME, 'Are the held-out residuals uncorrelated with the motion?',
+    'residual trace', 'Are the held-out residuals uncorrelated with the motion?',
     f'one signal explains {_EXPLAINED:.0%} of a residual above {_NOTICEABLE:.0%} of the torque; '
     'unmodelled friction explains up to 78 % on clean simulated plants',
-    frozenset({Role.HELD_OUT}), check_residual_trace)
+    frozenset({Role.HELD_OUT}), measure_residual_trace)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The family of checks, and running them on the recordings of a fit, on others, and on a model."""
+"""Runs the checks on fitted recordings, held-out recordings and models."""
 
 from __future__ import annotations
 
@@ -19,60 +19,14 @@ from collections.abc import Iterable
 from itertools import chain
 
 import numpy as np
-from robot_identification.arrays import Array
-from robot_identification.dynamics import (
-    base_parameters,
-    BaseParameters,
-    get_friction,
-    IdentifiedModel,
-    ModelStructure,
-)
-from robot_identification.errors import UnknownNameError
+from robot_identification.dynamics import base_parameters, BaseParameters, IdentifiedModel
 from robot_identification.estimation import Fit
 from robot_identification.parallel import parallel_map
 from robot_identification.recording import Recording
 from robot_identification.signals import delayed, Samples
 from robot_identification.signals.effort_check import EffortCheck
-from robot_identification.validation.checks import (
-    delay,
-    dissipation,
-    encoder_offset,
-    exchanged_joints,
-    frozen_position,
-    gravity_scale,
-    joint_gain,
-    link_bodies,
-    origin,
-    payload,
-    residual_trace,
-    saturation,
-    stuck_effort,
-    time_scale,
-    velocity,
-)
-from robot_identification.validation.checks.check import Check, CheckInput, Role
-from robot_identification.validation.finding import Finding
-
-CHECKS: dict[str, Check] = {module.CHECK.name: module.CHECK for module in (
-    gravity_scale, joint_gain, time_scale, velocity, delay, saturation, stuck_effort,
-    frozen_position, encoder_offset, exchanged_joints, dissipation, payload, residual_trace,
-    link_bodies, origin)}
-"""Checks by name, in the order of the report."""
-
-
-def get_check(name: str) -> Check:
-    """
-    Return the check of that name.
-
-    Raises
-    ------
-    UnknownNameError
-        There is none; the text lists those that exist.
-
-    """
-    if name not in CHECKS:
-        raise UnknownNameError('check', name, CHECKS)
-    return CHECKS[name]
+from robot_identification.validation.checks import CheckInput, CHECKS, Role
+from robot_identification.validation.verdict import Finding
 
 
 def run_checks(data: CheckInput, role: Role) -> tuple[Finding, ...]:
@@ -112,7 +66,7 @@ def check_fit(model: IdentifiedModel, fit: Fit, recordings: Iterable[Recording],
     model
         The identified model.
     fit
-        The fit that it came from.
+        The fit from which the model was built.
     recordings
         The recordings, long ones in pieces, in the order of the fit's samples.
     effort
@@ -130,31 +84,30 @@ def check_fit(model: IdentifiedModel, fit: Fit, recordings: Iterable[Recording],
     return (*chain.from_iterable(map(worst_findings, findings)), *check_model(model))
 
 
-def check_held_out(model: IdentifiedModel, recording: Recording, samples: Samples,
+def check_held_out(model: IdentifiedModel, pieces: Iterable[Recording],
+                   samples: Iterable[Samples],
                    base: BaseParameters | None = None) -> tuple[Finding, ...]:
     """
-    Return the findings in a recording that was not fitted.
+    Return the worst finding of each check in a recording that was not fitted.
 
     Parameters
     ----------
     model
         The identified model.
-    recording, samples
-        The recording, raw and processed.
+    pieces, samples
+        The recording in pieces, raw and processed.
     base
-        Base parameters of the model's structure, if they are known already.
+        Base parameters of the model's structure; computed when None.
 
     """
-    if base is None:
-        structure = ModelStructure(model.arm, get_friction(model.friction),
-                                   shape=model.friction_shape)
-        base = base_parameters(structure)
-    unknown = base.structure.unknown_balancers
-    standard: Array = np.concatenate([
-        model.inertial.ravel(), model.balancers[unknown], model.rotor_inertia,
-        model.friction_parameters.ravel()])
-    return run_checks(CheckInput(recording.name, model, recording, delayed(
-        samples, model.delay, of=model.delay_of), base, base.project(standard)), Role.HELD_OUT)
+    base = base or base_parameters(model.structure)
+    standard = np.concatenate([
+        model.inertial.ravel(), model.balancers[base.structure.unknown_balancers],
+        model.rotor_inertia, model.friction_parameters.ravel()])
+    beta = base.project(standard)
+    return worst_findings(chain.from_iterable(run_checks(CheckInput(
+        piece.name, model, piece, delayed(processed, model.delay, of=model.delay_of), base, beta),
+        Role.HELD_OUT) for piece, processed in zip(pieces, samples)))
 
 
 def check_model(model: IdentifiedModel) -> tuple[Finding, ...]:

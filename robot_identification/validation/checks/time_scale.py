@@ -17,17 +17,15 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.recording import Recording
-from robot_identification.validation.checks.check import Check, CheckInput, RECORDINGS
+from robot_identification.validation.checks import check
 from robot_identification.validation.checks.residual_regression import VAGUE
 from robot_identification.validation.checks.velocity import compare_velocities
-from robot_identification.validation.finding import Finding
 
-_NAME = 'time scale'
 _TOLERANCE, _CONFIRMED_TOLERANCE = 0.06, 0.25
 """Relative error of gravity without alarm, without and with velocities that confirm the clock."""
 _DEVIATIONS = 3.0
 _EVEN = 1e-3
-"""Standard deviation of the steps over their mean, below which a controller's clock made them."""
+"""Largest standard deviation of the time steps, over their mean, for a controller's clock."""
 _USUAL = 1e-3
 """Relative distance from a usual rate: stamps of real recordings are within 2e-4."""
 _MANTISSAS = np.array([1, 1.2, 1.25, 1.5, 1.6, 5 / 3, 1.8, 2, 2.4, 2.5, 3, 3.125, 10 / 3, 3.6, 4,
@@ -36,57 +34,54 @@ _MANTISSAS = np.array([1, 1.2, 1.25, 1.5, 1.6, 5 / 3, 1.8, 2, 2.4, 2.5, 3, 3.125
 _CLOCK_ERROR = 0.02
 
 
-def check_time_scale(data: CheckInput) -> Finding | None:
+def measure_time_scale(data: check.CheckInput) -> check.Measurement | None:
     """Estimate the gravity that fits the accelerations, and check the sampling rate."""
-    recording, regression = data.recording, data.regression
-    if recording is None:
-        return None
-    confirmed, rate = _velocities_confirm_clock(recording), _unusual_rate(recording)
-    gravity = None if regression is None else regression.add_column(regression.gravity)
+    recording = check.require(data.recording)
+    velocities = compare_velocities(recording)
+    confirmed = velocities is not None and bool(
+        abs(np.nanmedian(velocities[0]) - 1) < _CLOCK_ERROR)
+    rate = 0.0 if confirmed else _unusual_rate(recording)
+    try:
+        gravity = data.regression.add_column(data.regression.gravity)
+    except check.NotApplicableError:
+        gravity = None
     if gravity is not None and gravity.std < VAGUE:
         tolerance = _CONFIRMED_TOLERANCE if confirmed else _TOLERANCE
-        # gravity g (1 + c) fits: accelerations are too small by 1 + c, the clock by its root
+        # gravity g (1 + c) fits: the accelerations are 1 + c times too large, so the clock runs
+        # 1 / sqrt(1 + c) times as fast as it should
         scale = float(1 / np.sqrt(max(1 + gravity.value, 0.01)))
         alarm = gravity.exceeds(tolerance, _DEVIATIONS)
         sure = gravity.std < 0.05 and abs(gravity.value) < 2 * gravity.std
-        if alarm or not rate or confirmed or sure:
-            text = (f'accelerations and gravity torques match at {1 + gravity.value:.2f} '
-                    f'\u00b1 {gravity.std:.2f} times the gravity of the robot YAML')
-            if alarm:
-                text += (f', as if the clock of the stamps ran {scale:.2f} times as fast as '
-                         f'it should; compare the duration of the recording with that of the '
-                         f'commanded motion, and check the gravity')
-            return Finding(_NAME, data.name, abs(gravity.value), tolerance, '-', alarm, text)
-    if rate and not confirmed:
-        return Finding(
-            _NAME, data.name, float(recording.rate), _USUAL, 'Hz', True,
-            f'the samples are evenly spaced at {rate:.5g} Hz, an unusual rate for a controller; '
-            f'compare the duration of the recording with that of the commanded motion, and '
-            f'correct the stamps')
-    return None
-
-
-def _velocities_confirm_clock(recording: Recording) -> bool:
-    comparison = compare_velocities(recording)
-    if comparison is None or not np.any(np.isfinite(comparison.ratio)):
-        return False
-    return bool(abs(np.nanmedian(comparison.ratio) - 1) < _CLOCK_ERROR)
+        if alarm or not rate or sure:
+            return check.Measurement(
+                abs(gravity.value), tolerance, '-',
+                f'accelerations and gravity torques match at {1 + gravity.value:.2f} '
+                f'\u00b1 {gravity.std:.2f} times the gravity of the robot YAML',
+                f', as if the clock of the stamps ran {scale:.2f} times as fast as it should; '
+                'compare the duration of the recording with that of the commanded motion, and '
+                'check the gravity', alarm=alarm)
+    if not rate:
+        return None
+    return check.Measurement(
+        recording.rate, _USUAL, 'Hz',
+        f'the samples are evenly spaced at {rate:.5g} Hz, an unusual rate for a controller; '
+        'compare the duration of the recording with that of the commanded motion, and correct '
+        'the stamps', alarm=True)
 
 
 def _unusual_rate(recording: Recording) -> float:
-    """Return the rate [Hz] if it is even and unusual, else 0."""
+    """Return the sampling rate [Hz] if it is constant and unusual, else 0."""
     steps = np.diff(recording.t)
     mean = float(recording.t[-1] - recording.t[0]) / len(steps)
     if np.std(steps) > _EVEN * mean:
         return 0.0
     rate = 1 / mean
     decade = 10.0 ** np.floor(np.log10(rate))
-    usual = bool(np.min(np.abs(rate / decade / _MANTISSAS - 1)) < _USUAL)
-    return 0.0 if usual else rate
+    return 0.0 if np.min(np.abs(rate / decade / _MANTISSAS - 1)) < _USUAL else rate
 
 
-CHECK = Check(
-    _NAME, 'Does the clock of the stamps run at the right rate?',
+CHECK = check.Check(
+    'time scale', 'Does the clock of the stamps run at the right rate?',
     f'gravity off by {_TOLERANCE:.0%} plus {_DEVIATIONS:g} standard deviations '
     f'({_CONFIRMED_TOLERANCE:.0%} where recorded velocities confirm the clock), or an even rate '
-    'that no usual controller has', RECORDINGS, check_time_scale)
+    'that no usual controller has', check.RECORDINGS, measure_time_scale)

@@ -17,17 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 import pinocchio as pin
 from robot_identification.arm import Arm
-from robot_identification.arm.meshes import (
-    disabled_pairs,
-    find_srdf,
-    with_mesh_paths,
-)
+from robot_identification.arm.meshes import disabled_pairs, find_srdf, with_mesh_paths
 from robot_identification.arrays import Array, readonly_view
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.errors import ExcitationError, MissingDependencyError
@@ -39,16 +37,17 @@ from robot_identification.excitation.certificate.geometry.shapes import (
     Shape,
 )
 from robot_identification.excitation.certificate.requirements import Requirements
+from robot_identification.excitation.certificate.segments import joint_reach
 
 RANDOM_STATES = 400
-ALWAYS = 0.95                # part of the random states in which a pair is close
+ALWAYS = 0.95                # a pair too close in a larger fraction of the poses is not checked
 FLOOR = 40.0                 # width and depth of the floor's box [m]
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
     """
-    Shapes and the pairs of them that must keep a distance.
+    Shapes, and the pairs of shapes that must keep a distance.
 
     Parameters
     ----------
@@ -59,12 +58,11 @@ class Scene:
     pairs
         Indices of shapes, (P, 2).
     excluded
-        Pairs of links that are excluded, with the reason.
+        Names of the pairs that are not checked, with the reason.
     notes
         Sentences for the report.
     room
-        Distance that each pair has in the middle of the states in which it is clear, as far as
-        looked, (P,) [m]; any when None.
+        Median distance of each pair over random poses in which it keeps the clearance, (P,) [m].
 
     """
 
@@ -73,37 +71,42 @@ class Scene:
     pairs: NDArray[np.int64]
     excluded: dict[tuple[str, str], str]
     notes: tuple[str, ...]
-    room: Array | None = None
+    room: Array | float = np.inf
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _packed(self) -> tuple[np.ndarray, ...]:
+        """Arguments of the kernel that describe the coarse shapes."""
         shapes = [coarsen(shape) for shape in self.shapes]
         starts = np.cumsum([0, *(len(shape.vertices) for shape in shapes)])
-        packed = (
-            np.concatenate([shape.vertices for shape in shapes]), starts.astype(np.int64),
-            np.array([shape.link for shape in shapes], dtype=np.int64),
-            np.array([shape.radius for shape in shapes]),
-            np.array([shape.centre for shape in shapes]),
-            np.array([shape.bounding_radius for shape in shapes]))
-        object.__setattr__(self, '_packed', packed)
+        return (np.concatenate([shape.vertices for shape in shapes]), starts.astype(np.int64),
+                np.array([shape.link for shape in shapes], dtype=np.int64),
+                *(np.array([getattr(shape, name) for shape in shapes])
+                  for name in ('radius', 'centre', 'bounding_radius')))
+
+    @cached_property
+    def _fixed_reach(self) -> Array:
+        """Result of `reach` with the prismatic joints at zero, (P, n) [m/rad or 1]."""
+        return self._bound_reach(np.zeros(len(self.tree.parents)))
 
     def distances(self, q: Array, cutoff: float) -> tuple[Array, Array]:
         """
-        Return distances of the pairs and their derivatives by q; runs on the calling thread.
+        Return the pairs' distances and their derivatives with respect to q, on the calling thread.
 
-        Shapes of many vertices are replaced by coarse ones that contain them, so a distance may
-        be given too small by a millimetre or two, never too large. Proofs use the shapes.
+        Shapes of many vertices are replaced by coarse ones that contain them, so a distance may be
+        underestimated by a millimetre or two, but not overestimated. Proofs use the full shapes.
 
         Parameters
         ----------
         q
             Positions, (N, n).
         cutoff
-            Distances beyond are given as this, with zero derivatives [m].
+            Distances above this value are returned as this value, with zero derivatives [m].
 
         Returns
         -------
         distances, derivatives
-            (N, P) [m], minus the radii of round shapes where two meet; (N, P, n).
+            Arrays of shapes (N, P) [m] and (N, P, n). If two shapes intersect, their distance is
+            minus their radii.
 
         """
         from robot_identification.excitation.certificate.geometry.kernels import pair_distances
@@ -112,18 +115,18 @@ class Scene:
         distances = np.empty((len(q), len(self.pairs)))
         gradients = np.empty((*distances.shape, q.shape[1]))
         furthest = np.abs(q).max(axis=0, initial=0.0)
-        pair_distances(q, *self.tree[:5], *self._packed,  # type: ignore[attr-defined]
-                       self.pairs, self.reach(furthest), cutoff, distances, gradients)
+        pair_distances(q, *self.tree[:5], *self._packed, self.pairs,
+                       self.reach(furthest), cutoff, distances, gradients)
         return distances, gradients
 
     def reach(self, furthest: Array) -> Array:
         """
-        Bound how far a unit of each joint carries points of one body of a pair to the other.
+        Return upper bounds of the change of each pair's distance per unit of each joint.
 
         Parameters
         ----------
         furthest
-            Largest magnitudes of the joints' positions, (n,); those of slides count.
+            Largest magnitudes of the joints' positions, (n,); only prismatic joints matter.
 
         Returns
         -------
@@ -131,46 +134,28 @@ class Scene:
             (P, n) [m/rad or 1].
 
         """
-        slides = np.asarray(self.tree.prismatic, dtype=bool)
-        if not np.any(slides):
-            furthest = np.zeros(len(slides))
-        known: tuple[Array, Array] | None = getattr(self, '_reach', None)
-        if known is None or np.any(furthest[slides] > known[0][slides]):
-            chains = [_carried_by(self.tree, shape, furthest) for shape in self.shapes]
-            reach = np.zeros((len(self.pairs), len(slides)))
-            for p, (first, second) in enumerate(self.pairs):
-                one, other = chains[int(first)], chains[int(second)]
-                for joint in one.keys() ^ other.keys():
-                    reach[p, joint] = one.get(joint, other.get(joint, 0.0))
-            known = (furthest, reach)
-            object.__setattr__(self, '_reach', known)
-        return known[1]
+        return self._bound_reach(furthest) if np.any(self.tree.prismatic) else self._fixed_reach
+
+    def _bound_reach(self, furthest: Array) -> Array:
+        reach = np.array([joint_reach(self.tree, shape.link, shape.reach, furthest)
+                          for shape in self.shapes])
+        first, second = reach[self.pairs[:, 0]], reach[self.pairs[:, 1]]
+        # a joint that carries both shapes does not change their distance
+        return np.where((first > 0) != (second > 0), first + second, 0.0)
 
     def pair_names(self, pair: int) -> str:
-        """Return the names of a pair."""
+        """Return the names of a pair's shapes, quoted."""
         first, second = self.pairs[pair]
         return f"'{self.shapes[int(first)].name}' and '{self.shapes[int(second)].name}'"
-
-
-def _carried_by(tree: Kinematics, shape: Shape, furthest: Array) -> dict[int, float]:
-    """Return the joints that carry a shape, with the largest distance from them; 1 for a slide."""
-    reach, distance, joint = {}, shape.reach, shape.link
-    while joint >= 0:
-        slides = bool(tree.prismatic[joint])
-        reach[joint] = 1.0 if slides else distance
-        distance += float(np.linalg.norm(tree.translations[joint]))
-        distance += furthest[joint] if slides else 0.0
-        joint = int(tree.parents[joint])
-    return reach
 
 
 def build_scene(arm: Arm, requirements: Requirements) -> Scene:
     """
     Return the collision geometry of an arm with its payload and surroundings.
 
-    Pairs of links are excluded that are rigidly connected, neighbours, disabled in the SRDF, or
-    closer than the clearance in nearly all poses, which a note lists. The payload is paired with
-    every link but its own.
+    Pairs of links are excluded if they are rigidly connected, neighbours, disabled in the SRDF, or
+    closer than the clearance in nearly all random poses; the notes list pairs excluded as close.
+    The payload is paired with every link but the one that carries it.
 
     Parameters
     ----------
@@ -184,58 +169,94 @@ def build_scene(arm: Arm, requirements: Requirements) -> Scene:
     ExcitationError
         Meshes are missing, or there is no collision geometry.
 
+    Examples
+    --------
+    >>> scene = build_scene(load_arm('panda'), DEFAULT_REQUIREMENTS)    # doctest: +SKIP
+    >>> distances, _ = scene.distances(q, cutoff=0.5)    # (N, P) [m]    # doctest: +SKIP
+
     """
     clearance = requirements.clearance or 0.0
     shapes = link_shapes(arm, requirements.package_dirs)
-    bare = [name for name in arm.joint_names
-            if not any(shape.link == arm.joint_names.index(name) for shape in shapes)]
+    bare = [joint for i, joint in enumerate(arm.joint_names)
+            if i not in {shape.link for shape in shapes}]
     if not shapes or len(bare) == arm.n:
         raise ExcitationError(
             f"the URDF of '{arm.name}' has no collision geometry; add it, or design without "
             f'collision checks (--no-collisions, in Python requirements without a clearance)')
     notes = [f"no collision geometry moves with {', '.join(bare)}"] if bare else []
-    payload = requirements.payload
-    carried = None
+    payload, carried = requirements.payload, None
     if payload is not None and payload.size is not None:
         centre, half = np.array(payload.centre), np.array(payload.size) / 2
         carried = box('payload', centre - half, centre + half, link=arm.n - 1)
         shapes.append(carried)
     links = len(shapes)
     if requirements.floor is not None:
-        shapes.append(box(
-            'floor', np.array([-FLOOR / 2, -FLOOR / 2, requirements.floor - FLOOR]),
-            np.array([FLOOR / 2, FLOOR / 2, requirements.floor])))
-    shapes += [box(f'box {number}', np.array(corners[:3]), np.array(corners[3:]))
-               for number, corners in enumerate(requirements.boxes, start=1)]
+        half_width = FLOOR / 2
+        shapes.append(box('floor', (-half_width, -half_width, requirements.floor - FLOOR),
+                          (half_width, half_width, requirements.floor)))
+    shapes += [box(f'box {index}', corners[:3], corners[3:])
+               for index, corners in enumerate(requirements.boxes, start=1)]
     file = Path(requirements.srdf) if requirements.srdf is not None else find_srdf(arm)
     disabled = disabled_pairs(file) if file is not None else set()
-    tree = Kinematics.of(arm)
-    pairs, excluded = _pair_shapes(shapes, links, tree, disabled, requirements.self_collision,
-                                   carried)
-    scene = Scene(tree, tuple(shapes), pairs, excluded, ())
-    distances = _random_distances(arm, scene, clearance)
-    keep, close = _find_close_pairs(scene, links, distances, clearance)
-    excluded.update(close)
     if file is not None:
-        notes.append(f'collisions that {file.name} disables are not checked')
-    notes += [f"'{a}' and '{b}' are excluded: {why}" for (a, b), why in close.items()]
+        notes.append(f'link pairs disabled in {file.name} are not checked')
+    tree = Kinematics.of(arm)
+    pairs: list[tuple[int, int]] = []
+    excluded: dict[tuple[str, str], str] = {}
+    for i, k in combinations(range(len(shapes)), 2):
+        first, second = shapes[i], shapes[k]
+        within_arm = k < links
+        if first.link == second.link or (within_arm and not requirements.self_collision):
+            continue
+        names, both_links = (first.name, second.name), within_arm and second is not carried
+        if both_links and tree.parents[max(first.link, second.link)] == min(
+                first.link, second.link):
+            excluded[names] = 'neighbours'
+        elif both_links and frozenset(names) in disabled:
+            excluded[names] = 'disabled in the SRDF'
+        else:
+            pairs.append((i, k))
+    scene = Scene(tree, tuple(shapes), np.array(pairs, dtype=np.int64).reshape(-1, 2), excluded,
+                  ())
+    return _without_close_pairs(arm, scene, links, clearance, notes)
+
+
+def _without_close_pairs(arm: Arm, scene: Scene, links: int, clearance: float, notes: list[str],
+                         ) -> Scene:
+    """Return the scene without the pairs that are close in nearly all random poses."""
+    lower = np.maximum(arm.limits.lower, -np.pi)
+    upper = np.minimum(arm.limits.upper, np.pi)
+    q = np.random.default_rng(0).uniform(lower, upper, size=(RANDOM_STATES, arm.n))
+    distances, _ = scene.distances(q, 4 * clearance + 0.01)
+    columns: dict[tuple[str, str], list[int]] = {}
+    for p, (i, k) in enumerate(scene.pairs):
+        if k < links:
+            columns.setdefault((scene.shapes[i].name, scene.shapes[k].name), []).append(p)
+    close = [names for names, own in columns.items()
+             if np.mean(distances[:, own].min(axis=1) < clearance) > ALWAYS]
+    keep = np.ones(len(scene.pairs), dtype=bool)
+    excluded = dict(scene.excluded)
+    for names in close:
+        keep[columns[names]] = False
+        excluded[names] = f'almost always closer than {1000 * clearance:g} mm'
+        notes.append(f"'{names[0]}' and '{names[1]}' are excluded: {excluded[names]}")
     if not np.any(keep):
         notes.append('no pair is left to check: all links are neighbours or excluded')
     clear = np.ma.masked_less_equal(distances[:, keep], clearance)
     room = np.ma.median(clear, axis=0).filled(clearance)
-    return Scene(tree, tuple(shapes), pairs[keep], excluded, tuple(notes), room)
+    return Scene(scene.tree, scene.shapes, scene.pairs[keep], excluded, tuple(notes), room)
 
 
 def link_shapes(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> list[Shape]:
     """
-    Return the convex shapes of the links.
+    Return convex shapes that contain the collision geometry of the links.
 
     Parameters
     ----------
     arm
         The arm; collision geometry and meshes come from its URDF.
     package_dirs
-        Where packages with meshes are.
+        Folders that contain the ROS packages of the meshes.
 
     Raises
     ------
@@ -253,58 +274,7 @@ def link_shapes(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> list[Shape
                               f'repair it, or design without it (--no-collisions)') from error
     shapes: list[Shape] = []
     for item in geometry.geometryObjects:
-        found = convex_shapes(item, arm.model.frames[item.parentFrame].name)
-        # the slabs of one mesh stay apart, simple shapes are joined
-        shapes = shapes + found if len(found) > 1 else merge_shapes([*shapes, *found])
+        added = convex_shapes(item, arm.model.frames[item.parentFrame].name)
+        # slabs of a mesh are kept separate, simple shapes are merged
+        shapes = [*shapes, *added] if len(added) > 1 else merge_shapes([*shapes, *added])
     return shapes
-
-
-def _pair_shapes(shapes: list[Shape], links: int, tree: Kinematics,
-                 disabled: set[frozenset[str]], self_collision: bool, carried: Shape | None,
-                 ) -> tuple[NDArray[np.int64], dict[tuple[str, str], str]]:
-    parents = tree.parents
-    pairs: list[tuple[int, int]] = []
-    excluded: dict[tuple[str, str], str] = {}
-    for i, first in enumerate(shapes):
-        for k in range(i + 1, len(shapes)):
-            second = shapes[k]
-            if first.link == second.link:
-                continue
-            if k < links:
-                if not self_collision:
-                    continue
-                names = (first.name, second.name)
-                if second is carried:
-                    pass
-                elif (second.link >= 0 and parents[second.link] == first.link) or (
-                        first.link >= 0 and parents[first.link] == second.link):
-                    excluded[names] = 'neighbours'
-                    continue
-                elif frozenset(names) in disabled:
-                    excluded[names] = 'disabled in the SRDF'
-                    continue
-            pairs.append((i, k))
-    return np.array(pairs, dtype=np.int64).reshape(-1, 2), excluded
-
-
-def _random_distances(arm: Arm, scene: Scene, clearance: float) -> Array:
-    """Return the pairs' distances in random states, (N, P) [m]."""
-    lower = np.maximum(arm.limits.lower, -np.pi)
-    upper = np.minimum(arm.limits.upper, np.pi)
-    q = np.random.default_rng(0).uniform(lower, upper, size=(RANDOM_STATES, arm.n))
-    return scene.distances(q, 4 * clearance + 0.01)[0]
-
-
-def _find_close_pairs(scene: Scene, links: int, distances: Array, clearance: float,
-                      ) -> tuple[NDArray[np.bool_], dict[tuple[str, str], str]]:
-    keep, excluded = np.ones(len(scene.pairs), dtype=bool), {}
-    names = [(scene.shapes[int(a)].name, scene.shapes[int(b)].name) for a, b in scene.pairs]
-    surroundings = {shape.name for shape in scene.shapes[links:]}
-    for name in dict.fromkeys(names):
-        if surroundings & set(name):
-            continue
-        columns = [p for p, other in enumerate(names) if other == name]
-        if np.mean(distances[:, columns].min(axis=1) < clearance) > ALWAYS:
-            keep[columns] = False
-            excluded[name] = f'almost always closer than {1000 * clearance:g} mm'
-    return keep, excluded

@@ -11,47 +11,50 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Convex shapes that cover the collision geometry of a URDF."""
+"""Convex shapes that contain the collision geometry of a URDF."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 import pinocchio as pin
 from robot_identification.arrays import Array, read_only
-from robot_identification.errors import ExcitationError, MissingDependencyError
+from robot_identification.errors import ExcitationError, explain_missing
 from scipy.spatial import ConvexHull, QhullError
 
-SIDES = 16           # of the prism around a cylinder
-SLABS = 4            # that a hollow or bent mesh is cut into
-HOLLOW = 1.05        # hull's volume over that of its slabs from which on it is cut
+SIDES = 16           # number of sides of the prism around a cylinder
+SLABS = 4            # number of slabs into which a hollow or bent mesh is cut
+HOLLOW = 1.05        # a mesh is cut if the volume of its hull over that of its slabs is above this
 
-MERGED = 1.2         # the same, up to which simple shapes of a link are joined into one hull
+MERGED = 1.2         # simple shapes are merged if their hull's volume over theirs is below this
 
-COARSE = 64          # vertices of a coarse shape
-AT_ONCE = 32         # points whose distance is found anew
-TINY = 1e-6          # [m]
+COARSE = 64          # largest number of vertices of a coarse shape
+AT_ONCE = 32         # points whose distances are updated together
+TINY = 1e-6          # [m] enlargement at which a coarse shape needs no further vertices
+ROUND = 200          # points that approximate a sphere: 3 % less volume
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
     """
-    The convex hull of some vertices, grown by a radius.
+    The convex hull of m vertices, enlarged by a radius.
 
     Parameters
     ----------
     name
         Name of the link, for messages.
     link
-        Index of the joint that carries it, -1 the base.
+        Index of the joint that carries the shape, -1 for the base.
     vertices
-        (m, 3) in that joint's frame [m].
+        Vertices in that joint's frame, (m, 3) [m].
     radius
-        [m].
+        Distance of the surface from the convex hull of the vertices [m].
 
     """
 
@@ -62,34 +65,31 @@ class Shape:
 
     @property
     def centre(self) -> Array:
-        """Middle of the vertices' box, (3,)."""
-        middle: Array = (self.vertices.min(axis=0) + self.vertices.max(axis=0)) / 2
-        return middle
+        """Centre of the vertices' bounding box, (3,)."""
+        return (self.vertices.min(axis=0) + self.vertices.max(axis=0)) / 2
 
     @property
     def bounding_radius(self) -> float:
-        """Radius of the sphere about the centre that holds the shape [m]."""
+        """Radius of the sphere about the centre that contains the shape [m]."""
         return float(np.linalg.norm(self.vertices - self.centre, axis=1).max()) + self.radius
 
     @property
     def reach(self) -> float:
-        """Largest distance of its points from the joint's origin [m]."""
+        """Largest distance of the shape's points from the joint's origin [m]."""
         return float(np.linalg.norm(self.vertices, axis=1).max()) + self.radius
 
 
-def box(name: str, lower: Array, upper: Array, link: int = -1) -> Shape:
+def box(name: str, lower: ArrayLike, upper: ArrayLike, link: int = -1) -> Shape:
     """Return an axis-aligned box from one corner to the opposite one."""
-    corners = np.array([[x, y, z] for x in (lower[0], upper[0]) for y in (lower[1], upper[1])
-                        for z in (lower[2], upper[2])], dtype=float)
-    return Shape(name, link, read_only(corners))
+    return Shape(name, link, read_only(list(product(*np.column_stack([lower, upper])))))
 
 
 def convex_shapes(geometry: pin.GeometryObject, name: str) -> list[Shape]:
     """
-    Return convex shapes that together contain a geometry's surface.
+    Return convex shapes that together contain the surface of a collision geometry.
 
-    Boxes, spheres and capsules are exact, a cylinder becomes the prism around it, a mesh its
-    convex hull, or the hulls of slabs of it where one hull would be much larger.
+    Boxes, spheres and capsules are exact. A cylinder becomes the prism around it. A mesh becomes
+    its convex hull, or the hulls of several slabs if one hull would be much larger.
 
     Parameters
     ----------
@@ -101,15 +101,13 @@ def convex_shapes(geometry: pin.GeometryObject, name: str) -> list[Shape]:
     Raises
     ------
     ExcitationError
-        A kind of geometry that has no convex form here.
+        The kind of geometry is not supported.
     MissingDependencyError
         coal is not installed.
 
     """
-    try:
+    with explain_missing('coal', 'collision geometry'):
         import coal
-    except ImportError as error:
-        raise MissingDependencyError('coal', 'collision geometry') from error
     body, link = geometry.geometry, geometry.parentJoint - 1
     radius = 0.0
     if isinstance(body, coal.BVHModelBase):
@@ -135,13 +133,12 @@ def convex_shapes(geometry: pin.GeometryObject, name: str) -> list[Shape]:
 
 
 def merge_shapes(shapes: list[Shape]) -> list[Shape]:
-    """Join the vertices of shapes of one link where their common hull is hardly larger."""
+    """Return shapes; those of one link are merged if their common hull is hardly larger."""
     result: list[Shape] = []
     for shape in shapes:
         for i, other in enumerate(result):
-            if (other.name, other.link) != (shape.name, shape.link):
-                continue
-            if shape.radius or other.radius:
+            if ((other.name, other.link) != (shape.name, shape.link)
+                    or shape.radius or other.radius):
                 continue
             both, volume = _hull(np.concatenate([other.vertices, shape.vertices]))
             if volume < MERGED * (_hull(other.vertices)[1] + _hull(shape.vertices)[1]):
@@ -155,11 +152,12 @@ def merge_shapes(shapes: list[Shape]) -> list[Shape]:
 @lru_cache(maxsize=1000)
 def coarsen(shape: Shape) -> Shape:
     """
-    Return a shape of few vertices that contains another one, at most slightly larger.
+    Return a slightly larger shape with few vertices that contains a given shape.
 
-    Vertices are taken, those first that lie furthest outside, and the hull of those that are
-    taken is grown by how far the rest still lies outside. A hull that grows brings no point
-    further outside, so distances found before are bounds, and only the largest are found anew.
+    Vertices are chosen one after the other: the next one is the vertex furthest from the hull of
+    those chosen so far. Finally the radius is enlarged to contain the others. Distances from the
+    hull cannot increase as the hull grows. Earlier distances are therefore upper bounds, and only
+    the largest are computed again.
     """
     from robot_identification.excitation.certificate.geometry.kernels import point_distances
 
@@ -170,20 +168,20 @@ def coarsen(shape: Shape) -> Shape:
     axes = (*np.eye(3), *-np.eye(3))
     taken = list(dict.fromkeys(int(np.argmax(points @ axis)) for axis in axes))
     while True:
-        hull, furthest, known = np.ascontiguousarray(points[taken]), -1, -np.inf
+        hull, furthest, largest = np.ascontiguousarray(points[taken]), -1, -np.inf
         bounds = outside.copy()
-        while bounds.max() > known:
-            some = np.argsort(bounds)[-AT_ONCE:]
-            found = np.empty(len(some))
-            point_distances(np.ascontiguousarray(points[some]), hull, found)
-            outside[some], bounds[some] = found, -np.inf
-            if found.max() > known:
-                furthest, known = int(some[np.argmax(found)]), float(found.max())
-        if len(taken) >= COARSE or known < TINY:
+        while bounds.max() > largest:
+            chosen = np.argsort(bounds)[-AT_ONCE:]
+            distances = np.empty(len(chosen))
+            point_distances(np.ascontiguousarray(points[chosen]), hull, distances)
+            outside[chosen], bounds[chosen] = distances, -np.inf
+            if distances.max() > largest:
+                furthest, largest = int(chosen[np.argmax(distances)]), float(distances.max())
+        if len(taken) >= COARSE or largest < TINY:
             break
         taken.append(furthest)
     return Shape(shape.name, shape.link, read_only(points[taken]),
-                 shape.radius + known + TINY)
+                 shape.radius + largest + TINY)
 
 
 def _triangles(body: Any) -> NDArray[np.int64]:
@@ -198,24 +196,77 @@ def _prism(radius: float, half: float) -> Array:
 
 
 def _mesh(vertices: Array, triangles: NDArray[np.int64]) -> list[Array]:
-    whole, volume = _hull(vertices)
+    full_hull, volume = _hull(vertices)
     middle = vertices - vertices.mean(axis=0)
     _, _, axes = np.linalg.svd(middle, full_matrices=False)
     along = middle @ axes[0]
     corners = along[triangles]                       # (triangles, 3)
     edges = np.linspace(along.min(), along.max(), SLABS + 1)
     slab = np.clip(np.searchsorted(edges, corners.mean(axis=1)) - 1, 0, SLABS - 1)
-    parts = [_hull(vertices[np.unique(triangles[slab == s])])
+    slabs = [_hull(vertices[np.unique(triangles[slab == s])])
              for s in range(SLABS) if np.any(slab == s)]
-    if volume > HOLLOW * sum(part[1] for part in parts):
-        return [part[0] for part in parts]
-    return [whole]
+    if volume > HOLLOW * sum(hull[1] for hull in slabs):
+        return [hull[0] for hull in slabs]
+    return [full_hull]
 
 
 def _hull(points: Array) -> tuple[Array, float]:
-    """Vertices of the convex hull and its volume; flat sets of points are kept whole."""
+    """Return the convex hull's vertices and volume; a flat set of points is not reduced."""
     try:
         hull = ConvexHull(points)
     except (QhullError, ValueError):
         return points, 0.0
     return points[hull.vertices], float(hull.volume)
+
+
+def solid_inertial(shapes: Sequence[Shape], density: float) -> Array:
+    """
+    Return the inertial parameters of a link whose shapes have homogeneous density, (10,).
+
+    Convex hulls are cut into tetrahedra (c, v1, v2, v3) from an inner point c, whose volume is
+    V = det(v1 - c, v2 - c, v3 - c) / 6 and whose second moments are V / 20 (s s' + sum v v') with
+    the sum s of its four corners. Overlaps of shapes count twice.
+
+    Parameters
+    ----------
+    shapes
+        Shapes of the link, in the frame of the joint that carries it.
+    density
+        Density [kg/m^3].
+
+    Returns
+    -------
+    Array
+        In Pinocchio's order, in the joint's frame; zero if no shape has a volume.
+
+    """
+    mass, first, second = 0.0, np.zeros(3), np.zeros((3, 3))
+    for shape in shapes:
+        points = _surface(shape)
+        try:
+            hull = ConvexHull(points)
+        except (QhullError, ValueError):
+            continue
+        inner = points[hull.vertices].mean(axis=0)
+        corners = points[hull.simplices]                              # (T, 3, 3)
+        volumes = np.abs(np.linalg.det(corners - inner)) / 6
+        all_four = np.concatenate([corners, np.broadcast_to(inner, (len(corners), 1, 3))], axis=1)
+        sums = all_four.sum(axis=1)
+        weights = density * volumes
+        mass += float(weights.sum())
+        first += weights @ sums / 4
+        second += np.einsum('t,ti,tj->ij', weights / 20, sums, sums)
+        second += np.einsum('t,tci,tcj->ij', weights / 20, all_four, all_four)
+    inertia = np.trace(second) * np.eye(3) - second
+    return np.array([mass, *first, *inertia[np.tril_indices(3)]])
+
+
+def _surface(shape: Shape) -> Array:
+    """Return points whose hull approximates the shape, including its radius."""
+    if shape.radius == 0:
+        return shape.vertices
+    k = np.arange(ROUND) + 0.5
+    polar, turn = np.arccos(1 - 2 * k / ROUND), np.pi * (1 + 5 ** 0.5) * k    # Fibonacci's sphere
+    ball = np.column_stack([np.cos(turn) * np.sin(polar), np.sin(turn) * np.sin(polar),
+                            np.cos(polar)])
+    return (shape.vertices[:, None] + shape.radius * ball).reshape(-1, 3)

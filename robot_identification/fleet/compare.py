@@ -1,0 +1,95 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The command compare: significant differences between two identifications of one arm."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+from rich.text import Text
+from robot_identification.cli.console import AsJson, emit, Force, out, print_table
+from robot_identification.errors import ModelFileError
+from robot_identification.files import check_outputs, HTML_PAGE, write_text
+from robot_identification.fleet.comparison import compare as compare_results
+from robot_identification.fleet.comparison import comparison_to_dict, ModelComparison, TINY
+from robot_identification.fleet.comparison_page import comparison_page, summarise_changes
+from robot_identification.reporting import load_results
+from robot_identification.reporting.results_files import RESULT_FILES
+import typer
+
+SHOWN = 12    # parameters that the terminal shows; page and --json have all
+
+
+def compare_command(
+    first: Annotated[Path, typer.Argument(
+        metavar='A', help='Folder that identify wrote, or the model file in it.')],
+    second: Annotated[Path, typer.Argument(
+        metavar='B', help='Folder or model file of another identification of the arm.')],
+    report: Annotated[Path | None, typer.Option(help='HTML page to write.')] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Compare two identifications of one arm, with significance."""
+    folders = [path.parent if path.is_file() else path for path in (first, second)]
+    check_outputs([(report, HTML_PAGE)],
+                  [folder / name for folder in folders for name in RESULT_FILES], force=force)
+    names = [Path(os.path.realpath(folder)).name for folder in folders]
+    a, b = names if names[0] != names[1] else map(str, folders)
+    try:
+        comparison = compare_results(load_results(folders[0]), load_results(folders[1]), (a, b))
+        page = comparison_page(comparison)
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
+        raise ModelFileError(f"the results in '{first}' or '{second}' are damaged ({error!r}); "
+                             'identify again') from error
+    if report is not None:
+        write_text(report, page)
+    if as_json:
+        emit(comparison_to_dict(comparison))
+        return
+    _print(comparison)
+    if report is not None:
+        out.print(f'wrote {report}', markup=False)
+
+
+def _print(comparison: ModelComparison) -> None:
+    a, b = comparison.names
+    out.print(f'{comparison.arm}: {a} (A) and {b} (B)', style='bold', markup=False)
+    out.print(summarise_changes(comparison), markup=False)
+    count = max(SHOWN, len(comparison.changed))
+    print_table(
+        'parameters, most significant first',
+        ('parameter', 'A', 'B', 'change', 'p (Holm)', ''),
+        ((change.label, *(f'{value:.4g} \u00b1 {std:.2g}'
+                          for value, std in zip(change.values, change.std)),
+          f'{change.relative:+.1%}' if change.relative == change.relative else '-',
+          f'{change.p:.2g}' if change.p > TINY else f'< {TINY:g}',
+          Text('changed', style='bold red') if change.changed else 'may be chance')
+         for change in comparison.parameters[:count]), right=('A', 'B', 'change', 'p (Holm)'))
+    if len(comparison.parameters) > count:
+        out.print(f'and {len(comparison.parameters) - count} more that may be chance (--report, '
+                  '--json)')
+    print_table(
+        'friction, mean of both directions', ('joint or drive', 'at', 'A', 'B'),
+        ((change.actuator, f'{speed:.2g} {change.units[0]}', f'{before:.3g} {change.units[1]}',
+          f'{after:.3g} {change.units[1]}')
+         for change in comparison.friction
+         for speed, before, after in zip(change.speeds, *change.torques)))
+    print_table(
+        'largest relative error on held-out motion', ('joint', 'A', 'B'),
+        ((joint, *(f'{error:.1%}' if error == error else '-' for error in pair))
+         for joint, pair in comparison.errors.items()))
+    for note in comparison.notes:
+        out.print(f'note: {note}', style='yellow', markup=False)

@@ -1,0 +1,115 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Recursive least squares as a square-root information filter."""
+
+from __future__ import annotations
+
+import numpy as np
+from robot_identification.arrays import Array
+from robot_identification.errors import ConfigurationError, explain_missing, UnknownNameError
+from scipy.linalg.lapack import dtpmqrt, dtpqrt, dtrtrs
+
+BLOCK = 8
+"""Block size of LAPACK's dtpqrt: number of reflections that it applies together."""
+FORGETTING = ('none', 'directional', 'uniform')
+"""Kinds of forgetting, see `InformationFilter`."""
+
+
+class InformationFilter:
+    """
+    Square-root information filter for p unknowns.
+
+    The state is the triangular factor S with S'S = inverse covariance. Measurements are added by
+    orthogonal transformations, so that the covariance stays positive definite after any number of
+    updates.
+
+    Parameters
+    ----------
+    mean
+        Initial estimate, (p,).
+    std
+        Standard deviations of the initial estimate, (p,), positive.
+    forgetting
+        'none': Kalman filter for constant unknowns. 'directional': only information in the
+        directions of the new measurements is forgotten, so that none is lost at rest. 'uniform':
+        all information is forgotten, so that the covariance grows without limit at rest (S. Zhang
+        et al., Science China Information Sciences, 2018, equation (23)). With the same time
+        constant, 'directional' forgets more slowly, about by the ratio of the number of unknowns
+        to the number of measurements of an update.
+
+    References
+    ----------
+    G. J. Bierman, "Factorization methods for discrete sequential estimation", 1977 (SRIF).
+    L. Cao, H. M. Schwartz, "A directional forgetting algorithm based on the decomposition of the
+    information matrix", Automatica 36(11), 2000.
+
+    """
+
+    def __init__(self, mean: Array, std: Array, forgetting: str = 'none') -> None:
+        if forgetting not in FORGETTING:
+            raise UnknownNameError('kind of forgetting', forgetting, FORGETTING)
+        self.values = np.array(mean, dtype=float)
+        self._scale = np.array(std, dtype=float)
+        if not np.all(np.isfinite(self._scale) & (self._scale > 0)):
+            raise ConfigurationError('the initial deviations must be finite and positive')
+        self._factor = np.eye(len(self.values), order='F')
+        with explain_missing('numba', 'a recursive estimator'):
+            from robot_identification.online.forgetting_kernel import forget
+        self._forget = forget
+        self.forgetting = forgetting
+
+    @property
+    def covariance(self) -> Array:
+        """Covariance of the estimate, (p, p)."""
+        half = dtrtrs(self._factor, np.diag(self._scale), trans=1)[0]
+        return half.T @ half
+
+    @property
+    def deviations(self) -> Array:
+        """Standard deviations of the estimate, (p,)."""
+        return self.row_deviations(np.eye(len(self.values)))
+
+    def row_deviations(self, rows: Array) -> Array:
+        """Return the standard deviations of rows @ unknowns, (k,), for rows (k, p)."""
+        half = dtrtrs(self._factor, (rows * self._scale).T, trans=1)[0]
+        return np.sqrt(np.sum(half ** 2, axis=0))
+
+    def update(self, rows: Array, innovation: Array, noise: Array, keep: float = 1.0) -> None:
+        """
+        Update the estimate with k measurements: innovation = rows @ (unknowns - values) + noise.
+
+        Parameters
+        ----------
+        rows
+            Coefficients of the unknowns, (k, p).
+        innovation
+            Measured minus predicted values, (k,).
+        noise
+            Standard deviations of the measurements, (k,).
+        keep
+            Fraction of the old information that is kept, 0 < keep <= 1; ignored if `forgetting` is
+            'none'.
+
+        """
+        whitened = rows * self._scale / noise[:, None]
+        if self.forgetting == 'uniform':
+            self._factor *= np.sqrt(keep)
+        elif self.forgetting == 'directional' and keep < 1.0:
+            for row in whitened:
+                self._forget(self._factor, row, keep)
+        block = min(BLOCK, len(self.values))
+        self._factor, reflectors, scales, _ = dtpqrt(0, block, self._factor, whitened)
+        right, _, _ = dtpmqrt(0, reflectors, scales, np.zeros((len(self.values), 1)),
+                              (innovation / noise)[:, None], trans='T')
+        self.values = self.values + self._scale * dtrtrs(self._factor, right)[0][:, 0]

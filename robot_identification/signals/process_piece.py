@@ -1,0 +1,225 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Processing of one piece of a recording to samples."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array, consecutive_slices
+from robot_identification.errors import SignalError
+from robot_identification.recording import Recording
+from robot_identification.signals.averaging import average_periods, choose_period
+from robot_identification.signals.cutoff import choose_position_cutoffs
+from robot_identification.signals.differentiation import DifferentiationOptions, METHODS
+from robot_identification.signals.model_content import choose_decimation_cutoff, MIN_ROWS
+from robot_identification.signals.options import ProcessingOptions
+from robot_identification.signals.resampling import resample, Resampled
+from robot_identification.signals.runs import fill_gaps, find_rests, PART_OF_PERIOD
+from robot_identification.signals.samples import Samples
+
+MAX_GAPS_LISTED = 20
+"""Maximum number of filled gaps that the notes list."""
+MAX_SLIP = 0.1
+"""Largest drift [samples] of the samples against the period over a recording. If it is larger, the
+recording is resampled to a whole number of samples per period."""
+
+
+class _Run(NamedTuple):
+    """Consecutive samples without a gap, with fields as in `Samples`."""
+
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+
+    def select(self, rows: slice) -> _Run:
+        """Return the samples of these rows."""
+        return _Run(*(values[rows] for values in self))
+
+
+def process_piece(
+    piece: Recording, arm: Arm, options: ProcessingOptions
+) -> tuple[Samples, ProcessingOptions]:
+    """
+    Return the samples of a piece, and the options with the chosen cut-offs.
+
+    Parameters
+    ----------
+    piece
+        A recording, or a piece of one.
+    arm
+        The arm, which defines the meaning of positions and efforts.
+    options
+        The options of the processing.
+
+    Raises
+    ------
+    SignalError
+        As for `process`.
+
+    """
+    notes: dict[str, object] = {'method': options.method, 'edges': options.edges}
+    t, signals = piece.t, [piece.joint_position(arm), piece.joint_torque(arm)]
+    uniform = resample(t, *signals, stamps=options.stamps)
+    longest = max(uniform.segments, key=lambda run: run.stop - run.start)
+    cutoffs = choose_position_cutoffs(
+        options.cutoff, uniform.signals[0][longest], uniform.rate, arm.joint_names, notes)
+    if uniform.gaps and np.any(np.isfinite(cutoffs)):
+        t, signals = _fill_gaps(t, signals, cutoffs, notes)
+        uniform = resample(t, *signals, stamps=uniform.stamps)
+    seconds = choose_period(uniform, options.period, options.needs_period, notes)
+    period = noise = None
+    if seconds is not None:
+        period = max(1, round(seconds * uniform.rate))
+        slip = abs(seconds * uniform.rate - period) * len(uniform.t) / period
+        if slip > MAX_SLIP:
+            uniform = resample(t, *signals, stamps=uniform.stamps, step=seconds / period)
+        uniform, noise = _average(uniform, period, options.average, notes)
+    rate = uniform.rate
+    runs = _differentiate(uniform, options, DifferentiationOptions(
+        cutoffs, period, wrap=options.average, keep_edges=options.edges == 'keep',
+        passes=options.smoothing_passes, harmonics=options.harmonics, basis=options.basis), notes)
+    if piece.core is not None:
+        runs = _cut_to_core(runs, piece, piece.core, rate)
+    if options.standstill != 'keep' and not options.average:
+        runs = _treat_standstill(runs, rate, options.standstill == 'drop', notes)
+    notes |= {'rate_hz': rate, 'gaps': uniform.gaps, 'duplicate_stamps': piece.duplicates,
+              'late_stamps': piece.out_of_order,
+              **({'remarks': list(piece.remarks)} if piece.remarks else {}),
+              'stamps': 'samples taken as evenly spaced, because the stamps jitter'
+              if uniform.stamps == 'uniform' else 'as recorded, resampled by cubic splines'}
+    decimation_cutoff = choose_decimation_cutoff(
+        options.decimation_cutoff, arm, max(runs, key=lambda run: len(run.t))[1:], rate,
+        float(cutoffs.min()), notes)
+    segments = consecutive_slices(len(run.t) for run in runs)
+    del t, signals, uniform    # free memory before the samples are joined
+    arrays = _Run(*map(np.concatenate, zip(*runs)))
+    for array in arrays:
+        array.flags.writeable = False    # so that `Samples` does not copy them
+    samples = Samples(**arrays._asdict(), rate=rate, joint_names=arm.joint_names,
+                      segments=segments, decimation_cutoff=decimation_cutoff, period=period,
+                      noise=noise, processing=notes)
+    return samples, replace(options, cutoff=cutoffs, decimation_cutoff=decimation_cutoff)
+
+
+def _fill_gaps(t: Array, signals: list[Array], cutoffs: Array,
+               notes: dict[str, object]) -> tuple[Array, list[Array]]:
+    """Fill gaps that are short relative to the pass band; return stamps and signals."""
+    fastest = float(np.max(cutoffs[np.isfinite(cutoffs)]))
+    t, columns, gaps = fill_gaps(t, np.hstack(signals), PART_OF_PERIOD / fastest)
+    if len(gaps):
+        notes |= {'bridged_gaps': len(gaps),
+                  'bridged_s': round(float(gaps[:, 1].sum()), 6),
+                  'bridged_at_s': gaps[:MAX_GAPS_LISTED, 0].round(6).tolist()}
+    return t, np.hsplit(columns, len(signals))
+
+
+def _average(uniform: Resampled, period: int, average: bool,
+             notes: dict[str, object]) -> tuple[Resampled, Array | None]:
+    """
+    Return the signals, averaged over the periods if requested, and the noise variance.
+
+    Returns
+    -------
+    uniform, noise
+        The signals, one period of them if averaged; and the variance of a row of torque, (n,)
+        [(N m)^2], None if the recording is not longer than a period.
+
+    """
+    q, tau = uniform.signals
+    count = len(q) // period
+    if average and count < 2:
+        raise SignalError(
+            f'the recording contains {len(q) / period:.3g} periods; averaging needs two or more')
+    if len(q) <= period:
+        return uniform, None
+    torque, variance = average_periods(tau[:count * period] if average else tau, period)
+    notes['noise_standard_deviation'] = [float(s) for s in np.sqrt(variance)]
+    if not average:
+        return uniform, variance
+    notes['averaged_periods'] = count
+    mean, _ = average_periods(q[:count * period], period)
+    return replace(uniform, t=uniform.t[:period], signals=(mean, torque),
+                   segments=(slice(0, period),)), variance / count
+
+
+def _differentiate(
+    uniform: Resampled, options: ProcessingOptions, settings: DifferentiationOptions,
+    notes: dict[str, object],
+) -> list[_Run]:
+    """Differentiate each run; return the samples of those that are long enough."""
+    method, rate = METHODS.find(options.method), uniform.rate
+    runs: list[_Run] = []
+    dropped, last_error = uniform.dropped, None
+    for segment in uniform.segments:
+        q, tau = (signal[segment] for signal in uniform.signals)
+        try:
+            states = method.differentiate(q, rate, settings)
+            if len(states.q) < MIN_ROWS:
+                raise SignalError(
+                    f'{len(q) / rate:.3g} s leave only {len(states.q)} samples after the edges '
+                    'of the filter are cut; record for longer')
+        except SignalError as error:
+            last_error = error
+            dropped += len(q) / rate
+            continue
+        rows = slice(states.first, states.first + len(states.q))
+        runs.append(_Run(uniform.t[segment][rows], states.q, states.v, states.a, tau[rows]))
+        notes.setdefault('differentiation', states.note)
+    if last_error is not None and not runs:
+        if len(uniform.segments) == 1:
+            raise last_error
+        raise SignalError(f'none of the {len(uniform.segments)} unbroken runs of the recording '
+                          f'can be used ({last_error})') from last_error
+    notes |= {'segments_used': len(runs), 'dropped_s': round(dropped, 6),
+              'edge_samples': 0 if method.needs_period else settings.edge_samples(rate)}
+    return runs
+
+
+def _cut_to_core(runs: list[_Run], piece: Recording, core: slice, rate: float) -> list[_Run]:
+    """Return the samples in the core of a piece, without those of the halo."""
+    first = piece.t[core.start] - 0.5 / rate if core.start else -np.inf
+    last = piece.t[core.stop] - 0.5 / rate if core.stop < len(piece) else np.inf
+    cut = [run.select(slice(*np.searchsorted(run.t, (first, last)))) for run in runs]
+    cut = [run for run in cut if len(run.t) >= MIN_ROWS]
+    if not cut:
+        raise SignalError('a piece of the recording has no usable samples')
+    return cut
+
+
+def _treat_standstill(runs: list[_Run], rate: float, drop: bool,
+                      notes: dict[str, object]) -> list[_Run]:
+    """Set v and a of resting joints to zero; if `drop`, remove standstills of the whole arm."""
+    highest = np.max([np.abs(run.v).max(axis=0) for run in runs], axis=0)
+    treated: list[_Run] = []
+    arm_rests, joint_rests = 0, np.zeros(len(highest))
+    for run in runs:
+        moves, rests = find_rests(run.v, rate, highest)
+        moving = np.zeros((len(rests), 1), dtype=bool)
+        for rows in moves:
+            moving[rows] = True
+        arm_rests += int(np.sum(~moving))
+        joint_rests += np.sum(rests & moving, axis=0)
+        rests |= ~moving
+        run.v[rests] = run.a[rests] = 0.0
+        treated += [run.select(rows) for rows in moves] if drop else [run]
+    notes |= {'standstill_s': round(arm_rests / rate, 6),
+              'standstill': 'dropped' if drop else 'velocity and acceleration set to zero',
+              'standstill_of_joints_s': [round(float(s) / rate, 6) for s in joint_rests]}
+    return treated
