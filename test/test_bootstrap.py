@@ -96,7 +96,8 @@ def test_what_differs_between_recordings_is_in_the_intervals(tmp_path):
 @pytest.mark.parametrize('options, kind, sentence', [
     ({'bootstrap': 7}, ConfigurationError, '100 resamples or more, not 7'),
     ({'estimator': 'huber'}, ConfigurationError, "'huber' uses every sample"),
-    ({'estimator': 'ridge'}, ConfigurationError, 'the prior of .ridge. is the same in every resample'),
+    ({'estimator': 'ridge'}, ConfigurationError,
+     'the prior of .ridge. is the same in every resample'),
     ({'estimator': 'auto'}, ConfigurationError, "'auto' chooses"),
     ({'friction': 'stribeck'}, ConfigurationError, 'nonlinear parameters'),
     ({'delay': True}, ConfigurationError, 'delays are estimated'),

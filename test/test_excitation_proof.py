@@ -283,7 +283,7 @@ def test_requirements_that_make_no_sense(make, words):
 
 def test_missing_meshes_are_named_with_the_choice(panda):
     moved = panda.reduced_urdf.replace('package://example-robot-data/', 'package://nowhere/')
-    with pytest.raises(ExcitationError, match=r"meshes are missing, such as.*"
+    with pytest.raises(ExcitationError, match=r'meshes are missing, such as.*'
                                               r'--package-dir.*--no-collisions'):
         build_scene(dataclasses.replace(panda, reduced_urdf=moved), SAFE)
 
