@@ -216,6 +216,7 @@ def _joints(arm: Arm, options: TemplateOptions) -> list[dict[str, Any]]:
         for name, values in _moveit_limits(options.joint_limits, arm).items():
             known[name] = np.where(np.isnan(values), known[name], values)
     limits = arm.limits
+    named = zip(arm.joint_names, arm.units('rad', 'm'), arm.units('N m', 'N'))
     return [{
         'name': joint, 'unit': unit,
         'urdf': f'{limits.lower[i]:.4g} to {limits.upper[i]:.4g} {unit}, '
@@ -226,8 +227,7 @@ def _joints(arm: Arm, options: TemplateOptions) -> list[dict[str, Any]]:
             for name, description in LIMITS.items()
             if not np.isnan(value := known[name][i])
             or not np.isfinite(getattr(limits, name)[i])]}
-        for i, (joint, unit, torque) in enumerate(zip(
-            arm.joint_names, arm.units('rad', 'm'), arm.units('N m', 'N')))]
+        for i, (joint, unit, torque) in enumerate(named)]
 
 
 def _parse_limits(name: str, text: str, arm: Arm) -> Array:

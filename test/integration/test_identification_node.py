@@ -58,7 +58,7 @@ def test_design(system):
 @pytest.mark.parametrize(('goal', 'text'), [
     ({'output': '../motion.yaml'}, 'outside the data directory'),
     ({'output': ''}, 'is empty'),
-    ({'output': 'x.yaml', 'robot': 'nobody'}, "'nobody'; there is"),
+    ({'output': 'x.yaml', 'robot': 'nobody'}, "'nobody'; choose from"),
     ({'output': 'x.yaml', 'robot': '/etc/robot.yaml'}, 'outside the data directory'),
     ({'output': 'x.yaml', 'kind': 'spiral'}, 'spiral'),
     ({'output': 'x.yaml', 'margin': 1.5}, 'margin')])
