@@ -87,12 +87,12 @@ def read_limits(model: pin.Model) -> Limits:
     """Return the limits of the joints of a URDF; unknown limits are infinite."""
     unknown = np.full(model.nv, np.inf)
 
-    def restored(values: Array) -> Array:
+    def with_infinity(values: Array) -> Array:
         """Return limits with infinity in place of 1e308, which `build_model` wrote for it."""
         return np.where(np.abs(values) > 1e300, np.copysign(np.inf, values), values)
 
     # many URDFs have a torque or velocity limit of zero where it is not known
-    torque, velocity = restored(model.effortLimit), restored(model.velocityLimit)
-    return Limits(restored(model.lowerPositionLimit), restored(model.upperPositionLimit),
+    torque, velocity = with_infinity(model.effortLimit), with_infinity(model.velocityLimit)
+    return Limits(with_infinity(model.lowerPositionLimit), with_infinity(model.upperPositionLimit),
                   np.where(velocity == 0, np.inf, velocity), unknown, unknown,
                   np.where(torque == 0, np.inf, torque))

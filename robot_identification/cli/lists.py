@@ -31,7 +31,7 @@ import typer
 Markdown = Annotated[bool, typer.Option(
     '--markdown', help='Print the full table in Markdown, as in docs/methods.md.')]
 
-ROOMS = {'core': 'estimators', 'papers': 'methods of the papers'}
+GROUPS = {'core': 'estimators', 'papers': 'methods of the papers'}
 PAPERS = ('Methods of papers, to reproduce their comparisons. For a squared cost, the estimator '
           '`bounded` finds the optimum within the same bounds in less time.')
 
@@ -59,14 +59,14 @@ def estimators_command(as_json: AsJson = False, markdown: Markdown = False) -> N
             for name, estimator in ESTIMATORS.items()]
     rows.append({'name': AUTO, 'what it does': AUTO_SUMMARY, **AUTO_FEATURES.row()})
     if as_json:
-        emit({'estimators': [{**row, 'room': _room(row['name'])} for row in rows]})
+        emit({'estimators': [{**row, 'group': _group(row['name'])} for row in rows]})
         return
     if not markdown:
         rows = [{name: row[name] for name in ('name', 'what it does')} for row in rows]
-    for room, title in ROOMS.items():
-        if room == 'papers':
+    for group, title in GROUPS.items():
+        if group == 'papers':
             typer.echo(f'\n{PAPERS}\n')
-        _show(title, [row for row in rows if _room(row['name']) == room], markdown)
+        _show(title, [row for row in rows if _group(row['name']) == group], markdown)
 
 
 def frictions_command(as_json: AsJson = False, markdown: Markdown = False) -> None:
@@ -86,8 +86,8 @@ def frictions_command(as_json: AsJson = False, markdown: Markdown = False) -> No
           markdown)
 
 
-def _room(name: str) -> str:
-    """Return the key in `ROOMS` for an estimator: 'papers' or 'core'."""
+def _group(name: str) -> str:
+    """Return the key in `GROUPS` for an estimator: 'papers' or 'core'."""
     package = ESTIMATORS[name].__module__.split('.')[1] if name in ESTIMATORS else ''
     return 'papers' if package == 'papers' else 'core'
 

@@ -67,7 +67,7 @@ _HALF_PI = 1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21
 
 
 @njit(inline='always', **OPTIONS)
-def _turned(r0, r1, r2, x, y, z, s, c):
+def _rotate_row(r0, r1, r2, x, y, z, s, c):
     """
     Return a row of the rotation R0 exp(q [axis]), given the row (r0, r1, r2) of R0 (Rodrigues).
 
@@ -85,14 +85,14 @@ def place_joint(rotation, translation, axis, slides, q, R, p):
     Fill R (3, 3) and p (3,) with the placement of a joint frame in its parent's at position q.
 
     With the placement (R0, p0) at q = 0 and the axis s of the joint:
-    prismatic R = R0, p = p0 + q R0 s; revolute R = R0 exp(q [s]) (see `_turned`), p = p0.
+    prismatic R = R0, p = p0 + q R0 s; revolute R = R0 exp(q [s]) (see `_rotate_row`), p = p0.
     """
     x, y, z = axis[0], axis[1], axis[2]
     s, c, travel = (0.0, 1.0, q) if slides else (math.sin(q), math.cos(q), 0.0)
     for r in range(3):
         r0, r1, r2 = rotation[r, 0], rotation[r, 1], rotation[r, 2]
         p[r] = translation[r] + travel * (r0 * x + r1 * y + r2 * z)
-        R[r, 0], R[r, 1], R[r, 2] = _turned(r0, r1, r2, x, y, z, s, c)
+        R[r, 0], R[r, 1], R[r, 2] = _rotate_row(r0, r1, r2, x, y, z, s, c)
 
 
 @njit(**OPTIONS)
@@ -194,7 +194,7 @@ def _place(link, rotation, translation, axis, slides):
         offset = link[_OFFSET + r]
         for k in range(LANES):
             offset[k] = t + slope * link[_STATE, k]
-            row[0, k], row[1, k], row[2, k] = _turned(r0, r1, r2, x, y, z, link[_SINE, k],
+            row[0, k], row[1, k], row[2, k] = _rotate_row(r0, r1, r2, x, y, z, link[_SINE, k],
                                                       link[_COSINE, k])
 
 
@@ -259,7 +259,7 @@ def _forward(q, v, a, parents, rotations, translations, axes, prismatic, gravity
 
 
 @njit(forceinline=True, **OPTIONS)
-def _see_from_base(parents, axes, links):
+def _express_in_base(parents, axes, links):
     """
     Fill the placement of every link in the base frame, and the direction of its joint axis.
 
@@ -364,7 +364,7 @@ def regressor_lanes(q, v, a, parents, rotations, translations, axes, prismatic, 
     LANES samples; `links` (n + 1, SLOTS, LANES) is working memory, zero before the first call.
     """
     _forward(q, v, a, parents, rotations, translations, axes, prismatic, gravity, links)
-    _see_from_base(parents, axes, links)
+    _express_in_base(parents, axes, links)
     for i in range(first, len(parents)):
         j = i
         while j >= 0:

@@ -140,8 +140,8 @@ class Figure:
     def drawn(self) -> list[DrawnPanel]:
         """The geometry of the panels."""
         curves = [curve for panel in self.panels for curve in panel.curves]
-        room = 0.03 if any(curve.kind in ('points', 'rings') for curve in curves) else 0.0
-        x = Axis.around([curve.x for curve in curves], self.log_x, room)
+        padding = 0.03 if any(curve.kind in ('points', 'rings') for curve in curves) else 0.0
+        x = Axis.around([curve.x for curve in curves], self.log_x, padding)
         free = self.height - TOP - BOTTOM - GAP * (len(self.panels) - 1)
         total = sum(panel.relative_height for panel in self.panels)
         drawn, top = [], TOP
@@ -164,17 +164,17 @@ class Axis:
     log: bool = False
 
     @classmethod
-    def around(cls, values: list[Array], log: bool, room: float) -> Axis:
-        """Return the range of values, widened on both sides by the fraction `room`."""
+    def around(cls, values: list[Array], log: bool, padding: float) -> Axis:
+        """Return the range of values, widened on both sides by the fraction `padding`."""
         known = np.concatenate([np.empty(0), *values])
         known = known[np.isfinite(known) & ((known > 0) | (not log))]
         if not len(known):
             return cls(1.0, 10.0, True) if log else cls(-1.0, 1.0)
         low, high = float(known.min()), float(known.max())
         if log:
-            factor = max((high / low) ** room, 1.0 if high > low else 1.5)
+            factor = max((high / low) ** padding, 1.0 if high > low else 1.5)
             return cls(low / factor, high * factor, True)
-        margin = room * (high - low) if high > low else abs(high) or 1.0
+        margin = padding * (high - low) if high > low else abs(high) or 1.0
         return cls(low - margin, high + margin)
 
     def fraction(self, values: Array | float) -> Array:

@@ -87,13 +87,14 @@ def friction_figures(arrays: Mapping[str, Array],
         # a few outliers of the samples must not compress the curve
         values = np.concatenate([curve[1], np.percentile(data[1], [1, 99]), bins[2:].ravel()])
         low, high = float(values.min()), float(values.max())
-        room = 0.06 * (high - low) or 1.0
+        margin = 0.06 * (high - low) or 1.0
+        low, high = low - margin, high + margin
         curves = (Curve('samples', data[0], data[1], MEASURED, 3, 'points', hover=False),
                   Curve('model', curve[0], curve[1], PREDICTED, 2.5),
                   Curve('median of the data', bins[0], bins[1], LIMIT, 9, 'rings',
                         bars=bins[2:]))
         figures.append(Figure(
-            f'friction_{e}', actuator, *friction_axes(curves, linear, (low - room, high + room)),
+            f'friction_{e}', actuator, *friction_axes(curves, linear, (low, high)),
             260, description=f'Friction of {actuator} over velocity'))
     return figures
 

@@ -33,24 +33,24 @@ def system(tmp_path):
 
 
 @pytest.fixture
-def dead_man(system):
+def watchdog(system):
     from robot_identification.ros.nodes.brake_watchdog import BrakeWatchdog
-    dead_man = BrakeWatchdog(system.client, TOPIC)
+    watchdog = BrakeWatchdog(system.client, TOPIC)
 
     def there():
         try:
-            dead_man.check()
+            watchdog.check()
         except ExecutionError:
             return False
         return True
     system.wait(there)
-    yield dead_man
-    dead_man.close()
-    assert dead_man.process.wait(timeout=20) == 0
+    yield watchdog
+    watchdog.close()
+    assert watchdog.process.wait(timeout=20) == 0
 
 
 @pytest.fixture
-def heard(system, dead_man):
+def heard(system, watchdog):
     """Return what the watchdog publishes after it has discovered the subscriber."""
     from trajectory_msgs.msg import JointTrajectory
     heard = []
@@ -58,7 +58,7 @@ def heard(system, dead_man):
                                  lambda m: heard.append(m.points[-1].time_from_start.sec))
 
     def answers():
-        dead_man.leave([(rest_in(1), after(system, LONG))], after(system, -1.0))
+        watchdog.update([(rest_in(1), after(system, LONG))], after(system, -1.0))
         system.settle(0.3)
         return heard
     system.wait(answers)
@@ -72,56 +72,56 @@ def after(system, seconds):
     return system.client.get_clock().now().nanoseconds + round(seconds * 1e9)
 
 
-def test_the_first_that_may_still_be_entered_is_sent_once(system, dead_man, heard):
-    dead_man.leave([(rest_in(1), after(system, LONG))], after(system, LONG))
+def test_the_first_trajectory_in_time_is_sent_once(system, watchdog, heard):
+    watchdog.update([(rest_in(1), after(system, LONG))], after(system, LONG))
     system.settle(0.5)
     assert not heard
-    dead_man.leave([(rest_in(2), after(system, -1.0)), (rest_in(3), after(system, LONG)),
+    watchdog.update([(rest_in(2), after(system, -1.0)), (rest_in(3), after(system, LONG)),
                     (rest_in(4), after(system, LONG))], after(system, -0.5))
     system.wait(lambda: heard)
     system.settle(0.5)
     assert heard == [3]
 
 
-def test_nothing_is_sent_that_would_be_a_step(system, dead_man, heard):
+def test_nothing_is_sent_that_would_be_a_step(system, watchdog, heard):
     from rcl_interfaces.msg import Log
     from rclpy.qos import qos_profile_rosout_default
     said = []
     system.listen(Log, '/rosout', lambda m: said.append(m.msg), qos_profile_rosout_default)
-    dead_man.leave([(rest_in(2), after(system, -1.0)), (rest_in(3), after(system, -0.1))],
+    watchdog.update([(rest_in(2), after(system, -1.0)), (rest_in(3), after(system, -0.1))],
                    after(system, -2.0))
     system.wait(lambda: any('finishes the motion unmonitored' in text for text in said))
     assert not heard
 
 
-def test_a_dead_man_that_was_held_up_takes_a_later_one(system, dead_man, heard):
-    os.kill(dead_man.process.pid, signal.SIGSTOP)
-    dead_man.leave([(rest_in(2), after(system, 0.3)), (rest_in(3), after(system, LONG))],
+def test_a_watchdog_that_stalled_sends_a_later_trajectory(system, watchdog, heard):
+    os.kill(watchdog.process.pid, signal.SIGSTOP)
+    watchdog.update([(rest_in(2), after(system, 0.3)), (rest_in(3), after(system, LONG))],
                    after(system, 0.2))
     time.sleep(0.6)
-    os.kill(dead_man.process.pid, signal.SIGCONT)
+    os.kill(watchdog.process.pid, signal.SIGCONT)
     system.wait(lambda: heard)
     assert heard == [3]
 
 
-def test_a_dead_man_that_was_held_up_knows_the_newest_alone(system, dead_man, heard):
+def test_a_watchdog_that_stalled_uses_the_newest_trajectories(system, watchdog, heard):
     """A watchdog that has stalled only uses the newest trajectories; older ones cause a step."""
     for newest in ((), [(rest_in(9), after(system, LONG))]):
-        os.kill(dead_man.process.pid, signal.SIGSTOP)
+        os.kill(watchdog.process.pid, signal.SIGSTOP)
         for number in range(200):       # several times the capacity of a pipe
-            dead_man.leave([(rest_in(number), after(system, LONG))] * 20, after(system, 0.0))
-        dead_man.leave(newest, after(system, LONG))
-        os.kill(dead_man.process.pid, signal.SIGCONT)
+            watchdog.update([(rest_in(number), after(system, LONG))] * 20, after(system, 0.0))
+        watchdog.update(newest, after(system, LONG))
+        os.kill(watchdog.process.pid, signal.SIGCONT)
         system.settle(0.5)
         assert not heard
 
 
-def test_the_last_word_of_a_node_that_ends_while_the_dead_man_is_held_up(system, dead_man, heard):
-    os.kill(dead_man.process.pid, signal.SIGSTOP)
-    dead_man.leave([(rest_in(1), after(system, LONG))] * 20, after(system, 0.0))
-    dead_man.close()
-    os.kill(dead_man.process.pid, signal.SIGCONT)
-    assert dead_man.process.wait(timeout=20) == 0
+def test_nothing_is_sent_after_close_of_a_stalled_watchdog(system, watchdog, heard):
+    os.kill(watchdog.process.pid, signal.SIGSTOP)
+    watchdog.update([(rest_in(1), after(system, LONG))] * 20, after(system, 0.0))
+    watchdog.close()
+    os.kill(watchdog.process.pid, signal.SIGCONT)
+    assert watchdog.process.wait(timeout=20) == 0
     system.settle(0.3)
     assert not heard
 

@@ -67,7 +67,8 @@ class Clearance(StateConstraint):
     def __init__(self, scene: Scene, series: Series, clearance: float) -> None:
         super().__init__(series, 1)
         self.scene, self.clearance = scene, clearance
-        self.reserve: Array = np.minimum(RESERVE, (scene.room - clearance) / 2)    # (P,) [m]
+        self.reserve: Array = np.minimum(    # (P,) [m]
+            RESERVE, (scene.median_distance - clearance) / 2)
         self.required: Array = clearance + self.reserve
 
     def at(self, states: tuple[Array, ...]) -> Array:
@@ -171,7 +172,7 @@ class ClearanceProof:
         t = (edges[segment] + edges[segment + 1]) / 2
         h = np.full(len(t), (edges[1] - edges[0]) / 2)
         for _ in range(MAX_HALVINGS):
-            unproven = self._room(t, pair, clearance, h, segment) <= 0
+            unproven = self._margin(t, pair, clearance, h, segment) <= 0
             self.proven = not np.any(unproven) and self.smallest >= clearance
             if self.proven or self.smallest < clearance:
                 return
@@ -179,7 +180,7 @@ class ClearanceProof:
             t = np.concatenate([t - h, t + h])
             h, pair, segment = np.tile(h, 2), np.tile(pair, 2), np.tile(segment, 2)
 
-    def _room(self, t: Array, pair: Indices, clearance: float, h: Array,
+    def _margin(self, t: Array, pair: Indices, clearance: float, h: Array,
               segment: Indices) -> Array:
         """Return lower bounds of distance minus clearance from t - h to t + h for each time t."""
         order = np.argsort(t, kind='stable')
@@ -188,14 +189,14 @@ class ClearanceProof:
         speed = np.minimum(speed, bounds[1][segment])
         moved = h * np.sum(self._reach[pair] * speed, axis=1) + SLACK
         world, origin = self._frames(self.trajectory.derivative(t, 0))
-        room = self._spheres(world, origin, pair) - clearance - moved
-        for k in order[room[order] <= 0]:
+        margin = self._spheres(world, origin, pair) - clearance - moved
+        for k in order[margin[order] <= 0]:
             distance = self._measure(int(pair[k]), world[k], origin[k])
-            room[k] = distance - clearance - moved[k]
+            margin[k] = distance - clearance - moved[k]
             if distance < self.smallest:
                 self.smallest, self.time = distance, float(t[k])
                 self.pair = self.scene.pair_names(int(pair[k]))
-        return room
+        return margin
 
     def _frames(self, q: Array) -> tuple[Array, Array]:
         """Return rotations and origins of the joints' frames; the last one is the base (-1)."""

@@ -114,7 +114,7 @@ def _product(x: Jet, y: Jet) -> Jet:
                      x[2] * y[0] + 2 * x[1] * y[1] + x[0] * y[2]])
 
 
-def _turned(x: Jet, v: Jet, prismatic: bool) -> Jet:
+def _transform_bounds(x: Jet, v: Jet, prismatic: bool) -> Jet:
     """Return bounds of a vector after the transformation into the next link's frame."""
     if prismatic:
         return x
@@ -154,7 +154,7 @@ def _torque_jets(tree: Kinematics, inertial: Array, rotor: Array, segments: Segm
         if p >= 0:
             w, e = omega[p], alpha[p]
             d = linear[p] + _product(e + _product(w, w), offset[i])
-        w, e, d = (_turned(x, v, slides) for x in (w, e, d))
+        w, e, d = (_transform_bounds(x, v, slides) for x in (w, e, d))
         if slides:
             d = d + a + 2 * _product(w, v)
         else:
@@ -172,9 +172,9 @@ def _torque_jets(tree: Kinematics, inertial: Array, rotor: Array, segments: Segm
         slides, p = bool(tree.prismatic[i]), int(tree.parents[i])
         torque[:, :, i] = force[i] if slides else moment[i]
         if p >= 0:
-            f = _turned(force[i], rates[:, :, i], slides)
+            f = _transform_bounds(force[i], rates[:, :, i], slides)
             force[p] += f
-            moment[p] += _turned(moment[i], rates[:, :, i], slides)
+            moment[p] += _transform_bounds(moment[i], rates[:, :, i], slides)
             moment[p] += _product(offset[i], f)
     torque += pushes @ np.abs(rotor)
     return torque

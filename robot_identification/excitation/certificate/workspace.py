@@ -111,9 +111,9 @@ class WorkspaceLimits(StateConstraint):
             self._tree, self._joint, float(np.linalg.norm(self._point)),
             segments.bounds[0].max(axis=0))
         outside = segments.maxima(outside.max(axis=1), STEPS)
-        room = -float((outside + trajectory.period / count / 2 * speed).max())
+        distance = -float((outside + trajectory.period / count / 2 * speed).max())
         return (CertificateClaim(
-            'workspace', room, 0.0, 'm', 'bounded speed between times', room >= 0,
+            'workspace', distance, 0.0, 'm', 'bounded speed between times', distance >= 0,
             f"frame '{self.workspace.frame}' to the sides of its box", at_least=True),)
 
     def describe(self, index: int, slack: float) -> tuple[str, str]:

@@ -129,10 +129,10 @@ class Problem:
                             * ranges[0], self.rest[0])
         swing = rng.normal(size=self.scale.shape) * self.scale
         swing[0] = 0.0
-        room = np.ones_like(ranges)
-        room[0] = 1.0 - np.abs(position - middle) / ranges[0]
+        margin = np.ones_like(ranges)
+        margin[0] = 1.0 - np.abs(position - middle) / ranges[0]
         times = np.linspace(0.0, self.series.period, 40 * self.series.resolution)
-        used = [np.abs(self.series.basis(times, d) @ swing).max(axis=0) / ranges[d] / room[d]
+        used = [np.abs(self.series.basis(times, d) @ swing).max(axis=0) / ranges[d] / margin[d]
                 for d in range(len(ranges))]
         swing *= AMPLITUDE / np.max(used, axis=0)
         swing[0] = position

@@ -34,10 +34,10 @@ from robot_identification.papers.studies.er16_tables import (
 from robot_identification.papers.studies.linear_algebra import compare_with_searches
 from robot_identification.papers.studies.repeat import (
     best_run,
-    Contestant,
     plot_convergence,
     repeat_searches,
     Runs,
+    SearchSetup,
 )
 from robot_identification.papers.studies.study import (
     PAPER,
@@ -88,7 +88,7 @@ def abc_er16(options: StudyOptions) -> StudyResult:
         problem, bounds = through.problem(FRICTION)
         cost = MeanAbsolute(problem)
         results = repeat_searches([
-            Contestant(name, search, {}, budget)
+            SearchSetup(name, search, {}, budget)
             for name, search in (CONTESTANTS[:1] if chain is OURS else CONTESTANTS)],
             cost, bounds, runs, options.stage(0.1, 0.7, label))
         square = through.least_squares(FRICTION)

@@ -25,10 +25,10 @@ from robot_identification.papers.searches.elpidso import ElitistPidSwarm, minimi
 from robot_identification.papers.searches.result import CONVERGED
 from robot_identification.papers.studies.linear_algebra import compare_solver
 from robot_identification.papers.studies.repeat import (
-    Contestant,
     plot_convergence,
     repeat_searches,
     run_search,
+    SearchSetup,
 )
 from robot_identification.papers.studies.study import (
     PAPER,
@@ -87,7 +87,7 @@ def elpidso_2link(options: StudyOptions) -> StudyResult:
         for k, rho in enumerate(rhos):
             first, last = ((index + step / len(rhos)) / 2 for step in (k, k + 1))
             results[kind][rho] = repeat_searches(
-                _contestants(budget), data[rho], bounds, runs,
+                _setups(budget), data[rho], bounds, runs,
                 options.stage(first, last, f'eta range {kind}, rho {rho:g}'),
                 target=_optimum(data[rho], bounds) * (1 + 1e-9) + 1e-18, run=_run)
     least_squares: dict[float, Array] = {
@@ -96,22 +96,22 @@ def elpidso_2link(options: StudyOptions) -> StudyResult:
     return _report(data, ranges, results, least_squares, runs, budget, options)
 
 
-def _contestants(budget: int) -> tuple[Contestant, ...]:
+def _setups(budget: int) -> tuple[SearchSetup, ...]:
     return (
-        Contestant('GA', 'ga', {'size': 20}, budget),
-        Contestant('SPSO', 'spso', {'size': 20}, budget),
-        Contestant('ELPIDSO', 'elpidso', {'size': 20}, budget),
-        Contestant('differential evolution', 'differential_evolution', {}, budget),
-        Contestant('CMA-ES', 'cma_es', {}, budget))
+        SearchSetup('GA', 'ga', {'size': 20}, budget),
+        SearchSetup('SPSO', 'spso', {'size': 20}, budget),
+        SearchSetup('ELPIDSO', 'elpidso', {'size': 20}, budget),
+        SearchSetup('differential evolution', 'differential_evolution', {}, budget),
+        SearchSetup('CMA-ES', 'cma_es', {}, budget))
 
 
-def _run(contestant: Contestant, seed: int, data: TwoLinkData, bounds: Bounds,
+def _run(setup: SearchSetup, seed: int, data: TwoLinkData, bounds: Bounds,
          target: float) -> SearchResult:
     """Run a search; ELPIDSO, which moves one particle at a time, uses its compiled form."""
-    if contestant.search == ElitistPidSwarm.name:
-        return minimise_quadratic(data.factor / np.sqrt(len(data.t)), bounds, contestant.budget,
+    if setup.search == ElitistPidSwarm.name:
+        return minimise_quadratic(data.factor / np.sqrt(len(data.t)), bounds, setup.budget,
                                   np.random.default_rng(seed), target=target)
-    return run_search(contestant, seed, data, bounds, target)
+    return run_search(setup, seed, data, bounds, target)
 
 
 def _bounded(data: TwoLinkData, bounds: Bounds) -> SearchResult:

@@ -34,11 +34,11 @@ from robot_identification.papers.studies.er16_tables import (
 from robot_identification.papers.studies.linear_algebra import compare_with_searches
 from robot_identification.papers.studies.repeat import (
     best_run,
-    Contestant,
     median_run,
     plot_convergence,
     repeat_searches,
     Runs,
+    SearchSetup,
 )
 from robot_identification.papers.studies.study import (
     PAPER,
@@ -99,9 +99,9 @@ def ics_er16(options: StudyOptions) -> StudyResult:
         through = experiment.with_chain(chain)
         problem, bounds = through.problem(FRICTION, ranges)
         cost = MeanAbsolute(problem)
-        contestants = _contestants(iterations)
+        setups = _setups(iterations)
         results = repeat_searches(
-            contestants[:4] if index else contestants, cost, bounds, runs,
+            setups[:4] if index else setups, cost, bounds, runs,
             options.stage(0.05 + 0.2 * index, 0.25 + 0.2 * index, label))
         square = through.least_squares(FRICTION)
         tables += [_costs(results, square, cost, label),
@@ -146,17 +146,17 @@ def ics_er16(options: StudyOptions) -> StudyResult:
         quick=options.quick)
 
 
-def _contestants(iterations: int) -> tuple[Contestant, ...]:
+def _setups(iterations: int) -> tuple[SearchSetup, ...]:
     once, twice = NEST * (iterations + 1), NEST * (2 * iterations + 1)
     return (
-        Contestant('PSO', 'pso', {}, once),
-        Contestant('CS', 'cs', {}, twice),
-        Contestant('CS, alpha 0.54', 'cs', {'alpha': 0.54}, twice),
-        Contestant('ICS', 'ics', {}, twice),
-        Contestant('PSO, evaluations of CS', 'pso', {}, twice),
-        Contestant('SPSO', 'spso', {'size': NEST}, twice),
-        Contestant('differential evolution', 'differential_evolution', {'factor': 1}, twice),
-        Contestant('CMA-ES', 'cma_es', {}, twice))
+        SearchSetup('PSO', 'pso', {}, once),
+        SearchSetup('CS', 'cs', {}, twice),
+        SearchSetup('CS, alpha 0.54', 'cs', {'alpha': 0.54}, twice),
+        SearchSetup('ICS', 'ics', {}, twice),
+        SearchSetup('PSO, evaluations of CS', 'pso', {}, twice),
+        SearchSetup('SPSO', 'spso', {'size': NEST}, twice),
+        SearchSetup('differential evolution', 'differential_evolution', {'factor': 1}, twice),
+        SearchSetup('CMA-ES', 'cma_es', {}, twice))
 
 
 def _costs(results: Runs, square: Array, cost: MeanAbsolute, label: str) -> Table:
@@ -211,7 +211,7 @@ def _frictions(experiments: list[Experiment], iterations: int,
     """Compare linear and nonlinear friction near reversals, fitted by ICS and least squares."""
     rows: list[tuple[str | float, ...]] = []
     near: dict[tuple[str, str], list[float]] = {}
-    ics = Contestant('ICS', 'ics', {}, NEST * (2 * iterations + 1))
+    ics = SearchSetup('ICS', 'ics', {}, NEST * (2 * iterations + 1))
     for index, one in enumerate(experiments):
         stage = options.stage(index / len(experiments), (index + 1) / len(experiments))
         rated = one.runs[0].plant.truth.rated_torque

@@ -29,7 +29,7 @@ Runs = Mapping[str, Sequence[SearchResult]]
 
 
 @dataclass(frozen=True)
-class Contestant:
+class SearchSetup:
     """
     A search with its settings.
 
@@ -52,7 +52,7 @@ class Contestant:
     budget: int
 
 
-def repeat_searches(contestants: Sequence[Contestant], cost: Callable[[Array], Array],
+def repeat_searches(setups: Sequence[SearchSetup], cost: Callable[[Array], Array],
                     bounds: Bounds, runs: int, options: StudyOptions, *, target: float = -np.inf,
                     run: Callable[..., SearchResult] | None = None
                     ) -> dict[str, list[SearchResult]]:
@@ -61,7 +61,7 @@ def repeat_searches(contestants: Sequence[Contestant], cost: Callable[[Array], A
 
     Parameters
     ----------
-    contestants
+    setups
         Searches with their settings.
     cost, bounds, target
         As for `Search.minimise`.
@@ -70,14 +70,14 @@ def repeat_searches(contestants: Sequence[Contestant], cost: Callable[[Array], A
     options
         Options of the study, with the first seed.
     run
-        Function run(contestant, seed, cost, bounds, target); `run_search` when None.
+        Function run(setup, seed, cost, bounds, target); `run_search` when None.
 
     """
-    labels = [contestant.label for contestant in contestants for _ in range(runs)]
+    labels = [setup.label for setup in setups for _ in range(runs)]
     results: dict[str, list[SearchResult]] = {label: [] for label in labels}
     completed = options.map_items(
-        run or run_search, [c for c in contestants for _ in range(runs)],
-        [options.seed + k for _ in contestants for k in range(runs)],
+        run or run_search, [c for c in setups for _ in range(runs)],
+        [options.seed + k for _ in setups for k in range(runs)],
         args=(cost, bounds, target))
     for count, (label, result) in enumerate(zip(labels, completed), start=1):
         results[label].append(result)
@@ -85,11 +85,11 @@ def repeat_searches(contestants: Sequence[Contestant], cost: Callable[[Array], A
     return results
 
 
-def run_search(contestant: Contestant, seed: int, cost: Callable[[Array], Array], bounds: Bounds,
+def run_search(setup: SearchSetup, seed: int, cost: Callable[[Array], Array], bounds: Bounds,
                target: float) -> SearchResult:
     """Return the result of one search."""
-    return get_search(contestant.search, **contestant.settings).minimise(
-        cost, bounds, budget=contestant.budget, target=target, rng=np.random.default_rng(seed))
+    return get_search(setup.search, **setup.settings).minimise(
+        cost, bounds, budget=setup.budget, target=target, rng=np.random.default_rng(seed))
 
 
 def median_run(results: Sequence[SearchResult]) -> SearchResult:

@@ -55,7 +55,7 @@ class Instruments:
 
 
 @dataclass(frozen=True, eq=False)
-class _Judge:
+class _Reference:
     """Samples without noise and true parameters of an arm, for comparison with estimates."""
 
     exact: Regression
@@ -63,7 +63,7 @@ class _Judge:
     rated: Array
 
     @classmethod
-    def of(cls, plant: Plant, run: SimulatedRun) -> _Judge:
+    def of(cls, plant: Plant, run: SimulatedRun) -> _Reference:
         samples = Samples(t=run.t, q=run.q, v=run.v, a=run.a, tau=run.torque,
                           rate=plant.options.rate, joint_names=plant.arm.joint_names,
                           segments=(slice(0, len(run.t)),))
@@ -127,7 +127,7 @@ def _of_seed(seed: int, platform: Platform,
         seed=seed, stribeck_ratio=1.0, delay=0.0, encoder_bits=None, torque_signal='applied',
         velocity_signal='none', friction_compensation=1.0, torque_noise=0.0, rate=100.0))
     run = simulate(plant, platform.excitation, rng=np.random.default_rng(seed))
-    judged, law = _Judge.of(plant, run), JointController.tuned(plant)
+    reference, law = _Reference.of(plant, run), JointController.tuned(plant)
     settings = {'idim_iv': {'reference': platform.excitation, 'control_law': law,
                             'rounds': rounds}}
     errors = {}
@@ -140,8 +140,8 @@ def _of_seed(seed: int, platform: Platform,
                 regression = build_regression(platform.arm, [process(
                     noisy, platform.arm, cutoff=cutoff, decimation_cutoff=decimation)])
                 estimate = get_estimator(estimator, **settings.get(estimator, {})).fit(regression)
-                errors[noise, method, name] = judged.errors(estimate.values)
-    return judged.errors(judged.exact.base.project(judged.standard))[0], errors
+                errors[noise, method, name] = reference.errors(estimate.values)
+    return reference.errors(reference.exact.base.project(reference.standard))[0], errors
 
 
 def _noisy(platform: Platform, run: SimulatedRun, noise: float,

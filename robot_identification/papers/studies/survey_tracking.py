@@ -89,7 +89,7 @@ def compare_tracking(platform: Platform, seeds: range, periods: int,
     later, shown = t > t[-1] / 3, t > BEGINNING
     errors: dict[tuple[str, str], list[float]] = {}
     plots: list[Plot] = []
-    for done, curves in enumerate(options.map_items(_followed, seeds, args=(
+    for done, curves in enumerate(options.map_items(_track, seeds, args=(
             platform, (q, v, a, tau), first, courses)), start=1):
         options.progress('tracking of changing friction', done / len(seeds))
         true = {name: first * (1 + CHANGE * course) for name, course in courses.items()}
@@ -121,7 +121,7 @@ def compare_tracking(platform: Platform, seeds: range, periods: int,
         tuple(claims), tuple(plots), relative)
 
 
-def _followed(seed: int, platform: Platform, data: tuple[Array, ...], first: float,
+def _track(seed: int, platform: Platform, data: tuple[Array, ...], first: float,
               courses: Mapping[str, Array]) -> dict[tuple[str, str], Array]:
     """Return estimates of the viscous friction over time, (N,), by kind of change and filter."""
     q, v, a, tau = data

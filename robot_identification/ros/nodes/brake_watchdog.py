@@ -144,7 +144,7 @@ class BrakeWatchdog:
             raise ExecutionError('dead_man', f"the process '{self.name}', which brakes the arm "
                                  f'if this node dies, is not running (yet); try again')
 
-    def leave(self, messages: Sequence[tuple[JointTrajectory, int]], until: int) -> None:
+    def update(self, messages: Sequence[tuple[JointTrajectory, int]], until: int) -> None:
         """
         Replace the braking trajectories of the watchdog.
 
@@ -166,7 +166,7 @@ class BrakeWatchdog:
 
     def close(self) -> None:
         """End the watchdog process without sending a trajectory."""
-        self.leave((), 0)
+        self.update((), 0)
         if self.process.stdin is not None:
             self.process.stdin.close()
 

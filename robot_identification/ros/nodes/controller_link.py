@@ -75,6 +75,6 @@ class ControllerLink:
         def on_node_clock(t: float) -> int:
             return self.start + round(t * 1e9) + (self._clock.offset or 0)
 
-        self._controller.watchdog.leave(
+        self._controller.watchdog.update(
             [(self._message(segment), on_node_clock(segment.departure + LATE))
              for segment in segments], on_node_clock(until) if segments else 0)

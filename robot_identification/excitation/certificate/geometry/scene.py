@@ -61,7 +61,7 @@ class Scene:
         Names of the pairs that are not checked, with the reason.
     notes
         Sentences for the report.
-    room
+    median_distance
         Median distance of each pair over random poses in which it keeps the clearance, (P,) [m].
 
     """
@@ -71,7 +71,7 @@ class Scene:
     pairs: NDArray[np.int64]
     excluded: dict[tuple[str, str], str]
     notes: tuple[str, ...]
-    room: Array | float = np.inf
+    median_distance: Array | float = np.inf
 
     @cached_property
     def _packed(self) -> tuple[np.ndarray, ...]:
@@ -243,8 +243,8 @@ def _without_close_pairs(arm: Arm, scene: Scene, links: int, clearance: float, n
     if not np.any(keep):
         notes.append('no pair is left to check: all links are neighbours or excluded')
     clear = np.ma.masked_less_equal(distances[:, keep], clearance)
-    room = np.ma.median(clear, axis=0).filled(clearance)
-    return Scene(scene.tree, scene.shapes, scene.pairs[keep], excluded, tuple(notes), room)
+    median = np.ma.median(clear, axis=0).filled(clearance)
+    return Scene(scene.tree, scene.shapes, scene.pairs[keep], excluded, tuple(notes), median)
 
 
 def link_shapes(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> list[Shape]:
