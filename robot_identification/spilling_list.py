@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from mmap import ACCESS_READ, ALLOCATIONGRANULARITY, mmap
 import os
 import pickle
 import tempfile
@@ -67,18 +69,18 @@ class SpillingList(Sequence[Any]):
         """Write an item to the file and return its position; if the disk is full, return it."""
         if isinstance(item, _SpilledItem):
             return item
-        places = []
+        parts = _pickled(item)
         try:
             if self._file is None:
                 self._file = tempfile.TemporaryFile()    # noqa: SIM115
-            self._file.seek(0, os.SEEK_END)
-            for data in _pickled(item):
-                places.append((self._file.tell(), data.nbytes))
-                self._file.write(data)
+            start = -(-self._file.seek(0, os.SEEK_END) // ALLOCATIONGRANULARITY)
+            self._file.seek(start * ALLOCATIONGRANULARITY)
+            self._file.writelines(parts)
             self._file.flush()
         except OSError:
             return item
-        return _SpilledItem(self._file, tuple(places))
+        return _SpilledItem(self._file, start * ALLOCATIONGRANULARITY,
+                            tuple(data.nbytes for data in parts))
 
     def __len__(self) -> int:
         return len(self._items)
@@ -117,14 +119,18 @@ class View(Sequence[Any]):
 
 @dataclass(frozen=True)
 class _SpilledItem:
-    """An item on disk: file, start and size [bytes] of its pickle and of each of its arrays."""
+    """An item on disk: file, start, and sizes of its pickle and of each of its arrays [bytes]."""
 
     file: IO[bytes]
-    places: tuple[tuple[int, int], ...]
+    start: int
+    sizes: tuple[int, ...]
 
     def read(self) -> Any:
-        """Return the item; its arrays are read-only."""
-        head, *arrays = (os.pread(self.file.fileno(), size, start) for start, size in self.places)
+        """Return the item; its arrays are read-only views of the file."""
+        content = memoryview(mmap(self.file.fileno(), sum(self.sizes), access=ACCESS_READ,
+                                  offset=self.start))
+        head, *arrays = (content[stop - size:stop]
+                         for stop, size in zip(accumulate(self.sizes), self.sizes))
         return pickle.loads(head, buffers=arrays)
 
 

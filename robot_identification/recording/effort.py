@@ -181,7 +181,7 @@ def without_unmeasured(arm: Arm, effort: Array, label: str) -> Array:
         several joints is missing.
 
     """
-    missing = np.isnan(effort).any(axis=0) & arm.measured
+    missing = np.isnan(column_range(effort)[0]) & arm.measured
     if np.any(missing):
         joints = ', '.join(arm.joint_names[j] for j in np.flatnonzero(missing))
         raise RecordingError(
@@ -195,7 +195,7 @@ def without_unmeasured(arm: Arm, effort: Array, label: str) -> Array:
             raise RecordingError(
                 f'{label}: a drive without effort turns several joints, so none of their torques '
                 f'is known; name all of them: `unmeasured: [{joints}]`')
-    return np.where(arm.measured, effort, 0.0)
+    return effort if np.all(arm.measured) else np.where(arm.measured, effort, 0.0)
 
 
 def _gains(arm: Arm, label: str) -> Array:

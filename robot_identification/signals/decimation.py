@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from robot_identification.arrays import Array, read_only
@@ -72,7 +72,7 @@ class Decimator:
             raise SignalError(f'a decimation cut-off of {self.cutoff!r} Hz is not positive')
         object.__setattr__(self, 'taps', _root_raised_cosine(self.factor))
 
-    @property
+    @cached_property
     def factor(self) -> int:
         """Decimation factor: number of samples per decimated row."""
         return max(1, int(np.floor(self.rate / (2 * self.cutoff) * (1 + 1e-9))))
@@ -123,8 +123,9 @@ class Decimator:
         out = np.empty((rows, flat.shape[1]))
         # One product with a banded Toeplitz matrix computes several rows.
         batch = min(_ROWS_PER_PRODUCT, max(rows, 1))
-        band = np.array([np.pad(self.taps, (k * self.factor, (batch - 1 - k) * self.factor))
-                         for k in range(batch)])
+        band = np.zeros((batch, (batch - 1) * self.factor + len(self.taps)))
+        for k in range(batch):
+            band[k, k * self.factor:k * self.factor + len(self.taps)] = self.taps
         for inside, made in self.blocks(len(x), batch):
             part = flat[inside]
             np.matmul(band[:made.stop - made.start, :len(part)], part, out=out[made])

@@ -15,6 +15,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arrays import Array
@@ -92,10 +94,15 @@ def zero_phase_lowpass(x: ArrayLike, cutoff: ArrayLike, rate: float) -> Array:
             raise SignalError(
                 f'{len(x) / rate:.3g} s are too short for a cut-off of {fc:.4g} Hz: more than '
                 f'{settle / rate:.3g} s are needed')
-        sections = signal.butter(ORDER, fc, fs=rate, output='sos')
         pad = min(len(x) - 1, 3 * settle + 9)    # odd extension, where transients decay
-        out[:, j] = signal.sosfiltfilt(sections, x[:, j], padlen=pad)
+        out[:, j] = signal.sosfiltfilt(_lowpass_sections(fc, rate), x[:, j], padlen=pad)
     return out
+
+
+@lru_cache
+def _lowpass_sections(cutoff: float, rate: float) -> Array:
+    """Return the second-order sections of the Butterworth low-pass, (ORDER / 2, 6)."""
+    return np.asarray(signal.butter(ORDER, cutoff, fs=rate, output='sos'))
 
 
 def central_differences(x: Array, rate: float) -> tuple[Array, Array]:

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.arrays import Array, IndexArray
+from robot_identification.arrays import Array, column_range, IndexArray
 from robot_identification.validation.checks import check
 
 _LONGEST = 0.1
@@ -63,18 +63,20 @@ def _frozen_durations(q: Array, rate: float, floor: Array) -> Array:
     if len(q) < 4 * beside:
         return longest
     change = np.pad(np.abs(q[beside:] - q[:-beside]), ((beside, beside), (0, 0)))
-    fast = np.maximum(_FAST * change.max(axis=0), floor)
+    fast = np.maximum(_FAST * column_range(change)[1], floor)
     for j in np.flatnonzero(fast):
         starts, stops = constant_runs(q[:, j])
-        lengths = stops - starts
-        moving = np.maximum(change[starts, j], change[stops + beside, j]) > fast[j]
         if len(starts) > 2:
-            longest[j] = lengths[moving & (lengths > 2)].max(initial=0)
+            several = stops - starts > 2
+            starts, stops = starts[several], stops[several]
+            moving = np.maximum(change[starts, j], change[stops + beside, j]) > fast[j]
+            longest[j] = (stops - starts)[moving].max(initial=0)
     return longest / rate
 
 
 def constant_runs(x: Array) -> tuple[IndexArray, IndexArray]:
     """Return the first and the last index of each run of equal values in x (N,)."""
+    x = np.ascontiguousarray(x)
     changes = np.flatnonzero(x[1:] != x[:-1])
     return np.append(0, changes + 1), np.append(changes, len(x) - 1)
 

@@ -66,12 +66,16 @@ def _plateau_fractions(effort: Array, moving: NDArray[np.bool_]) -> Array:
     for j in np.flatnonzero(span > 0):
         # half the median step between m values is at most span / (m - 1), below the height for
         # many values; only coarsely quantised efforts need the median
-        if len(np.unique(effort[:_ENOUGH, j])) <= 1 + 1 / _HEIGHT:
+        if all(len(np.unique(effort[:count, j])) <= 1 + 1 / _HEIGHT
+               for count in (_ENOUGH // 3, _ENOUGH)):
             height[j] = max(height[j], 0.5 * float(np.median(np.diff(np.unique(effort[:, j])))))
-    fractions = np.zeros(len(span))
-    for depth in (highest - effort, effort - lowest):
-        on = np.count_nonzero(depth <= height, axis=0)
-        near = np.count_nonzero(depth <= _BAND * height, axis=0)
+    fractions, band = np.zeros(len(span)), _BAND * height
+    for extreme, close in ((highest, effort >= highest - 1.1 * band),
+                           (lowest, effort <= lowest + 1.1 * band)):
+        rows, joints = np.nonzero(close)    # few, as a rule
+        depth = np.abs(effort[rows, joints] - extreme[joints])
+        on, near = (np.bincount(joints[depth <= limit[joints]], minlength=len(span))
+                    for limit in (height, band))
         flat = (on >= _FEWEST) & (on > _PILED * near) & (span > 0)
         fractions += np.where(flat, on / len(effort), 0.0)
     return fractions
