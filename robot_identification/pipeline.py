@@ -93,7 +93,8 @@ def run_identification(
 
     # check and validate
     findings = [*check_fit(model, fit, (pieces[index] for pieces, indices in zip(fitted, used)
-                                        for index in indices), effort)]
+                                        for index in indices),
+                           effort if len(fitted) == 1 else None)]
     del fitted    # large, and not used again
     training = [trace for piece in fit.regression.samples
                 for trace in MotionTrace.of(piece)] if others else []

@@ -62,7 +62,9 @@ def _frozen_durations(q: Array, rate: float, floor: Array) -> Array:
     beside, longest = max(2, round(_BESIDE * rate)), np.zeros(q.shape[1])
     if len(q) < 4 * beside:
         return longest
-    change = np.pad(np.abs(q[beside:] - q[:-beside]), ((beside, beside), (0, 0)))
+    change = np.zeros((len(q) + beside, q.shape[1]))    # from `beside` samples before, to a sample
+    np.subtract(q[beside:], q[:-beside], out=change[beside:len(q)])
+    np.abs(change, out=change)
     fast = np.maximum(_FAST * column_range(change)[1], floor)
     for j in np.flatnonzero(fast):
         starts, stops = constant_runs(q[:, j])

@@ -57,7 +57,7 @@ def worst_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def check_fit(model: IdentifiedModel, fit: Fit, recordings: Iterable[Recording],
-              effort: EffortCheck) -> tuple[Finding, ...]:
+              effort: EffortCheck | None) -> tuple[Finding, ...]:
     """
     Return the findings in the fitted recordings and in the model.
 
@@ -70,17 +70,17 @@ def check_fit(model: IdentifiedModel, fit: Fit, recordings: Iterable[Recording],
     recordings
         The recordings, long ones in pieces, in the order of the fit's samples.
     effort
-        Comparison of the effort with gravity, over all recordings.
+        Comparison of the effort with gravity if there is one recording; None to compare it in each
+        piece of several.
 
     """
     findings: list[list[Finding]] = []    # of each recording
-    alone = len(fit.regression.samples) == 1
     for recording, samples in zip(recordings, fit.regression.samples, strict=True):
         if samples.piece == 0:
             findings.append([])
         findings[-1] += run_checks(CheckInput(
             recording.name, model, recording, samples, fit.estimate.base, fit.estimate.values,
-            effort if alone else None), Role.FITTED)
+            effort), Role.FITTED)
     return (*chain.from_iterable(map(worst_findings, findings)), *check_model(model))
 
 

@@ -51,13 +51,16 @@ def measure_saturation(data: check.CheckInput) -> check.Measurement:
 
 def _moving(t: Array, q: Array) -> NDArray[np.bool_]:
     """Return the samples at which some joint moves, first and last sample left out, (N - 2,)."""
-    speed = np.abs(q[2:] - q[:-2]) / (t[2:, None] - t[:-2, None])
+    speed = q[2:] - q[:-2]
+    speed /= t[2:, None] - t[:-2, None]
+    np.abs(speed, out=speed)
     return np.asarray(np.any(speed > _MOVING * column_range(speed)[1], axis=1))
 
 
 def _plateau_fractions(effort: Array, moving: NDArray[np.bool_]) -> Array:
     """Return the fraction of the moving samples on a plateau at either extreme, (n,)."""
-    effort = effort[moving]
+    if not np.all(moving):
+        effort = effort[moving]
     if len(effort) < 4 * _FEWEST:
         return np.zeros(effort.shape[1])
     lowest, highest = column_range(effort)
