@@ -47,7 +47,7 @@ from robot_identification.fleet.results_folder import write_table_and_page
 from robot_identification.fleet.robot_result import BROKEN, FITTED, RobotResult, write_table
 from robot_identification.papers.searches import Bounds, get_search
 from robot_identification.papers.studies import run_study, STUDIES
-from robot_identification.papers.studies.repeat import Contestant, repeat_searches
+from robot_identification.papers.studies.repeat import repeat_searches, SearchSetup
 from robot_identification.papers.studies.study import StudyResult, Table
 from robot_identification.reporting import RESULTS
 from robot_identification.reporting.results_files import RESULT_FILES
@@ -295,7 +295,7 @@ def test_a_worker_that_dies_changes_no_digit_and_only_what_changed_is_done(
 
 def test_runs_of_a_study_are_tasks_and_a_worker_that_dies_changes_no_digit(cluster, monkeypatch):
     distributed = pytest.importorskip('distributed')
-    contestants = [Contestant(name, name, {'size': 8}, 400) for name in ('pso', 'ga')]
+    contestants = [SearchSetup(name, name, {'size': 8}, 400) for name in ('pso', 'ga')]
     bounds, killed = Bounds(-np.ones(3), np.ones(3), tuple('abc')), []
 
     def kill(text, part):
