@@ -217,16 +217,16 @@ def _joints(arm: Arm, options: TemplateOptions) -> list[dict[str, Any]]:
             known[name] = np.where(np.isnan(values), known[name], values)
     limits = arm.limits
     named = zip(arm.joint_names, arm.units('rad', 'm'), arm.units('N m', 'N'))
-    return [{
-        'name': joint, 'unit': unit,
-        'urdf': f'{limits.lower[i]:.4g} to {limits.upper[i]:.4g} {unit}, '
-                f'{limits.velocity[i]:.4g} {unit}/s, {limits.torque[i]:.4g} {torque}',
-        'limits': [
-            (name, None if np.isnan(value) else float(value),
-             description.format(unit=unit, torque=torque))
-            for name, description in LIMITS.items()
-            if not np.isnan(value := known[name][i])
-            or not np.isfinite(getattr(limits, name)[i])]}
+    return [
+        {'name': joint, 'unit': unit,
+         'urdf': f'{limits.lower[i]:.4g} to {limits.upper[i]:.4g} {unit}, '
+                 f'{limits.velocity[i]:.4g} {unit}/s, {limits.torque[i]:.4g} {torque}',
+         'limits': [
+             (name, None if np.isnan(value) else float(value),
+              description.format(unit=unit, torque=torque))
+             for name, description in LIMITS.items()
+             if not np.isnan(value := known[name][i])
+             or not np.isfinite(getattr(limits, name)[i])]}
         for i, (joint, unit, torque) in enumerate(named)]
 
 

@@ -194,8 +194,8 @@ def _place(link, rotation, translation, axis, slides):
         offset = link[_OFFSET + r]
         for k in range(LANES):
             offset[k] = t + slope * link[_STATE, k]
-            row[0, k], row[1, k], row[2, k] = _rotate_row(r0, r1, r2, x, y, z, link[_SINE, k],
-                                                      link[_COSINE, k])
+            row[0, k], row[1, k], row[2, k] = _rotate_row(
+                r0, r1, r2, x, y, z, link[_SINE, k], link[_COSINE, k])
 
 
 @njit(forceinline=True, **OPTIONS)

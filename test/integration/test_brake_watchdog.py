@@ -89,7 +89,7 @@ def test_nothing_is_sent_that_would_be_a_step(system, watchdog, heard):
     said = []
     system.listen(Log, '/rosout', lambda m: said.append(m.msg), qos_profile_rosout_default)
     watchdog.update([(rest_in(2), after(system, -1.0)), (rest_in(3), after(system, -0.1))],
-                   after(system, -2.0))
+                    after(system, -2.0))
     system.wait(lambda: any('finishes the motion unmonitored' in text for text in said))
     assert not heard
 
@@ -97,7 +97,7 @@ def test_nothing_is_sent_that_would_be_a_step(system, watchdog, heard):
 def test_a_watchdog_that_stalled_sends_a_later_trajectory(system, watchdog, heard):
     os.kill(watchdog.process.pid, signal.SIGSTOP)
     watchdog.update([(rest_in(2), after(system, 0.3)), (rest_in(3), after(system, LONG))],
-                   after(system, 0.2))
+                    after(system, 0.2))
     time.sleep(0.6)
     os.kill(watchdog.process.pid, signal.SIGCONT)
     system.wait(lambda: heard)

@@ -181,7 +181,7 @@ class ClearanceProof:
             h, pair, segment = np.tile(h, 2), np.tile(pair, 2), np.tile(segment, 2)
 
     def _margin(self, t: Array, pair: Indices, clearance: float, h: Array,
-              segment: Indices) -> Array:
+                segment: Indices) -> Array:
         """Return lower bounds of distance minus clearance from t - h to t + h for each time t."""
         order = np.argsort(t, kind='stable')
         bounds = self.segments.bounds

@@ -122,7 +122,7 @@ def compare_tracking(platform: Platform, seeds: range, periods: int,
 
 
 def _track(seed: int, platform: Platform, data: tuple[Array, ...], first: float,
-              courses: Mapping[str, Array]) -> dict[tuple[str, str], Array]:
+           courses: Mapping[str, Array]) -> dict[tuple[str, str], Array]:
     """Return estimates of the viscous friction over time, (N,), by kind of change and filter."""
     q, v, a, tau = data
     noise = NOISE * np.random.default_rng(seed).standard_normal(tau.shape)
