@@ -68,14 +68,15 @@ def modules(package: Path = PACKAGE) -> dict[str, Path]:
     return files
 
 
-def room(name: str) -> str:
+def package_of(name: str) -> str:
     """Return the sub-package or top-level module to which a module belongs."""
     return f'{name}.__init__'.split('.')[1]
 
 
 def core(package: Path = PACKAGE) -> dict[str, Path]:
     """Return the modules of the core."""
-    return {name: path for name, path in modules(package).items() if room(name) not in OUTSIDE}
+    return {name: path for name, path in modules(package).items()
+            if package_of(name) not in OUTSIDE}
 
 
 def docstrings(tree: ast.AST) -> Iterator[ast.Expr]:
@@ -171,7 +172,7 @@ def public_names(package: Path = PACKAGE) -> dict[str, list[str]]:
     """
     found: dict[str, list[str]] = defaultdict(list)
     for name, path in modules(package).items():
-        if room(name) == 'cli' or name.endswith('.commands'):
+        if package_of(name) == 'cli' or name.endswith('.commands'):
             continue
         for node in ast.parse(path.read_text(encoding='utf-8')).body:
             if isinstance(node, (*FUNCTIONS, ast.ClassDef)) and node.name[0] != '_':
@@ -195,7 +196,7 @@ def functions(package: Path = PACKAGE) -> Iterator[tuple[str, ast.FunctionDef]]:
 
 def is_command(module: str) -> bool:
     """Return whether a module contains commands, whose parameters are command-line options."""
-    return room(module) == 'cli' or module.endswith('.commands')
+    return package_of(module) == 'cli' or module.endswith('.commands')
 
 
 def function_lines(function: ast.FunctionDef) -> int:
@@ -242,7 +243,7 @@ def sizes(package: Path = PACKAGE) -> Counter[str]:
     """Return the lines of code of each sub-package."""
     found: Counter[str] = Counter()
     for name, path in modules(package).items():
-        found[room(name)] += code_lines(path)
+        found[package_of(name)] += code_lines(path)
     return found
 
 

@@ -75,6 +75,9 @@ def test_parameters_that_pass_the_passivity_rows_dissipate(name):
 def test_names_and_shapes_are_checked():
     with pytest.raises(UnknownNameError, match=r"there is no friction model 'rust'.*stribeck"):
         get_friction('rust')
+    for short in ('coulomb_viscous', 'coulomb_viscous_asymmetric'):
+        with pytest.raises(ConfigurationError, match=r'write its terms: .coulomb . viscous . off'):
+            get_friction(f'{short} + atan')
     with pytest.raises(ConfigurationError, match=r'needs 1 positive shape parameters \(fb\)'):
         get_friction('atan').columns(V)
     with pytest.raises(ConfigurationError, match='needs 0 positive shape parameters'):

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import runpy
 import sys
 
 from closed_recordings import closed_recording
@@ -79,3 +80,10 @@ def test_unknown_plots_and_a_missing_matplotlib_are_said(result, monkeypatch):
 
 def test_dir_shows_what_is_public():
     assert set(dir(robot_identification)) == {*robot_identification.__all__, '__version__'}
+
+
+def test_the_package_runs_as_a_module(monkeypatch, capsys):
+    monkeypatch.setattr(sys, 'argv', ['robot-identification', 'robots'])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module('robot_identification', run_name='__main__')
+    assert not ended.value.code and 'two_link' in capsys.readouterr().out

@@ -18,17 +18,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import numpy as np
-from robot_identification.arm import Arm
 from robot_identification.dynamics import IdentifiedModel
-from robot_identification.dynamics.kinematics import Kinematics
-from robot_identification.errors import ArmError, ExportError
+from robot_identification.errors import ExportError
 from robot_identification.export.c_code import export_c
 from robot_identification.export.friction_fit import FrictionFit, root_mean_square, WorkingStates
 from robot_identification.export.identified_urdf import export_urdf
 from robot_identification.export.json_file import export_json
 from robot_identification.export.mjcf import export_mjcf
 from robot_identification.export.numpy_code import export_python
+from robot_identification.export.replace_urdf import replace_urdf
 from robot_identification.export.ros2_control import export_ros2_control
 from robot_identification.export.sdf import export_sdf
 from robot_identification.export.target import (
@@ -43,8 +41,6 @@ TARGETS: Registry[Callable[[ExportContext], Exported]] = Registry('export target
     'urdf': export_urdf, 'mjcf': export_mjcf, 'sdf': export_sdf, 'c': export_c,
     'python': export_python, 'json': export_json, 'ros2_control': export_ros2_control})
 """Export targets by name: functions from an `ExportContext` to the files of the export."""
-SAME_PLACE = 1e-4
-"""Tolerance when joint frames of two URDFs are compared [m, rad], whose numbers are rounded."""
 
 
 def export_model(model: IdentifiedModel, target: str,
@@ -88,7 +84,7 @@ def export_model(model: IdentifiedModel, target: str,
     options = options or ExportOptions()
     convert = TARGETS.find(target)
     if options.urdf is not None:
-        model = replace(model, arm=_replace_urdf(model.arm, options.urdf))
+        model = replace(model, arm=replace_urdf(model.arm, options.urdf))
     states = WorkingStates.of(model)
     torque = root_mean_square(model.torque(states.q, states.v, states.a))
     context = ExportContext(model, options, states, FrictionFit.of(model, states), torque)
@@ -105,31 +101,3 @@ def _describe_worst(losses: Sequence[Loss]) -> str:
     kinds = {loss.what: [other for other in losses if other.what == loss.what] for loss in losses}
     return '; '.join(f'{max(kind, key=lambda loss: loss.relative)} ({len(kind)} joints, '
                      f'worst here)' for kind in kinds.values())
-
-
-def _replace_urdf(arm: Arm, urdf: str) -> Arm:
-    """Return the arm with another URDF, after a check that it describes the same robot."""
-    try:
-        other = Arm.from_urdf(urdf, locked=arm.locked, gravity=arm.gravity)
-    except ArmError as error:
-        raise ExportError(f"the given URDF cannot be that of '{arm.name}': {error}") from error
-    difference = _difference(arm, other)
-    if difference:
-        raise ExportError(f"the given URDF is not that of the model's arm '{arm.name}': "
-                          f'{difference}')
-    return replace(arm, urdf=other.urdf, reduced_urdf=other.reduced_urdf, model=other.model)
-
-
-def _difference(arm: Arm, other: Arm) -> str:
-    """Return a description of the first difference of two arms; empty if there is none."""
-    if arm.joint_names != other.joint_names:
-        return (f'it moves {", ".join(other.joint_names)}, the model '
-                f'{", ".join(arm.joint_names)}')
-    ours, theirs = Kinematics.of(arm), Kinematics.of(other)
-    for j, joint in enumerate(arm.joint_names):
-        if ours.parents[j] != theirs.parents[j] or ours.prismatic[j] != theirs.prismatic[j]:
-            return f"its joint '{joint}' has another type or parent link"
-        if any(np.abs(getattr(ours, name)[j] - getattr(theirs, name)[j]).max() > SAME_PLACE
-               for name in ('rotations', 'translations', 'axes')):
-            return f"its joint '{joint}' has another origin or axis"
-    return ''

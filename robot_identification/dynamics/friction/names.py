@@ -123,7 +123,13 @@ def _sum(text: str, name: str) -> list[FrictionTerm]:
     if short in SHORT_NAMES:
         terms = [FRICTION_TERMS[term] for term in SHORT_NAMES[short].split(' + ')]
         return terms if text == short else [Asymmetric(t) for t in terms if not t.constant]
-    terms = [_term(word.strip(), name) for word in text.split('+')]
+    words = [word.strip() for word in text.split('+')]
+    for word in words if len(words) > 1 else []:
+        short = word.removesuffix(SUFFIX)
+        if short in SHORT_NAMES and short not in FRICTION_TERMS:
+            raise ConfigurationError(f"'{short}' is the short name of a sum and cannot be a term "
+                                     f"in '{name}'; write its terms: '{SHORT_NAMES[short]}'")
+    terms = [_term(word, name) for word in words]
     for term, other in combinations(terms, 2):
         if term.excludes(other):
             raise ConfigurationError(f"in the friction '{name}' the terms '{term.key}' and "
