@@ -75,12 +75,15 @@ class SqliteFile:
             The file is not a bag, or a value has the wrong type.
 
         """
-        return self._rows(
-            'SELECT name, timestamp, data FROM messages CROSS JOIN topics ON topic_id = topics.id '
-            f'WHERE name IN ({", ".join("?" * len(topics))}) ORDER BY timestamp, messages.id',
-            (str, int, bytes), topics)
+        names = {key: name for key, name in self._rows('SELECT id, name FROM topics', (int, str))
+                 if name in topics}
+        marks = ', '.join('?' * len(names))
+        for key, received, data in self._rows(    # a join would take a fifth longer
+                f'SELECT topic_id, timestamp, data FROM messages WHERE topic_id IN ({marks}) '
+                'ORDER BY timestamp, id', (int, int, bytes), names):
+            yield names[key], received, data
 
-    def _rows(self, query: str, types: tuple[type, ...], values: Collection[str] = ()
+    def _rows(self, query: str, types: tuple[type, ...], values: Collection[Any] = ()
               ) -> Iterator[Any]:
         """Yield the rows of a query; check the types of their values, which SQLite does not."""
         with tempfile.TemporaryDirectory() as folder:
