@@ -95,13 +95,23 @@ def zero_phase_lowpass(x: ArrayLike, cutoff: ArrayLike, rate: float) -> Array:
                 f'{len(x) / rate:.3g} s are too short for a cut-off of {fc:.4g} Hz: more than '
                 f'{settle / rate:.3g} s are needed')
         pad = min(len(x) - 1, 3 * settle + 9)    # odd extension, where transients decay
-        out[:, j] = signal.sosfiltfilt(_lowpass_sections(fc, rate), x[:, j], padlen=pad)
+        out[:, j] = signal.sosfiltfilt(lowpass_sections(fc, rate), x[:, j], padlen=pad)
     return out
 
 
 @lru_cache
-def _lowpass_sections(cutoff: float, rate: float) -> Array:
-    """Return the second-order sections of the Butterworth low-pass, (ORDER / 2, 6)."""
+def lowpass_sections(cutoff: float, rate: float) -> Array:
+    """
+    Return the second-order sections of the fourth-order Butterworth low-pass, (2, 6).
+
+    Parameters
+    ----------
+    cutoff
+        Cut-off [Hz], at which the gain of forward and backward filtering is 1/2.
+    rate
+        Sampling rate [Hz].
+
+    """
     return np.asarray(signal.butter(ORDER, cutoff, fs=rate, output='sos'))
 
 

@@ -27,6 +27,7 @@ from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import SignalError
 from robot_identification.parallel import parallel_map
 from robot_identification.signals import delayed, Samples
+from robot_identification.signals.filters import lowpass_sections
 from robot_identification.validation.metrics import Errors, errors, JointErrors
 from scipy import signal
 
@@ -158,8 +159,8 @@ def evaluate(
         if not runs:
             continue
         cut = partial(_cut_runs, runs=runs, edge=int(EDGE * piece.rate) if filtered else 0)
-        low_pass = partial(cut, sections=signal.butter(
-            4, cutoff, fs=piece.rate, output='sos')) if filtered else cut
+        low_pass = partial(cut, sections=lowpass_sections(
+            cutoff, piece.rate)) if filtered else cut
         measured, predicted = low_pass(piece.tau), low_pass(_torque(model, piece))
         used, rests = np.tile(counted, (len(measured), 1)), counted & np.any(piece.v == 0, axis=0)
         if np.any(rests):    # joints that never rest are compared at all samples
@@ -267,6 +268,6 @@ def _on_even_clock(t: Array, measured: Array, t_predicted: Array,
     torques = [np.column_stack([np.interp(clock, stamps, column) for column in torque.T])
                for stamps, torque in ((t, measured), (t_predicted, predicted))]
     if 0.45 / step > CUTOFF:
-        sections = signal.butter(4, CUTOFF, fs=1 / step, output='sos')
+        sections = lowpass_sections(CUTOFF, 1 / step)
         torques = [signal.sosfiltfilt(sections, torque, axis=0) for torque in torques]
     return [torque[edge:len(torque) - edge] for torque in torques]

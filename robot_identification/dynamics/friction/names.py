@@ -123,13 +123,7 @@ def _sum(text: str, name: str) -> list[FrictionTerm]:
     if short in SHORT_NAMES:
         terms = [FRICTION_TERMS[term] for term in SHORT_NAMES[short].split(' + ')]
         return terms if text == short else [Asymmetric(t) for t in terms if not t.constant]
-    words = [word.strip() for word in text.split('+')]
-    for word in words if len(words) > 1 else []:
-        short = word.removesuffix(SUFFIX)
-        if short in SHORT_NAMES and short not in FRICTION_TERMS:
-            raise ConfigurationError(f"'{short}' is the short name of a sum and cannot be a term "
-                                     f"in '{name}'; write its terms: '{SHORT_NAMES[short]}'")
-    terms = [_term(word, name) for word in words]
+    terms = [_term(word.strip(), name) for word in text.split('+')]
     for term, other in combinations(terms, 2):
         if term.excludes(other):
             raise ConfigurationError(f"in the friction '{name}' the terms '{term.key}' and "
@@ -140,6 +134,9 @@ def _sum(text: str, name: str) -> list[FrictionTerm]:
 def _term(word: str, name: str) -> FrictionTerm:
     """Return the term with a name, which may end with '_asymmetric'; `name` is the full sum."""
     plain = word.removesuffix(SUFFIX)
+    if plain in SHORT_NAMES and plain not in FRICTION_TERMS:
+        raise ConfigurationError(f"'{plain}' is the short name of a sum and cannot be a term "
+                                 f"in '{name}'; write its terms: '{SHORT_NAMES[plain]}'")
     if plain not in FRICTION_TERMS or (plain != word and FRICTION_TERMS[plain].constant):
         raise UnknownNameError('friction model', word or name, {*SHORT_NAMES, *FRICTION_TERMS})
     return FRICTION_TERMS[word] if plain == word else Asymmetric(FRICTION_TERMS[plain])

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import cached_property
 import os
 from pathlib import Path
@@ -58,7 +58,8 @@ class SqliteFile:
 
     def topics(self) -> dict[str, str]:
         """Return the types of the topics by name."""
-        return dict(self._rows('SELECT name, type FROM topics', (str, str)))
+        with self._open() as database:
+            return dict(_rows(database, 'SELECT name, type FROM topics', (str, str)))
 
     def messages(self, topics: Collection[str]) -> Messages:
         """
@@ -75,17 +76,18 @@ class SqliteFile:
             The file is not a bag, or a value has the wrong type.
 
         """
-        names = {key: name for key, name in self._rows('SELECT id, name FROM topics', (int, str))
-                 if name in topics}
-        marks = ', '.join('?' * len(names))
-        for key, received, data in self._rows(    # a join would take a fifth longer
-                f'SELECT topic_id, timestamp, data FROM messages WHERE topic_id IN ({marks}) '
-                'ORDER BY timestamp, id', (int, int, bytes), names):
-            yield names[key], received, data
+        with self._open() as database:
+            names = {key: name for key, name in _rows(
+                database, 'SELECT id, name FROM topics', (int, str)) if name in topics}
+            marks = ', '.join('?' * len(names))
+            query = ('SELECT topic_id, timestamp, data FROM messages '    # a join takes longer
+                     f'WHERE topic_id IN ({marks}) ORDER BY timestamp, id')
+            for key, received, data in _rows(database, query, (int, int, bytes), names):
+                yield names[key], received, data
 
-    def _rows(self, query: str, types: tuple[type, ...], values: Collection[Any] = ()
-              ) -> Iterator[Any]:
-        """Yield the rows of a query; check the types of their values, which SQLite does not."""
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """Yield the open database, and raise errors of SQLite as `RecordingError`."""
         with tempfile.TemporaryDirectory() as folder:
             uri = f'{self.path.resolve().as_uri()}?immutable=1'
             if not self.closed:    # SQLite writes the journal into the file, so a copy is read
@@ -95,13 +97,19 @@ class SqliteFile:
             try:
                 with closing(sqlite3.connect(uri, uri=True)) as database:
                     _check_tables(database)
-                    for row in database.execute(query, tuple(values)):
-                        if tuple(map(type, row)) != types:
-                            raise ValueError(f'its row {row!r:.100} has other types')
-                        yield row
+                    yield database
             except (sqlite3.Error, ValueError, OverflowError) as error:
                 raise RecordingError(f"'{self.path}' is not a bag that can be read: "
                                      f'{error}') from error
+
+
+def _rows(database: sqlite3.Connection, query: str, types: tuple[type, ...],
+          values: Collection[Any] = ()) -> Iterator[Any]:
+    """Yield the rows of a query; check the types of their values, which SQLite does not."""
+    for row in database.execute(query, tuple(values)):
+        if tuple(map(type, row)) != types:
+            raise ValueError(f'its row {row!r:.100} has other types')
+        yield row
 
 
 def _check_tables(database: sqlite3.Connection) -> None:

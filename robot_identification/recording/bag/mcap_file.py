@@ -121,7 +121,8 @@ class McapFile:
             elif kind == DATA_END:
                 self.closed = True
                 return
-            if in_file and start - released > _RELEASED_BYTES:
+            if (in_file and start - released > _RELEASED_BYTES
+                    and hasattr(mmap, 'MADV_DONTNEED')):    # not on Windows
                 buffer.madvise(mmap.MADV_DONTNEED)
                 released = start
 
