@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 from robot_identification import Arm, Recording
 from robot_identification.arrays import Array
-from robot_identification.dynamics import joint_torque_regressor
+from robot_identification.dynamics import inverse_dynamics, joint_torque_regressor
 from robot_identification.signals import process
+from scipy import signal
 
 Change = Callable[[Recording, int], Recording]
 
@@ -46,6 +47,10 @@ class Corruption:
         Whether the training recording stays as it is.
     from_training
         Whether the held-out recording is made of the training recording.
+    training_only
+        Whether the held-out recording stays as it is.
+    hidden
+        Whether the data agree with another arm as well, so that no recording reveals the fault.
 
     """
 
@@ -54,6 +59,8 @@ class Corruption:
     right: tuple[str, ...]
     held_out_only: bool = False
     from_training: bool = False
+    training_only: bool = False
+    hidden: bool = False
 
 
 def _with(recording: Recording, **changes: Any) -> Recording:
@@ -266,9 +273,136 @@ def loaded(arm: Arm, recording: Recording, mass: float) -> Recording:
         Of the ball [kg], 50 mm from the origin of the last link.
 
     """
-    samples = process(recording, arm, still_joints=True, edges='keep', standstill='keep')
     body = mass * np.array([1, 0, 0, 0.05, 0.004, 0, 0.004, 0, 0, 0.002])
-    extra = joint_torque_regressor(arm, samples.q, samples.v, samples.a)[:, :, -10:] @ body
+    return added_torque(arm, recording, lambda arm, q, v, a: joint_torque_regressor(
+        arm, q, v, a)[:, :, -10:] @ body)
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Times from the start (N,) [s], positions and velocities of a joint (N,), and its number."""
+
+    t: Array
+    q: Array
+    v: Array
+    joint: int
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """A generator that depends on joint and motion alone."""
+        return np.random.default_rng([self.joint, len(self.t), int(abs(self.q[0]) * 1e6)])
+
+
+def _changed(change: Callable[[Array, Motion], Array], everywhere: bool = False) -> Change:
+    """Return a change of the efforts, (N,), of one joint or of all."""
+    def apply(recording: Recording, joint: int) -> Recording:
+        v = recording.v if recording.v is not None else np.gradient(
+            recording.q, recording.t, axis=0)
+        efforts = np.array(recording.tau if recording.tau is not None else recording.current)
+        for j in range(recording.q.shape[1]) if everywhere else [joint]:
+            efforts[:, j] = change(efforts[:, j], Motion(
+                recording.t - recording.t[0], recording.q[:, j], v[:, j], j))
+        return _effort(recording, lambda x: efforts)
+    return apply
+
+
+def _rms(x: Array) -> float:
+    return float(np.sqrt(np.mean(x ** 2)))
+
+
+def _direction(motion: Motion) -> Array:
+    return np.tanh(motion.v / (0.02 * np.abs(motion.v).max()))
+
+
+def _collision(seconds: float, part: float) -> Change:
+    """Return what an obstacle in the middle of the motion adds to the torques of all joints."""
+    def change(x: Array, motion: Motion) -> Array:
+        inside = np.clip((motion.t - 0.45 * motion.t[-1]) / seconds, 0, 1)
+        side = 1 if motion.rng.random() < 0.5 else -1
+        return x + side * part * np.abs(x).max() * np.sin(np.pi * inside) ** 2
+    return _changed(change, True)
+
+
+def _play(x: Array, motion: Motion) -> Array:
+    """Return efforts with the hysteresis of a cable: a spring that slips beyond a travel."""
+    width, z = 0.1 * np.ptp(motion.q), np.zeros(len(x))
+    for k in range(1, len(x)):
+        z[k] = np.clip(z[k - 1] + motion.q[k] - motion.q[k - 1], -width, width)
+    return x + 0.15 * _rms(x) * z / width
+
+
+def _filtered(kind: str, hertz: float, everywhere: bool) -> Change:
+    def change(x: Array, motion: Motion) -> Array:
+        rate = (len(motion.t) - 1) / motion.t[-1]
+        sections = signal.butter(1, hertz, kind, fs=rate, output='sos')
+        state = signal.sosfilt_zi(sections) * (x[0] if kind == 'low' else 0.0)
+        return np.asarray(signal.sosfilt(sections, x, zi=state)[0])
+    return _changed(change, everywhere)
+
+
+def _positions(change: Callable[[Array, Array], Array]) -> Change:
+    """Return a change of the positions, (N,), of one joint; its velocities follow them."""
+    def apply(recording: Recording, joint: int) -> Recording:
+        q = np.array(recording.q)
+        q[:, joint] = change(q[:, joint], recording.t - recording.t[0])
+        if recording.v is None:
+            return _with(recording, q=q)
+        moved = np.gradient(q[:, joint] - recording.q[:, joint], recording.t)
+        v = np.array(recording.v)
+        v[:, joint] += np.where(np.abs(moved) < 5 * np.abs(v).max(), moved, 0.0)
+        return _with(recording, q=q, v=v)
+    return apply
+
+
+def _mirrored(recording: Recording, joint: int) -> Recording:
+    """Return positions and velocities of a joint with the other sign."""
+    sign = np.where(np.arange(recording.q.shape[1]) == joint, -1.0, 1.0)
+    return _with(recording, q=recording.q * sign,
+                 v=None if recording.v is None else recording.v * sign)
+
+
+def _second_lost(recording: Recording, joint: int) -> Recording:
+    """Return a recording without one second, whose stamps do not show it."""
+    count, lost = len(recording.t), round(recording.rate)
+    rows = np.r_[0:count // 2, count // 2 + lost:count]
+    return _with(recording, t=recording.t[:len(rows)], **{
+        name: getattr(recording, name)[rows] for name in ('q', 'tau', 'v', 'current')
+        if getattr(recording, name) is not None})
+
+
+def _jitter(recording: Recording, joint: int) -> Recording:
+    """Return stamps of arrival: late by up to 20 ms, so that steps vary."""
+    steps = np.random.default_rng(0).exponential(0.008, len(recording.t))
+    t = np.maximum.accumulate(recording.t + np.minimum(steps, 0.02))
+    return _with(recording, t=t + 1e-9 * np.arange(len(t)))
+
+
+def _accelerating_clock(recording: Recording, joint: int) -> Recording:
+    elapsed = recording.t - recording.t[0]
+    return _with(recording, t=elapsed * (1 + 0.1 * elapsed / elapsed[-1]), v=None)
+
+
+def _mixed(part: float) -> Change:
+    """Return efforts of a joint that contain a part of its neighbour's."""
+    def change(recording: Recording, joint: int) -> Recording:
+        def mix(x: Array) -> Array:
+            x[:, joint] += part * x[:, (joint + 1) % x.shape[1]]
+            return x
+        return _effort(recording, mix)
+    return change
+
+
+def _noisy_velocity(recording: Recording, joint: int) -> Recording:
+    rng = np.random.default_rng(0)
+    size = 0.2 * np.std(recording.v, axis=0)
+    return _with(recording, v=recording.v + size * rng.normal(size=recording.v.shape))
+
+
+def added_torque(arm: Arm, recording: Recording,
+                 torque: Callable[[Arm, Array, Array, Array], Array]) -> Recording:
+    """Return a recording whose efforts contain more: a function of arm, q, v and a."""
+    samples = process(recording, arm, still_joints=True, edges='keep', standstill='keep')
+    extra = torque(arm, samples.q, samples.v, samples.a)
     inside = (recording.t >= samples.t[0]) & (recording.t <= samples.t[-1])
     added = np.column_stack([np.interp(recording.t, samples.t, column) for column in extra.T])
     gains = 1.0 if recording.tau is not None else arm.drives.gains
@@ -277,8 +411,26 @@ def loaded(arm: Arm, recording: Recording, mass: float) -> Recording:
     return replace(spoilt.window(int(rows[0]), int(rows[-1]) + 1), name=recording.name)
 
 
+def tilted_torque(arm: Arm, q: Array, v: Array, a: Array) -> Array:
+    """Return what a base that leans by 6 degrees adds to the torques."""
+    leaning = arm.with_gravity(9.81 * np.array([np.sin(0.1), 0.0, -np.cos(0.1)]))
+    zero = np.zeros_like(q)
+    return inverse_dynamics(leaning, q, zero, zero) - inverse_dynamics(arm, q, zero, zero)
+
+
+def _gravity(arm: Arm, q: Array, v: Array, a: Array) -> Array:
+    zero = np.zeros_like(q)
+    return -inverse_dynamics(arm, q, zero, zero)
+
+
+def _late_load(arm: Arm, q: Array, v: Array, a: Array) -> Array:
+    body = np.array([1, 0, 0, 0.05, 0.004, 0, 0.004, 0, 0, 0.002])
+    extra = joint_torque_regressor(arm, q, v, a)[:, :, -10:] @ body
+    return extra * (np.arange(len(q)) > len(q) // 2)[:, None]
+
+
 ANY = ('gravity scale', 'joint gain', 'time scale', 'velocity', 'delay', 'saturation', 'encoder',
-       'encoder offset', 'exchanged joints', 'dissipation', 'payload', 'residual trace',
+       'encoder offset', 'exchanged joints', 'dissipation', 'payload', 'lack of fit',
        'stuck effort', 'link bodies', 'refused', 'verdict')
 CORRUPTIONS = (
     Corruption('all torques x 2', _scaled(2.0), ('gravity scale',)),
@@ -316,8 +468,82 @@ CORRUPTIONS = (
     Corruption('torque of joint {joint} zero for 0.5 s', _still(0.5, True),
                ('stuck effort', 'saturation')),
     Corruption('torque of joint {joint} drifts by a fifth of its largest', _drifting,
-               ('residual trace',)),
+               ()),
     Corruption('one torque in a hundred x 10', _spiky, ANY),
+    Corruption('all torques x 1.15', _scaled(1.15), (), hidden=True),
+    Corruption('torque of joint {joint} x 1.1', _one_scaled(1.1), ()),
+    Corruption('gain of joint {joint} drifts by 30 %', _changed(
+        lambda x, m: x * (1 + 0.3 * m.t / m.t[-1])), ()),
+    Corruption('gain of all joints drifts by 15 %', _changed(
+        lambda x, m: x * (1 + 0.15 * m.t / m.t[-1]), True), ()),
+    Corruption('zero of joint {joint} jumps by a tenth in the middle', _changed(
+        lambda x, m: x + 0.1 * np.abs(x).max() * (m.t > m.t[-1] / 2)), ()),
+    Corruption('zero of joint {joint} swings slowly', _changed(
+        lambda x, m: x + 0.15 * np.abs(x).max() * np.sin(2 * np.pi * 0.7 * m.t / m.t[-1])), ()),
+    Corruption('torque of joint {joint} disturbed at 2.3 Hz', _changed(
+        lambda x, m: x + 0.15 * _rms(x) * np.sin(2 * np.pi * 2.3 * m.t)), ()),
+    Corruption('torque of joint {joint} without its sign', _changed(
+        lambda x, m: np.abs(x)), ()),
+    Corruption('torque of joint {joint} has a dead zone of a tenth', _changed(
+        lambda x, m: np.where(np.abs(x) < 0.1 * np.abs(x).max(), 0.0, x)), ()),
+    Corruption('torque of joint {joint} compressed when large', _changed(
+        lambda x, m: 0.7 * np.abs(x).max() * np.tanh(x / (0.7 * np.abs(x).max()))), ()),
+    Corruption('torque of joint {joint} cut above half its largest', _changed(
+        lambda x, m: np.minimum(x, 0.5 * np.abs(x).max())), ()),
+    Corruption('torque of joint {joint} without its mean', _changed(
+        lambda x, m: x - x.mean()), ()),
+    Corruption('all torques 30 ms late', _changed(
+        lambda x, m: np.interp(m.t - 0.03, m.t, x), True), ('delay',)),
+    Corruption('torque of joint {joint} 50 ms early', _changed(
+        lambda x, m: np.interp(m.t + 0.05, m.t, x)), ('delay',)),
+    Corruption('torque of joint {joint} through a low-pass of 150 ms',
+               _filtered('low', 1 / (2 * np.pi * 0.15), False), ()),
+    Corruption('all torques AC-coupled at 0.1 Hz', _filtered('high', 0.1, True), ()),
+    Corruption('torque of joint {joint} AC-coupled at 0.05 Hz', _filtered('high', 0.05, False),
+               ()),
+    Corruption('collision of 0.5 s in the training', _collision(0.5, 0.5), (),
+               training_only=True),
+    Corruption('collision of 0.5 s in both', _collision(0.5, 0.5), ()),
+    Corruption('hand on the arm for 3 s in the training', _collision(3.0, 0.2), (),
+               training_only=True),
+    Corruption('friction of joint {joint} warms up', _changed(
+        lambda x, m: x + 0.25 * _rms(x) * np.exp(-4 * m.t / m.t[-1]) * _direction(m)), ()),
+    Corruption('held out: friction of joint {joint} grew', _changed(
+        lambda x, m: x + 0.15 * _rms(x) * _direction(m)), (), held_out_only=True),
+    Corruption('friction of joint {joint} depends on its position', _changed(
+        lambda x, m: x + 0.2 * _rms(x) * _direction(m) * np.sin(2 * m.q)), ()),
+    Corruption('friction of joint {joint} depends on the load', _changed(
+        lambda x, m: x + 0.1 * np.abs(x) * _direction(m)), ()),
+    Corruption('ripple of joint {joint}', _changed(
+        lambda x, m: x + 0.15 * _rms(x) * np.sin(12 * m.q)), ()),
+    Corruption('slow ripple of joint {joint}', _changed(
+        lambda x, m: x + 0.2 * _rms(x) * np.sin(3 * m.q)), ()),
+    Corruption('cable that pulls joint {joint} beyond the middle', _changed(
+        lambda x, m: x + 0.5 * _rms(x) * np.maximum(
+            0, m.q - np.median(m.q)) / np.ptp(m.q)), ()),
+    Corruption('spring at joint {joint} that is not modelled', _changed(
+        lambda x, m: x + 0.5 * _rms(x) * (m.q - np.median(m.q)) / np.ptp(m.q)), ()),
+    Corruption('hysteresis of joint {joint}', _changed(_play), ()),
+    Corruption('noise of joint {joint} in bursts', _changed(
+        lambda x, m: x + 0.3 * _rms(x) * m.rng.normal(size=len(x)) * (np.sin(
+            2 * np.pi * m.t) > 0.9)), ()),
+    Corruption("torque of joint {joint} contains a fifth of its neighbour's", _mixed(0.2), ()),
+    Corruption('joint {joint} mirrored', _mirrored, ()),
+    Corruption('encoder of joint {joint} off by 0.05', _positions(lambda q, t: q + 0.05), ()),
+    Corruption('encoder of joint {joint} slips by 0.1', _positions(
+        lambda q, t: q + 0.1 * (t > t[-1] / 2)), ()),
+    Corruption('encoder of joint {joint} eccentric by 0.03', _positions(
+        lambda q, t: q + 0.03 * np.sin(q + 1.0)), ()),
+    Corruption('position of joint {joint} x 1.05', _positions(lambda q, t: 1.05 * q), ()),
+    Corruption('position of joint {joint} drifts by 0.1', _positions(
+        lambda q, t: q + 0.1 * t / t[-1]), ()),
+    Corruption('one second lost without a gap', _second_lost, ()),
+    Corruption('stamps of arrival', _jitter, ()),
+    Corruption('clock that slows down by a fifth', _accelerating_clock, ()),
+    Corruption('velocities with noise', _noisy_velocity, ()),
+    Corruption('base leans by 6 degrees', lambda r, j: r, ()),
+    Corruption('gravity removed from the torques', lambda r, j: r, ('gravity scale',)),
+    Corruption('load of 1 kg from the middle on', lambda r, j: r, ()),
     Corruption('held out: three fifths of the training, noise anew', _part, ('repeats',), True,
                True),
     Corruption('held out: training, its halves exchanged', _halves, ('repeats',), True, True),
@@ -328,4 +554,6 @@ CORRUPTIONS = (
     Corruption('held out: 0.7 kg that the model does not know', lambda r, j: r, ('payload',),
                True),
 )
+ADDED = {'base leans by 6 degrees': tilted_torque, 'gravity removed from the torques': _gravity,
+         'load of 1 kg from the middle on': _late_load}
 PAYLOADS = {CORRUPTIONS[-2].name: 0.3, CORRUPTIONS[-1].name: 0.7}

@@ -41,7 +41,7 @@ import sys
 import tempfile
 from typing import Any
 
-from corruptions import Corruption, CORRUPTIONS, loaded, PAYLOADS
+from corruptions import ADDED, added_torque, Corruption, CORRUPTIONS, loaded, PAYLOADS
 import numpy as np
 from real_arms import CASES
 from robot_identification import Arm, identify, load_arm, load_recording, Recording
@@ -145,6 +145,11 @@ def spoil(corruption: Corruption, arm: Arm, fitted: Recording, other: Recording,
     """Return both recordings, spoilt."""
     if corruption.name in PAYLOADS:
         return fitted, loaded(arm, other, PAYLOADS[corruption.name])
+    if corruption.name in ADDED:
+        fitted, other = (added_torque(arm, each, ADDED[corruption.name])
+                         for each in (fitted, other))
+    if corruption.training_only:
+        return corruption.change(fitted, joint), other
     source = fitted if corruption.from_training else other
     second = replace(corruption.change(source, joint), name='other')
     return (fitted if corruption.held_out_only else corruption.change(fitted, joint)), second

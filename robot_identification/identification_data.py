@@ -90,7 +90,7 @@ class Identification:
         error = (f', held-out error {self.verdict.held_out[0].relative_error:.2%}'
                  if self.verdict.held_out else '')
         return (f'<{type(self).__name__} of {self.arm.name}: '
-                f'{"passed" if self.verdict.passed else "not passed"}{error}>')
+                f'{self.verdict.status}{error}>')
 
 
 @dataclass(frozen=True)

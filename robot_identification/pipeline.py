@@ -31,6 +31,7 @@ from robot_identification.recording.inputs import load_inputs, summarise_recordi
 from robot_identification.signals import process_pieces, ProcessingOptions
 from robot_identification.signals.effort_check import check_effort
 from robot_identification.spilling_list import SpillingList
+from robot_identification.validation.band_calibration import calibrate_band, widen_band
 from robot_identification.validation.checks.run_checks import check_fit
 from robot_identification.validation.fit_verdict import describe_fit, make_fit_verdict
 from robot_identification.validation.held_out_pieces import evaluate_fitted, validate_pieces
@@ -89,7 +90,7 @@ def run_identification(
     # fit
     model_fit = fit_model(arm, samples, options, report)
     fit = model_fit.fit
-    model = fit.model(describe_fit(fit, summaries, samples))
+    model = calibrate_band(fit.model(describe_fit(fit, summaries, samples)), fit)
 
     # check and validate
     findings = [*check_fit(model, fit, (pieces[index] for pieces, indices in zip(fitted, used)
@@ -106,6 +107,7 @@ def run_identification(
         findings += validated.findings
     verdict = make_fit_verdict(fit, errors, options.thresholds, findings, model_fit.tilt,
                                model_fit.bootstrap)
+    model = widen_band(model, errors)
     report('done', 1.0)
     return Identification(
         arm=model.arm, model=model, estimate=fit.estimate, consistent=fit.consistent,

@@ -78,6 +78,6 @@ def rank_deficient(result: IdentificationResult) -> IdentificationResult:
         result.estimate, covariance=covariance, rank=result.estimate.rank - 1,
         status='rank_deficient', message=f'the motion does not determine {label}',
         unexcited=(label,))
-    verdict = dataclasses.replace(result.verdict, passed=False,
-                                  reasons=(f'the motion does not determine {label}',))
+    verdict = dataclasses.replace(
+        result.verdict, reasons=(f'the motion does not determine {label}',))
     return dataclasses.replace(result, estimate=estimate, verdict=verdict)

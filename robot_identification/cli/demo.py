@@ -97,4 +97,4 @@ def demo_command(
         console.out.print(summary(result, output))
         console.out.print(f"Error against the simulated arm's noise-free, unfiltered torque: "
                           f'{error:.1%} (mostly stiction at reversals).')
-    raise typer.Exit(0 if result.verdict.passed else 1)
+    raise typer.Exit(result.verdict.exit_code)

@@ -91,7 +91,7 @@ def identify_command(
     force: console.Force = False,
     as_json: console.AsJson = False,
 ) -> None:
-    """Identify a dynamic model; exit code 1 if the verdict fails."""
+    """Identify a dynamic model; exit code 1 if the verdict fails, 3 if the model is doubtful."""
     if delay_of and delay is False:
         raise ConfigurationError('--delay-of and --no-delay contradict each other')
     if held_out_window is not None and not held_out:
@@ -117,7 +117,7 @@ def identify_command(
         console.emit({**reporting.results_to_dict(result, executed), 'directory': str(output)})
     else:
         console.out.print(summary(result, output))
-    raise typer.Exit(0 if result.verdict.passed else 1)
+    raise typer.Exit(result.verdict.exit_code)
 
 
 def _load_robot(robot: str, recordings: list[Path], effort: str | None,

@@ -33,6 +33,8 @@ class ProcessingArguments:
         help='Largest accepted relative torque error over all joints.')] = Thresholds.overall
     joint: Annotated[float, typer.Option(
         help='Largest accepted relative torque error of each joint.')] = Thresholds.joint
+    strict: Annotated[bool, typer.Option(
+        '--strict', help='A doubtful model fails: exit code 1 instead of 3.')] = False
     cutoff: Annotated[float | None, typer.Option(
         help='Cut-off of the position filter [Hz]; by default chosen from the data.')] = None
     decimation_cutoff: Annotated[float | None, typer.Option(
@@ -55,7 +57,7 @@ class ProcessingArguments:
     @property
     def thresholds(self) -> Thresholds:
         """Largest relative torque errors that pass the verdict."""
-        return Thresholds(self.overall, self.joint)
+        return Thresholds(self.overall, self.joint, strict=self.strict)
 
     def to_options(self) -> dict[str, Any]:
         """
@@ -76,4 +78,4 @@ class ProcessingArguments:
                     f"--{name.replace('_', '-')} is used by the method {' and '.join(methods)}, "
                     f"not by '{self.method}'; add --method {methods[0]}")
         return {name: value for name, value in vars(self).items()
-                if value is not None and name not in ('overall', 'joint')}
+                if value is not None and name not in ('overall', 'joint', 'strict')}

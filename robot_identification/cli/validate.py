@@ -40,7 +40,8 @@ def validate_command(
     recordings: Annotated[list[Path], typer.Argument(
         metavar='RECORDING...', help='Recordings to predict; the verdict covers all of them.')],
     csv: Annotated[Path | None, typer.Option(
-        help='CSV to write for a single recording: t and predicted torques tau_hat_JOINT.',
+        help='CSV to write for a single recording: t, predicted torques tau_hat_JOINT, and the '
+             'ends of their 95 % intervals, tau_low_JOINT and tau_high_JOINT.',
     )] = None,
     window: console.Window = None,
     *,
@@ -49,7 +50,7 @@ def validate_command(
     force: console.Force = False,
     as_json: console.AsJson = False,
 ) -> None:
-    """Predict recorded torques; exit code 1 if the verdict fails."""
+    """Predict recorded torques; exit code 1 if the verdict fails, 3 if the model is doubtful."""
     files.check_outputs([(csv, files.PREDICTION_CSV)], (model, *recordings), force=force)
     if csv is not None and len(recordings) > 1:
         raise ConfigurationError('--csv takes one recording at a time')
@@ -61,14 +62,15 @@ def validate_command(
                           processing=processing.to_options())
     if csv is not None:
         files.write_text(csv, prediction_csv(validation.t, validation.torque,
-                                             identified.arm.joint_names))
+                                             identified.arm.joint_names,
+                                             validation.half_width))
     if as_json:
         console.emit(verdict_to_dict(identified.arm, validation.verdict))
     else:
         console.out.print(verdict_summary(identified.arm, validation.verdict))
         if csv is not None:
             console.out.print(f'wrote {csv}', markup=False)
-    raise typer.Exit(0 if validation.verdict.passed else 1)
+    raise typer.Exit(validation.verdict.exit_code)
 
 
 def report_command(

@@ -31,6 +31,12 @@ from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics.friction import get_friction
 from robot_identification.dynamics.regressor import inverse_dynamics
 from robot_identification.dynamics.structure import ModelStructure
+from robot_identification.dynamics.torque_band import (
+    BEYOND,
+    TORQUE_BAND,
+    TorqueBand,
+    uncertain_directions,
+)
 from robot_identification.errors import ConfigurationError, ModelFileError
 from robot_identification.files import write_text
 from robot_identification.yaml_file import read_typed, read_yaml
@@ -53,6 +59,8 @@ HEADER = """\
 _BLOCK = 4096
 """Number of samples whose friction is computed at once: their columns fit into the cache."""
 DIGEST = 'digest'
+UNCERTAINTY = 'uncertain_directions'
+"""Key of the parameter covariance in `IdentifiedModel.information`."""
 DELAYED = ('torques', 'positions')
 """Signal that the delay of a joint shifts: its torque relative to the positions of all joints, or
 its position relative to the torques of all joints."""
@@ -192,6 +200,80 @@ class IdentifiedModel:
             torque[rows] += self.drive_torque(v[rows], a[rows], torque[rows], q[rows],
                                               None if states is None else states[rows])
         return torque
+
+    def torque_interval(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
+                        low_pass: bool = False) -> tuple[Array, Array]:
+        """
+        Return lower and upper ends of the 95 % prediction intervals of torques, (N, n) [N m or N].
+
+        The interval follows from errors on left-out blocks of the training motion and on held-out
+        motion, and grows with the uncertainty of the parameters at a state and with speeds beyond
+        those of training, see `TorqueBand`.
+
+        Parameters
+        ----------
+        q, v, a
+            As for `torque`.
+        low_pass
+            Whether the interval is for torques without measurement noise (low-passed at some
+            7 to 10 Hz); by default it is for single measured torques.
+
+        Raises
+        ------
+        ModelFileError
+            The model has no band: its file is of an earlier version, or the recordings were short.
+
+        Examples
+        --------
+        >>> lower, upper = model.torque_interval(q, v, a)    # doctest: +SKIP
+
+        """
+        q, v, a = (np.asarray(x, dtype=float) for x in (q, v, a))
+        torque, half = self.torque(q, v, a), self.torque_half_width(q, v, a, low_pass)
+        return torque - half, torque + half
+
+    def torque_half_width(self, q: Array, v: Array, a: Array, low_pass: bool = False) -> Array:
+        """Return half the width of the intervals of `torque_interval`, (N, n) [N m or N]."""
+        if (band := self.band) is None:
+            raise ModelFileError('the model has no torque interval: an earlier version identified '
+                                 'it, or the recordings were too short; identify it again')
+        directions = self.uncertain_directions
+        reach = np.abs(self.arm.transmission) @ band.speed
+        load, states = self.transmitted_torque(q, v, a), self.states(q)
+        half = np.zeros_like(q)
+        for first in range(0, len(q), _BLOCK):
+            rows = slice(first, first + _BLOCK)
+            state = None if states is None else states[rows]
+            position, speed = (x[rows] @ self.arm.transmission.T for x in (q, v))
+            change = (self.structure.actuator_friction(position, speed, load[rows], state)
+                      - self.structure.actuator_friction(
+                          position, np.clip(speed, -reach, reach), load[rows], state))
+            beyond = BEYOND * np.einsum('nek,ek->ne', change, self.friction_parameters)
+            uncertain = np.zeros_like(q[rows])
+            if directions is not None:
+                columns = self.structure.columns(q[rows], v[rows], a[rows], load[rows], state)
+                uncertain = np.sqrt(np.sum((columns @ directions.T) ** 2, axis=2))
+            half[rows] = band.half_width(uncertain, beyond @ self.arm.transmission, low_pass)
+        return half
+
+    @property
+    def band(self) -> TorqueBand | None:
+        """The stored widths of prediction intervals, or None."""
+        stored = self.information.get(TORQUE_BAND)
+        return None if stored is None else TorqueBand.from_dict(stored, self.arm.joint_names)
+
+    @property
+    def uncertain_directions(self) -> Array | None:
+        """
+        The stored factor D (r, p) of the covariance D'D of the standard parameters, or None.
+
+        Raises
+        ------
+        ModelFileError
+            The stored directions are damaged.
+
+        """
+        return uncertain_directions(self.information, UNCERTAINTY, self.structure.count)
 
     def transmitted_torque(self, q: Array, v: Array, a: Array) -> Array:
         """Return the torques at the gear outputs (links and balancers), (N, n) [N m or N]."""

@@ -19,11 +19,8 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.dynamics.structure import ModelStructure
-from robot_identification.errors import ModelFileError
 from scipy.stats.qmc import Halton
 
-UNCERTAINTY = 'uncertain_directions'
-"""Key in `IdentifiedModel.information`."""
 STATES = 500
 """Number of states at which the torque of a direction is evaluated."""
 SPEED = 0.5
@@ -61,11 +58,12 @@ def low_rank_covariance(structure: ModelStructure, covariance: Array) -> Array:
     half = _half(covariance)
     errors = structure.columns(q, v, a, load, structure.sliding_state(v)) @ half.T    # (N, n, p)
     scale = np.maximum(np.sqrt(np.mean(np.sum(errors ** 2, axis=2), axis=0)), 1e-300)
-    _, sizes, right = np.linalg.svd((errors / scale[:, None]).reshape(q.size, -1),
-                                    full_matrices=False)
-    explained = np.cumsum(sizes ** 2) / max(float(np.sum(sizes ** 2)), 1e-300)
+    scaled = (errors / scale[:, None]).reshape(q.size, -1)
+    # the largest singular values alone count, and LAPACK's SVD can fail on graded columns
+    squares, right = np.linalg.eigh(scaled.T @ scaled)
+    explained = np.cumsum(squares[::-1]) / max(float(np.sum(squares)), 1e-300)
     count = int(np.searchsorted(explained, KEPT)) + 1
-    return right[:count] @ half
+    return right.T[::-1][:count] @ half
 
 
 def to_rows(directions: Array) -> list[list[float]]:
@@ -92,17 +90,7 @@ def covariance_directions(model: IdentifiedModel, covariance: Array | None = Non
     """
     if covariance is not None:
         return _half(covariance)
-    stored = model.information.get(UNCERTAINTY)
-    if stored is None:
-        return None
-    try:
-        directions = np.array(stored, dtype=float).reshape(-1, model.structure.count)
-    except (TypeError, ValueError) as error:
-        raise ModelFileError(f"'{UNCERTAINTY}' in the model file is damaged: {error}") from error
-    if not np.all(np.isfinite(directions)):
-        raise ModelFileError(f"'{UNCERTAINTY}' in the model file is damaged: a number is not "
-                             f'finite')
-    return directions
+    return model.uncertain_directions
 
 
 def _half(covariance: Array) -> Array:

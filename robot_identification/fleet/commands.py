@@ -48,7 +48,8 @@ def fleet_command(
         emit({'directory': str(summary.folder), 'done': summary.done,
               'unchanged': summary.unchanged, 'states': summary.states})
     else:
-        states = ', '.join(f'{count} {state}' for state, count in summary.states.items())
-        out.print(f'{summary.done} robots identified, {summary.unchanged} unchanged; {states}; '
+        counts = ', '.join(f'{count} {state}' for state, count in summary.states.items())
+        out.print(f'{summary.done} robots identified, {summary.unchanged} unchanged; {counts}; '
                   f'see {summary.folder}/index.html', markup=False, highlight=False)
-    raise typer.Exit(0 if set(summary.states) <= {'passed'} else 1)
+    states = set(summary.states)
+    raise typer.Exit(0 if states <= {'passed'} else 3 if states <= {'passed', 'doubtful'} else 1)

@@ -245,10 +245,10 @@ def _notes(a: Mapping[str, Any], b: Mapping[str, Any], names: tuple[str, str]) -
     for content, name in zip((a, b), names):
         if content['verdict']['status'] == 'not validated':
             notes.append(f"'{name}' was not validated on another motion")
-        elif not content['verdict']['passed']:
+        elif content['verdict']['status'] == 'failed':
             notes.append(f"'{name}' failed its validation, so differences may be its own errors")
         if content['verdict']['alarms']:
-            notes.append(f"'{name}' has alarms, which must be resolved first")
+            notes.append(f"'{name}' is doubtful: resolve the alarms of its checks first")
     return notes
 
 

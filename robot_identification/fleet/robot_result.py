@@ -32,7 +32,7 @@ from robot_identification.yaml_file import read_typed
 TABLE, ROBOT_FILE = 'fleet.parquet', 'fleet.json'
 SCHEMA = 'robot_identification/fleet_robot/1'
 BROKEN, FITTED, HELD_OUT, MISSING = 'broken', 'fitted', 'held out', 'missing'
-STATES = (BROKEN, 'failed', 'not validated', 'passed')
+STATES = (BROKEN, 'failed', 'not validated', 'doubtful', 'passed')
 NUMBERS = ('error', 'value', 'deviation', 'lower', 'upper', 'bootstrap', 'seconds', 'rate',
            'change', 'change_deviation', 'processor_seconds')
 COLUMNS = ('robot', 'arm', 'state', 'sentence', 'error', 'recording', 'parameter', 'unit', 'value',
@@ -97,7 +97,8 @@ class RobotResult:
     robot, arm
         Name of the robot in the fleet, and name of its arm.
     state
-        'passed', 'failed', 'not validated', or 'broken' if no model could be identified.
+        'passed', 'doubtful', 'failed', 'not validated', or 'broken' if no model could be
+        identified.
     sentence
         The verdict or the error message.
     error

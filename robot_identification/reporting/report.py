@@ -34,7 +34,8 @@ SECTIONS = {
     'standard': 'Standard parameters', 'feasibility': 'Feasibility', 'motion': 'Motion',
     'processing': 'Processing', 'provenance': 'Provenance'}
 """Sections in their order: name of the template in `report/`, and title in the navigation."""
-BADGES = {'passed': ('PASS', '\u2713', 'pass'), 'failed': ('FAIL', '\u2717', 'fail'),
+BADGES = {'passed': ('PASS', '\u2713', 'pass'), 'doubtful': ('DOUBT', '?', 'open'),
+          'failed': ('FAIL', '\u2717', 'fail'),
           'not validated': ('NOT VALIDATED', '?', 'open')}
 
 
@@ -91,6 +92,7 @@ def render(results: StoredResults) -> str:
         sections=[item for item in SECTIONS.items() if shown.get(item[0], True)],
         badge=BADGES[verdict['status']], validated=bool(fresh),
         reasons=_with_short_names(verdict['reasons'], names),
+        doubts=_with_short_names(verdict['doubts'], names),
         notes=_with_short_names(verdict['notes'], names),
         worst_joint=_worst_joint(verdict['held_out']),
         physical=all((smallest or 0.0) > 0
@@ -113,6 +115,7 @@ def with_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
     verdict = dict(content['verdict'])
     verdict.setdefault('status', 'passed' if verdict['passed'] else 'failed')
     verdict.setdefault('checks', [])
+    verdict.setdefault('doubts', [])
     complete = {'next_steps': [], 'choice': None, 'delay': None, 'bootstrap': None,
                 **content, 'verdict': verdict}
     complete['motion'] = {'notes': [], **content['motion']}

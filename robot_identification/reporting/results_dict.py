@@ -127,8 +127,8 @@ def software_versions() -> dict[str, str]:
 def verdict_to_dict(arm: Arm, verdict: Verdict) -> dict[str, Any]:
     """Return the verdict on a model of an arm as plain mappings, lists, texts and numbers."""
     return plain({
-        **_attributes(verdict, ('passed', 'status', 'reasons', 'notes')),
-        'thresholds': _attributes(verdict.thresholds, ('overall', 'joint', 'rated')),
+        **_attributes(verdict, ('passed', 'status', 'reasons', 'doubts', 'notes')),
+        'thresholds': _attributes(verdict.thresholds, ('overall', 'joint', 'rated', 'strict')),
         'held_out': [_evaluation(h, arm, verdict.thresholds) for h in verdict.held_out],
         'alarms': [finding.sentence for finding in verdict.alarms],
         'checks': [_finding(finding) for finding in verdict.findings]})

@@ -30,7 +30,9 @@ from robot_identification.reporting.pages import format_correlation
 from robot_identification.validation import HeldOut, Thresholds, Verdict
 from robot_identification.validation.next_steps import suggest_next_steps
 
-STATUS = {'passed': ('PASS', 'bold white on green'), 'failed': ('FAIL', 'bold white on red'),
+STATUS = {'passed': ('PASS', 'bold white on green'),
+          'doubtful': ('DOUBT', 'bold black on yellow'),
+          'failed': ('FAIL', 'bold white on red'),
           'not validated': ('NOT VALIDATED', 'bold black on yellow')}
 BAR = 20
 """Length of the longest bar [characters]."""
@@ -79,9 +81,8 @@ def verdict_summary(arm: Arm, verdict: Verdict, fitted: Sequence[HeldOut] = ()) 
     """
     parts: list[Text | Table] = [_headline(arm, verdict)]
     parts += [Text(f'  \u2717 {reason}', style='red') for reason in verdict.reasons]
-    alarms = {finding.sentence for finding in verdict.alarms}
-    parts += [Text(f'  ! {note}', style='yellow') if note in alarms else
-              Text(f'  \u00b7 {note}', style='dim') for note in verdict.notes]
+    parts += [Text(f'  ? {doubt}', style='yellow') for doubt in verdict.doubts]
+    parts += [Text(f'  \u00b7 {note}', style='dim') for note in verdict.notes]
     parts += [_errors(arm, evaluation, verdict.thresholds, bool(verdict.held_out))
               for evaluation in verdict.held_out or fitted]
     return Group(*parts)
@@ -112,9 +113,6 @@ def _headline(arm: Arm, verdict: Verdict) -> Text:
     """Return the line with the verdict and the relative torque errors on held-out motion."""
     word, style = STATUS[verdict.status]
     line = Text.assemble((f' {word} ', style), ' ', (arm.name, 'bold'))
-    if verdict.alarms:
-        line.append(f" with {len(verdict.alarms)} alarm{'s' * (len(verdict.alarms) > 1)} of the "
-                    f'checks below', style='yellow')
     allowed = f'(allowed {verdict.thresholds.overall:.1%})'
     if not verdict.held_out:
         line.append(': fitted, but not validated on any other motion')

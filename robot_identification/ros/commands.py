@@ -62,13 +62,14 @@ def ros_demo_command(
 
     result = Demo(output, robot, report).run(time_budget, seed)
     if as_json:
-        emit({'passed': result.passed, 'reasons': list(result.reasons), 'model': result.model,
-              'urdf': result.urdf, 'report': result.report,
+        emit({'passed': result.passed, 'doubtful': result.doubtful,
+              'reasons': list(result.reasons), 'doubts': list(result.doubts),
+              'model': result.model, 'urdf': result.urdf, 'report': result.report,
               'errors': dict(zip(result.joint_names, result.joint_errors))})
     else:
         for joint, error in zip(result.joint_names, result.joint_errors):
             out.print(f'  {joint}: relative torque error {error:.1%}', markup=False)
-        for reason in result.reasons:
+        for reason in (*result.reasons, *result.doubts):
             out.print(f'  {reason}', markup=False, style='red')
         out.print(f'open {result.report}', markup=False)
-    raise typer.Exit(0 if result.passed else 1)
+    raise typer.Exit(0 if result.passed else 3 if result.doubtful else 1)

@@ -66,7 +66,8 @@ def check_effort(arm: Arm, samples: Sequence[Samples]) -> EffortCheck:
     Return the scale of the measured torques relative to the URDF's gravity torques.
 
     The torque of each joint is fitted by least squares with the gravity torque (springs included)
-    and the inertia torque of the URDF, and with Coulomb, viscous and constant friction. The
+    and the inertia torque of the URDF, the inertia of a rotor, and Coulomb, viscous and constant
+    friction. The
     coefficient of the gravity torque is the scale. Wrong masses in the URDF change the scale by
     less than the plausible range, and do not change its sign.
 
@@ -96,8 +97,8 @@ def check_effort(arm: Arm, samples: Sequence[Samples]) -> EffortCheck:
         if (joint in unknown or not arm.measured[j] or level[j] < 0.05 * level.max()
                 or np.std(gravity[:, j]) < 0.2 * level[j] or level[j] == 0):
             continue
-        columns = np.column_stack([gravity[:, j], inertia[:, j], np.sign(v[:, j]), v[:, j],
-                                   np.ones(len(q))])
+        columns = np.column_stack([gravity[:, j], inertia[:, j], a[:, j], np.sign(v[:, j]),
+                                   v[:, j], np.ones(len(q))])
         scale[j], weight[j] = _first_coefficient(columns, tau[:, j])
     if not np.any(weight > 0):
         return EffortCheck(np.nan, scale, 'gravity hardly loads the joints in these recordings, '

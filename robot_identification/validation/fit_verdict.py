@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from robot_identification.dynamics.identified_model import UNCERTAINTY
 from robot_identification.estimation import Fit, uncertainty
 from robot_identification.estimation.payload_errors import payload_covariance
 from robot_identification.estimation.resampling import Bootstrap
@@ -53,6 +54,7 @@ def make_fit_verdict(fit: Fit, held_out: Sequence[HeldOut], thresholds: Threshol
     """
     arm, consistent = fit.consistent.structure.arm, fit.consistent
     notes = [*_fit_notes(fit), *_tilt_notes(fit, tilt)]
+    doubts = [fit.estimate.message] if fit.estimate.status == 'not_converged' else []
     if arm.unmeasured:
         notes.append('joints without effort are neither fitted nor validated, and their friction '
                      f'is unknown: {", ".join(arm.unmeasured)}')
@@ -63,7 +65,7 @@ def make_fit_verdict(fit: Fit, held_out: Sequence[HeldOut], thresholds: Threshol
     return make_verdict(
         held_out, thresholds, rated_torque=arm.limits.torque, unexcited=fit.estimate.unexcited,
         infeasible=[joint for joint, value in zip(arm.joint_names, consistent.certificate)
-                    if not value > 0], notes=notes, findings=findings)
+                    if not value > 0], doubts=doubts, notes=notes, findings=findings)
 
 
 def _fit_notes(fit: Fit) -> list[str]:
@@ -72,8 +74,6 @@ def _fit_notes(fit: Fit) -> list[str]:
     increase = (np.linalg.norm(consistent.residual_rms / estimate.noise)
                 / np.linalg.norm(consistent.free_residual_rms / estimate.noise) - 1)
     notes = [f'residual increase from physical consistency: {increase:.1%}']
-    if estimate.status == 'not_converged':
-        notes.append(estimate.message)
     if estimate.interval_doubt:
         notes.append(f'confidence intervals of the base parameters are too narrow: '
                      f'{estimate.interval_doubt}')
@@ -126,7 +126,7 @@ def describe_fit(fit: Fit, recordings: Sequence[tuple[str, float]],
         'rows_per_joint': int(estimate.rows[0]),
         'condition_number': float(estimate.condition_number),
         'status': estimate.status,
-        uncertainty.UNCERTAINTY: uncertainty.to_rows(uncertainty.low_rank_covariance(
+        UNCERTAINTY: uncertainty.to_rows(uncertainty.low_rank_covariance(
             consistent.structure, consistent.covariance)),
         'smallest_pseudo_inertia_eigenvalue': dict(zip(
             consistent.structure.arm.joint_names, consistent.certificate.tolist())),

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 import operator
 
@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.dynamics import IdentifiedModel
+from robot_identification.dynamics.torque_band import COVERAGE
 from robot_identification.errors import SignalError
 from robot_identification.parallel import parallel_map
 from robot_identification.signals import delayed, Samples
@@ -73,6 +74,14 @@ class HeldOut(ReadOnlyArrays):
         Low-passed torques for plots, (rows,) [s] and (rows, n) [N m or N].
     full_relative_error
         Relative error over the full recording, rests and gaps included; NaN if not computed.
+    half_width
+        Half-width of the 95 % prediction intervals of low-passed torques, (rows, n) [N m or N];
+        None for a model without intervals.
+    band_ratio
+        95 % quantile of the error over the half-width, (n,); NaN for joints not compared, None for
+        a model without intervals.
+    coverage
+        Fraction of the low-passed torques inside their intervals; NaN without intervals.
 
     """
 
@@ -85,6 +94,9 @@ class HeldOut(ReadOnlyArrays):
     measured: Array
     predicted: Array
     full_relative_error: float = float('nan')
+    half_width: Array | None = None
+    band_ratio: Array | None = None
+    coverage: float = float('nan')
 
     @property
     def relative_error(self) -> float:
@@ -150,7 +162,8 @@ def evaluate(
     fastest = np.max([speed for _, speed in sizes], axis=0)
     counted = model.arm.measured & ~nearly_resting(fastest[None], model.arm.limits.velocity)
     step = max(int(pieces[0].rate / _PLOT_RATE), 1 + sum(n for n, _ in sizes) // MAX_PLOT_ROWS)
-    plot, model_errors, free_errors = [], [], []
+    plot, half_widths = [], list[Array]()
+    model_errors, free_errors = [], []
     for piece in pieces:
         piece = delayed(piece, model.delay, of=model.delay_of)
         filtered = cutoff < 0.45 * piece.rate
@@ -170,15 +183,28 @@ def evaluate(
         model_errors.append(compare(predicted))
         if free is not None:
             free_errors.append(compare(low_pass(_torque(free, piece))))
-        plot.append([np.array(x[::step]) for x in (cut(piece.t), measured, predicted)])
+        plot.append([np.array(x[::step]) for x in (cut(piece.t), measured, predicted, used)])
+        if model.band is not None:
+            q, v, a = (np.array(cut(x)[::step]) for x in (piece.q, piece.v, piece.a))
+            half_widths.append(model.torque_half_width(q, v, a, low_pass=filtered))
     if not model_errors:
         raise SignalError(f"'{name}' has no unbroken run longer than {SHORTEST:g} s to validate "
                           f'on; record for longer')
-    t, measured, predicted = (np.concatenate(rows) for rows in zip(*plot))
-    return HeldOut(
+    t, measured, predicted, used = (np.concatenate(rows) for rows in zip(*plot))
+    held_out = HeldOut(
         name, reduce(operator.add, model_errors), cutoff if filtered else float('inf'), repeated,
         reduce(operator.add, free_errors).relative_error if free_errors else float('nan'),
         t, measured, predicted)
+    return _add_intervals(held_out, np.concatenate(half_widths), used) if half_widths else held_out
+
+
+def _add_intervals(held_out: HeldOut, half_width: Array, used: NDArray[np.bool_]) -> HeldOut:
+    """Return the errors with prediction intervals of given half-width, (rows, n)."""
+    ratio = np.abs(held_out.measured - held_out.predicted) / np.maximum(half_width, 1e-300)
+    quantiles = np.array([np.quantile(column[mask], COVERAGE) if np.any(mask) else np.nan
+                          for column, mask in zip(ratio.T, used.T)])
+    coverage = float(np.mean(ratio[used] <= 1)) if np.any(used) else float('nan')
+    return replace(held_out, half_width=half_width, band_ratio=quantiles, coverage=coverage)
 
 
 def _cut_runs(x: Array, runs: Sequence[slice], edge: int, sections: Array | None = None) -> Array:

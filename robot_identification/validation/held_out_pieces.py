@@ -50,14 +50,14 @@ class PiecewiseValidation:
     findings
         The worst finding of each check over the pieces.
     predictions
-        Stamps and predicted torques of each piece, (M,) [s] and (M, n) [N m or N]; empty if they
-        were not requested.
+        Stamps, predicted torques and half-widths of their intervals of each piece, (M,) [s] and
+        (M, n) [N m or N]; empty if they were not requested.
 
     """
 
     held_out: errors.HeldOut
     findings: tuple[Finding, ...]
-    predictions: tuple[tuple[Array, Array], ...]
+    predictions: tuple[tuple[Array, ...], ...]
 
 
 def validate_pieces(model: IdentifiedModel, pieces: Sequence[Recording],
@@ -89,15 +89,16 @@ def validate_pieces(model: IdentifiedModel, pieces: Sequence[Recording],
     held_out = errors.evaluate(
         model, samples, name=pieces[0].name, repeated=repeated,
         free=None if fit is None or by_load else fit.free_model())
-    torques: Iterable[tuple[Array, ...]] = predict_pieces(model, pieces, processing)
+    torques: Iterable[tuple[Array, ...]] = predict_pieces(model, pieces, processing, keep)
     if keep:
         torques = SpillingList(torques)
     if not processing.average:    # the average over periods is not the full recording
-        held_out = replace(held_out, full_relative_error=errors.full_recording_error(torques))
+        held_out = replace(held_out, full_relative_error=errors.full_recording_error(
+            torque[:4] for torque in torques))
     findings = check_held_out(model, map(pieces.__getitem__, indices), samples,
                               None if fit is None else fit.estimate.base)
     return PiecewiseValidation(
-        held_out, findings, tuple((t, torque) for *_, t, torque in torques) if keep else ())
+        held_out, findings, tuple(each[2:] for each in torques) if keep else ())
 
 
 def process_held_out(

@@ -44,7 +44,7 @@ def suggest_next_steps(arm: Arm, verdict: Verdict, *, auto: bool = False,
     if verdict.alarms:
         first = verdict.alarms[0]
         where = f" of '{first.subject}'" if first.subject else ''
-        steps.append(f'Resolve the alarm first (check {first.check}{where}): if the data are '
+        steps.append(f'Resolve the doubt first (check {first.check}{where}): if the data are '
                      'misread, every other figure is wrong as well')
     if verdict.status == 'not validated':
         steps.append(

@@ -41,12 +41,28 @@ def keep_rests(processing: ProcessingOptions) -> ProcessingOptions:
 
 
 def predict_pieces(
-    model: IdentifiedModel, pieces: Sequence[Recording], processing: ProcessingOptions
+    model: IdentifiedModel, pieces: Sequence[Recording], processing: ProcessingOptions,
+    interval: bool = False,
 ) -> Iterator[tuple[Array, ...]]:
-    """Yield stamps and torques of each piece, as recorded and as predicted, rests included."""
+    """
+    Yield stamps and torques of each piece, as recorded and as predicted, rests included.
+
+    Parameters
+    ----------
+    model, pieces, processing
+        As for `validate_pieces`.
+    interval
+        Whether the half-width of the 95 % prediction interval is added; NaN for a model without.
+
+    """
     for index, samples in process_pieces(pieces, model.arm, keep_rests(processing)):
         piece = pieces[index]
-        yield piece.t, piece.joint_torque(model.arm), *predict(model, piece, samples)
+        predicted: tuple[Array, ...] = predict(model, piece, samples)
+        if interval:
+            half = (np.full_like(samples.q, np.nan) if model.band is None else
+                    model.torque_half_width(samples.q, samples.v, samples.a))
+            predicted = *predicted, _at_stamps(model, piece, samples, half)[1]
+        yield piece.t, piece.joint_torque(model.arm), *predicted
 
 
 def predict(model: IdentifiedModel, recording: Recording, samples: Samples) -> tuple[Array, Array]:
@@ -78,10 +94,16 @@ def predict(model: IdentifiedModel, recording: Recording, samples: Samples) -> t
     >>> t, torque = predict(model, recording, samples)    # doctest: +SKIP
 
     """
-    delay = model.delay
     if model.delay_of == 'positions':
-        samples, delay = samples.moved(delay), np.zeros_like(delay)
-    torque = model.torque(samples.q, samples.v, samples.a) + stiction_torque(model, samples)
+        samples = samples.moved(model.delay)
+    return _at_stamps(model, recording, samples, model.torque(samples.q, samples.v, samples.a)
+                      + stiction_torque(model, samples))
+
+
+def _at_stamps(model: IdentifiedModel, recording: Recording, samples: Samples,
+               torque: Array) -> tuple[Array, Array]:
+    """Return the stamps outside gaps, (M,), and values at the samples, (N, n), there, (M, n)."""
+    delay = np.zeros_like(model.delay) if model.delay_of == 'positions' else model.delay
     inside = np.zeros(len(recording.t), dtype=bool)
     out = np.full((len(recording.t), torque.shape[1]), np.nan)
     for segment in samples.segments:
@@ -136,10 +158,19 @@ def stiction_torque(model: IdentifiedModel, samples: Samples) -> Array:
     return np.where(rest, held, 0.0) @ arm.transmission
 
 
-def prediction_csv(t: Array, torque: Array, joint_names: tuple[str, ...]) -> str:
-    """Return predicted torques (N, n) at stamps t (N,) as CSV: t, tau_hat_<joint>, ..."""
+def prediction_csv(t: Array, torque: Array, joint_names: tuple[str, ...],
+                   half_width: Array | None = None) -> str:
+    """
+    Return predicted torques (N, n) at stamps t (N,) as CSV: t, tau_hat_<joint>, ...
+
+    With the half-width of the prediction interval, (N, n), the columns tau_low_<joint> and
+    tau_high_<joint> follow.
+    """
     text = io.StringIO()
-    header = ','.join(['t', *(f'tau_hat_{joint}' for joint in joint_names)])
-    np.savetxt(text, np.column_stack([t, torque]), delimiter=',', header=header, comments='',
-               fmt='%.17g')
+    columns = {'tau_hat': torque}
+    if half_width is not None and np.all(np.isfinite(half_width)):
+        columns |= {'tau_low': torque - half_width, 'tau_high': torque + half_width}
+    header = ','.join(['t', *(f'{name}_{joint}' for name in columns for joint in joint_names)])
+    np.savetxt(text, np.column_stack([t, *columns.values()]), delimiter=',', header=header,
+               comments='', fmt='%.17g')
     return text.getvalue()

@@ -45,12 +45,16 @@ class Validation:
         The verdict over all recordings.
     t, torque
         Predicted torques at the stamps of the first recording, (M,) [s] and (M, n) [N m or N].
+    half_width
+        Half-width of the 95 % prediction interval of each torque, (M, n) [N m or N]; NaN if the
+        model has none.
 
     """
 
     verdict: Verdict
     t: Array
     torque: Array
+    half_width: Array
 
 
 @single_threaded_blas()

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The verdict on a model: pass or fail, with reasons."""
+"""The verdict on a model: pass, doubt or fail, with reasons."""
 
 from __future__ import annotations
 
@@ -41,12 +41,15 @@ class Thresholds:
     rated
         A joint whose root mean square error is below this fraction of its rated torque passes as
         well: the torque of an unloaded wrist is mostly noise.
+    strict
+        Whether a doubtful model fails.
 
     """
 
     overall: float = 0.10
     joint: float = 0.30
     rated: float = 0.01
+    strict: bool = False
 
     def __post_init__(self) -> None:
         for name in ('overall', 'joint', 'rated'):
@@ -128,13 +131,14 @@ class Verdict:
 
     Parameters
     ----------
-    passed
-        True if held-out motion was predicted within the thresholds, all parameters are
-        determined, and all inertias are physical.
     reasons
-        Reasons against the model; empty if passed.
+        Reasons why the model fails: errors on held-out motion beyond the thresholds, parameters
+        that are not determined, inertias that are not physical.
+    doubts
+        Reasons why the model may be wrong although it does not fail, such as alarms of checks,
+        each with what to do.
     notes
-        Further remarks for the user, also on alarms of checks.
+        Further remarks for the user.
     held_out
         Errors on the recordings that the verdict is based on.
     thresholds
@@ -146,8 +150,8 @@ class Verdict:
 
     """
 
-    passed: bool
     reasons: tuple[str, ...]
+    doubts: tuple[str, ...]
     notes: tuple[str, ...]
     held_out: tuple[HeldOut, ...]
     thresholds: Thresholds
@@ -155,15 +159,25 @@ class Verdict:
     undetermined: tuple[str, ...] = ()
 
     @property
+    def passed(self) -> bool:
+        """Whether the model neither fails nor is doubtful."""
+        return not self.reasons and not self.doubts
+
+    @property
+    def exit_code(self) -> int:
+        """Exit code of commands: 0 if passed, 3 if doubtful, otherwise 1."""
+        return {'passed': 0, 'doubtful': 3}.get(self.status, 1)
+
+    @property
     def status(self) -> str:
         """
-        The verdict in a word: 'passed', 'failed', or 'not validated'.
+        The verdict in a word: 'passed', 'doubtful', 'failed', or 'not validated'.
 
         A model is not validated if the only reason against it is that no motion other than the
         training motion was recorded.
         """
-        if self.passed:
-            return 'passed'
+        if not self.reasons:
+            return 'doubtful' if self.doubts else 'passed'
         fresh = any(not h.repeat for h in self.held_out)
         return 'failed' if fresh or len(self.reasons) > 1 else 'not validated'
 
@@ -174,11 +188,11 @@ class Verdict:
 
     @property
     def sentence(self) -> str:
-        """The verdict in a sentence, with the first reason and the alarms of checks."""
-        sentence = 'passed' if self.passed else f'did not pass: {self.reasons[0]}'
-        if self.alarms:
-            sentence += f'; alarm: {"; ".join(finding.sentence for finding in self.alarms)}'
-        return sentence
+        """The verdict in a sentence, with the first reason and all doubts."""
+        doubts = '; '.join(self.doubts)
+        if not self.reasons:
+            return f'doubtful: {doubts}' if doubts else 'passed'
+        return f'did not pass: {self.reasons[0]}' + f'; also doubtful: {doubts}' * bool(doubts)
 
     @property
     def alarms(self) -> tuple[Finding, ...]:
@@ -203,6 +217,7 @@ def make_verdict(
     rated_torque: Array,
     unexcited: Sequence[str] = (),
     infeasible: Sequence[str] = (),
+    doubts: Sequence[str] = (),
     notes: Sequence[str] = (),
     findings: Sequence[Finding] = (),
 ) -> Verdict:
@@ -225,10 +240,12 @@ def make_verdict(
         Base parameters that the data do not determine.
     infeasible
         Links whose inertia is not physical.
+    doubts
+        Further reasons to doubt the model, beside the alarms of checks.
     notes
         Further remarks.
     findings
-        Findings of the checks; alarms become notes.
+        Findings of the checks.
 
     Examples
     --------
@@ -238,7 +255,8 @@ def make_verdict(
     True
 
     """
-    reasons, remarks = [], [f.sentence for f in findings if f.alarm] + list(notes)
+    reasons: list[str] = []
+    doubted, remarks = [*(f.sentence for f in findings if f.alarm), *doubts], list(notes)
     for h in held_out:
         if h.repeat:
             remarks.append(f"{h.repeated:.0%} of '{h.name}' repeats the training motion: its "
@@ -265,5 +283,7 @@ def make_verdict(
     if unexcited:
         reasons.append(f'the motion does not determine {", ".join(unexcited)}')
     reasons += [f"the inertia of '{link}' is not physical" for link in infeasible]
-    return Verdict(not reasons, tuple(reasons), tuple(remarks), tuple(held_out), thresholds,
+    if thresholds.strict:
+        reasons, doubted = [*reasons, *doubted], []
+    return Verdict(tuple(reasons), tuple(doubted), tuple(remarks), tuple(held_out), thresholds,
                    tuple(findings), tuple(unexcited))

@@ -100,7 +100,8 @@ def identify_recordings(request: Any, arm: Arm, recordings: list[Path], held_out
 
     """
     thresholds = Thresholds(request.overall_threshold or Thresholds.overall,
-                            request.joint_threshold or Thresholds.joint)
+                            request.joint_threshold or Thresholds.joint,
+                            strict=request.strict)
     result = identify(
         arm, [load_recording(path, arm) for path in recordings], request.estimator or 'wls',
         request.friction or None, [load_recording(path, arm) for path in held_out],
@@ -120,7 +121,9 @@ def fill_response(response: Any, result: IdentificationResult, folder: Path) -> 
     """Fill a response with the result of an identification and the paths of its files."""
     verdict, estimate = result.verdict, result.estimate
     response.success, response.passed = True, verdict.passed
-    response.reasons, response.status = list(verdict.reasons), estimate.status
+    response.doubtful = verdict.status == 'doubtful'
+    response.reasons, response.doubts = list(verdict.reasons), list(verdict.doubts)
+    response.status = estimate.status
     response.message = verdict.sentence
     response.condition_number = float(estimate.condition_number)
     response.parameter_names = list(estimate.names)

@@ -79,7 +79,8 @@ class ValidationNode(NodeProcess):
 
     async def _validate(self, request: Any, response: Any) -> Any:
         thresholds = Thresholds(request.overall_threshold or Thresholds.overall,
-                                request.joint_threshold or Thresholds.joint)
+                                request.joint_threshold or Thresholds.joint,
+                                strict=request.strict)
         path = self.data.existing(request.recording, 'recording')
         model = self._requested_model(request.model)
         outcome = await self._work.start('a validation', lambda report: validate(
@@ -89,7 +90,8 @@ class ValidationNode(NodeProcess):
             return response
         verdict = outcome.verdict
         response.success, response.passed = True, verdict.passed
-        response.reasons = list(verdict.reasons)
+        response.doubtful = verdict.status == 'doubtful'
+        response.reasons, response.doubts = list(verdict.reasons), list(verdict.doubts)
         response.message = verdict.sentence
         response.joint_names = list(model.arm.joint_names)
         errors = [verdict.held_out[0].joints[joint] for joint in model.arm.joint_names]

@@ -22,10 +22,10 @@ from robot_identification.validation.checks import (
     frozen_position,
     gravity_scale,
     joint_gain,
+    lack_of_fit,
     link_bodies,
     origin,
     payload,
-    residual_trace,
     saturation,
     stuck_effort,
     time_scale,
@@ -35,7 +35,7 @@ from robot_identification.validation.checks.check import Check, CheckInput, Meas
 
 CHECKS: Registry[Check] = Registry('check', {module.CHECK.name: module.CHECK for module in (
     gravity_scale, joint_gain, time_scale, velocity, delay, saturation, stuck_effort,
-    frozen_position, encoder_offset, exchanged_joints, dissipation, payload, residual_trace,
+    frozen_position, encoder_offset, exchanged_joints, dissipation, payload, lack_of_fit,
     link_bodies, origin)})
 """Checks by name, in the order of the report."""
 

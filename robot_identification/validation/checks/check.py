@@ -16,11 +16,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from typing import TypeVar
 
+import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics import BaseParameters, IdentifiedModel
@@ -31,6 +32,7 @@ from robot_identification.validation.checks import residual_regression
 from robot_identification.validation.verdict import Finding
 
 T = TypeVar('T')
+FINE_CUTOFF = 10.0    # [Hz] of the rows in which effects faster than the motion are searched
 
 
 class Role(Enum):
@@ -105,6 +107,30 @@ class CheckInput:
             raise NotApplicableError
         return require(residual_regression.build_residual_regression(
             require(self.base), samples, require(self.beta), self.model))
+
+
+    @cached_property
+    def fine_regression(self) -> residual_regression.ResidualRegression:
+        """Rows at a higher rate, with the residuals of the model itself."""
+        samples = require(self.samples)
+        if not samples.diagnosed:
+            raise NotApplicableError
+        base = require(self.base)
+        return require(residual_regression.build_residual_regression(
+            base, finely_decimated(samples), model_values(self.model, base), self.model))
+
+
+def finely_decimated(samples: Samples) -> Samples:
+    """Return samples whose rows are decimated at `FINE_CUTOFF` or a higher cut-off."""
+    cutoff = max(samples.decimation_cutoff, min(FINE_CUTOFF, 0.4 * samples.rate))
+    return replace(samples, decimation_cutoff=cutoff)
+
+
+def model_values(model: IdentifiedModel, base: BaseParameters) -> Array:
+    """Return the values of the base parameters in a model, (r,)."""
+    return base.project(np.concatenate([
+        model.inertial.ravel(), model.balancers[base.structure.unknown_balancers],
+        model.rotor_inertia, model.friction_parameters.ravel()]))
 
 
 @dataclass(frozen=True)

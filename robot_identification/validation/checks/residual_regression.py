@@ -273,6 +273,13 @@ class ResidualRegression:
             products[columns] += rows[subset].T @ values[subset, j]
         return products
 
+    def gram(self, subset: IndexArray | slice) -> Array:
+        """Return the Gram matrix of the weighted base columns of some rows, (r, r)."""
+        gram = np.zeros((len(self.beta), len(self.beta)))
+        for columns, rows in zip(self.columns, self.rows):
+            gram[np.ix_(columns, columns)] += rows[subset].T @ rows[subset]
+        return gram
+
     def _block_products(self, values: Array) -> Array:
         """Return the products of the base columns with values, of each block, (blocks, r)."""
         return np.array([self.products(values, subset) for subset in self._block_rows])
@@ -287,12 +294,7 @@ class ResidualRegression:
     @cached_property
     def _block_grams(self) -> Array:
         """Gram matrices of the weighted columns of each block, (blocks, r, r)."""
-        grams = np.zeros((len(self._block_rows), len(self.beta), len(self.beta)))
-        for gram, subset in zip(grams, self._block_rows):
-            for columns, rows in zip(self.columns, self.rows):
-                block = rows[subset]
-                gram[np.ix_(columns, columns)] += block.T @ block
-        return grams
+        return np.array([self.gram(subset) for subset in self._block_rows])
 
     @cached_property
     def _inverses_without_block(self) -> Array:
@@ -312,7 +314,8 @@ class ResidualRegression:
 
 
 def build_residual_regression(base: BaseParameters, samples: Samples, beta: Array,
-                              model: IdentifiedModel) -> ResidualRegression | None:
+                              model: IdentifiedModel, min_blocks: int = _MIN_BLOCKS,
+                              ) -> ResidualRegression | None:
     """
     Return decimated regression rows; for a long recording only those of its start and end.
 
@@ -326,11 +329,13 @@ def build_residual_regression(base: BaseParameters, samples: Samples, beta: Arra
         Values of the base parameters for residuals and predictions, (r,).
     model
         The identified model, for load-dependent friction.
+    min_blocks
+        Smallest number of blocks of half a second.
 
     Returns
     -------
     ResidualRegression or None
-        None if the recording is too short for `_MIN_BLOCKS`.
+        None if the recording is too short for this number of blocks.
 
     """
     samples = decimate_to_bandwidth(_stretches(samples), FINE_ROWS_PER_PERIOD)
@@ -346,7 +351,7 @@ def build_residual_regression(base: BaseParameters, samples: Samples, beta: Arra
         samples.t[run][0] + np.arange(decimator.rows(run.stop - run.start))
         / decimator.decimated_rate for run in runs])
     block = _blocks(stamps, samples)
-    if len(np.unique(block)) < _MIN_BLOCKS:
+    if len(np.unique(block)) < min_blocks:
         return None
     load = (model.transmitted_torque(samples.q, samples.v, samples.a)
             if structure.friction.needs_load else None)

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import chain
 
-import numpy as np
 from robot_identification.dynamics import base_parameters, BaseParameters, IdentifiedModel
 from robot_identification.estimation import Fit
 from robot_identification.parallel import parallel_map
@@ -26,6 +25,7 @@ from robot_identification.recording import Recording
 from robot_identification.signals import delayed, Samples
 from robot_identification.signals.effort_check import EffortCheck
 from robot_identification.validation.checks import CheckInput, CHECKS, Role
+from robot_identification.validation.checks.check import model_values
 from robot_identification.validation.verdict import Finding
 
 
@@ -101,10 +101,7 @@ def check_held_out(model: IdentifiedModel, pieces: Iterable[Recording],
 
     """
     base = base or base_parameters(model.structure)
-    standard = np.concatenate([
-        model.inertial.ravel(), model.balancers[base.structure.unknown_balancers],
-        model.rotor_inertia, model.friction_parameters.ravel()])
-    beta = base.project(standard)
+    beta = model_values(model, base)
     return worst_findings(chain.from_iterable(run_checks(CheckInput(
         piece.name, model, piece, delayed(processed, model.delay, of=model.delay_of), base, beta),
         Role.HELD_OUT) for piece, processed in zip(pieces, samples)))

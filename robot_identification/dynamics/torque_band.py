@@ -1,0 +1,125 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Prediction intervals of torques, as stored in a model file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from robot_identification.arrays import Array, ReadOnlyArrays
+from robot_identification.errors import ModelFileError
+
+TORQUE_BAND = 'torque_band'
+"""Key in `IdentifiedModel.information`."""
+COVERAGE = 0.95
+"""Fraction of torques that the interval is meant to contain."""
+BEYOND = 0.5
+"""Standard deviation of the change of friction at speeds above those of training, relative to the
+change that the model predicts."""
+
+
+@dataclass(frozen=True, eq=False)
+class TorqueBand(ReadOnlyArrays):
+    """
+    Half-width of the 95 % prediction interval of each joint's torque.
+
+    The low-frequency half-width is factor * sqrt(rest^2 + uncertain^2 + beyond^2). `uncertain` is
+    the standard deviation of the torque from the covariance of the parameters, which grows with
+    the distance from the training motion, and `beyond` that of friction above training speeds.
+
+    Parameters
+    ----------
+    rest
+        Root mean square of the low-passed residuals of the training motion, (n,) [N m or N].
+    factor
+        95 % quantile of errors on left-out blocks and held-out motion over their expected size,
+        (n,).
+    noise
+        95 % quantile of the measured torque's noise above the low-pass, (n,) [N m or N].
+    speed
+        Largest speed of the training motion, (n,) [rad/s or m/s].
+
+    """
+
+    rest: Array
+    factor: Array
+    noise: Array
+    speed: Array
+
+    def half_width(self, uncertain: Array, beyond: Array, low_pass: bool) -> Array:
+        """
+        Return the half-width of the interval, (N, n) [N m or N].
+
+        Parameters
+        ----------
+        uncertain, beyond
+            Standard deviations of the torque, (N, n) [N m or N].
+        low_pass
+            Whether the interval is for low-passed torques, without measurement noise.
+
+        """
+        slow = self.factor * np.sqrt(self.rest ** 2 + uncertain ** 2 + beyond ** 2)
+        return slow if low_pass else np.hypot(slow, self.noise)
+
+    def to_dict(self, joint_names: Sequence[str]) -> dict[str, dict[str, float]]:
+        """Return the numbers by name and joint, for a model file."""
+        return {name: dict(zip(joint_names, getattr(self, name).tolist()))
+                for name in ('rest', 'factor', 'noise', 'speed')}
+
+    @classmethod
+    def from_dict(cls, content: Any, joint_names: Sequence[str]) -> TorqueBand:
+        """
+        Return the band that `to_dict` stored.
+
+        Raises
+        ------
+        ModelFileError
+            The entry is damaged.
+
+        """
+        try:
+            band = cls(*(np.array([content[name][joint] for joint in joint_names], dtype=float)
+                         for name in ('rest', 'factor', 'noise', 'speed')))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(f"'{TORQUE_BAND}' in the model file is damaged: {error}"
+                                 ) from error
+        if not np.all(np.isfinite([band.rest, band.factor, band.noise, band.speed])):
+            raise ModelFileError(f"'{TORQUE_BAND}' in the model file is damaged: a number is not "
+                                 f'finite')
+        return band
+
+
+def uncertain_directions(information: Mapping[str, Any], key: str, count: int) -> Array | None:
+    """
+    Return the stored factor D (r, p) of the parameter covariance D'D; None if there is none.
+
+    Raises
+    ------
+    ModelFileError
+        The stored directions are damaged.
+
+    """
+    stored = information.get(key)
+    if stored is None:
+        return None
+    try:
+        directions = np.array(stored, dtype=float).reshape(-1, count)
+    except (TypeError, ValueError) as error:
+        raise ModelFileError(f"'{key}' in the model file is damaged: {error}") from error
+    if not np.all(np.isfinite(directions)):
+        raise ModelFileError(f"'{key}' in the model file is damaged: a number is not finite")
+    return directions

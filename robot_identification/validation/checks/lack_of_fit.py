@@ -1,0 +1,229 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Lack of fit: residuals of a model against what noise and its uncertainty explain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.arrays import Array
+from robot_identification.estimation.noise import autocorrelation_factor
+from robot_identification.estimation.uncertainty import covariance_directions
+from robot_identification.validation.checks.check import Check, CheckInput, Measurement, RECORDINGS
+from robot_identification.validation.checks.residual_axes import AXES, JointMotion, ResidualAxis
+from robot_identification.validation.checks.residual_regression import ResidualRegression
+from scipy.stats import f as f_distribution
+
+_EXCESS = 1.75
+"""Error over its expected size above which a model is doubtful. On clean recordings of two
+simulated plants the ratio reaches 1.6 where the error is above 2 % of the torque, on the UR10e 1.3.
+"""
+_NOTICEABLE, _OF_JOINT = 0.02, 0.15
+"""Smaller errors raise no alarm: fractions of the torque of all joints, and of the joint's own.
+Wrists of simulated arms with a friction that the model lacks reach 10 % of their own torque."""
+_MOST = 0.75
+"""Fraction of the squared error of the arm that an effect must explain for an alarm: without it
+the error would be halved, and on other motion it may double."""
+_LEVEL = 0.01
+"""Significance level of all axes and joints of one identification together."""
+_RECORDINGS = 2
+"""Number of recordings, fitted and held out, for which the level holds."""
+_LOADED = 0.05
+"""Joints below this fraction of the largest torque are left out."""
+_SINGULAR = 1e-6
+_SPARE = 20
+"""Smallest number of independent rows beside those that the parameters take."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Effect:
+    """Effect along an axis in the residual of a joint: its energy, its fraction, the axis."""
+
+    fraction: float
+    energy: float
+    joint: int
+    axis: ResidualAxis
+
+
+@dataclass(frozen=True, eq=False)
+class _JointFit:
+    """
+    Mean squares of the torques of one joint, [(N m)^2 or N^2].
+
+    Parameters
+    ----------
+    torque, residual
+        Measured torque, and residual of the model.
+    rest
+        Residual after all parameters of the joint are fitted to this recording alone.
+    uncertain
+        Variance of the model's torque from the covariance of its parameters.
+    effects
+        The significant effects in the rest, largest fraction first.
+
+    """
+
+    torque: float
+    residual: float
+    rest: float
+    uncertain: float
+    effects: tuple[_Effect, ...]
+
+    @property
+    def excess(self) -> float:
+        """
+        Error over the expected one.
+
+        Uncertainty counts up to the size of the rest: parameters that are less certain than that
+        were fitted to data with a larger rest.
+        """
+        expected = self.rest + min(self.uncertain, self.rest)
+        return float(np.sqrt(self.residual / max(expected, 1e-300)))
+
+
+def measure_lack_of_fit(data: CheckInput) -> Measurement | None:
+    """
+    Compare the residuals with noise and uncertainty, and search them for effects along the axes.
+
+    The residual of each joint is compared with the rest that remains when all its parameters are
+    fitted to this recording alone, plus the variance of the model's torque. A correct model
+    leaves no more. A model from faulty data leaves more on other data, whatever the fault is.
+    Effects along the axes are found by F tests, with the number of independent rows reduced by the
+    autocorrelation of the rest, and with Bonferroni's correction for all axes, joints and
+    recordings.
+    """
+    regression = data.fine_regression
+    directions = covariance_directions(data.model)
+    fits = {j: fit for j in regression.loaded_joints(_LOADED)
+            if (fit := _fit_joint(regression, j, directions)) is not None}
+    if not fits:
+        return None
+    total = float(np.sum(regression.level ** 2))
+    residual, rest, uncertain = (sum(getattr(fit, name) for fit in fits.values())
+                                 for name in ('residual', 'rest', 'uncertain'))
+    arm = _JointFit(total, residual, rest, uncertain, ())
+    names = regression.joint_names
+
+    noticeable = residual > _NOTICEABLE ** 2 * total
+    wrong = [j for j, fit in fits.items()
+             if fit.excess > _EXCESS and fit.residual > _OF_JOINT ** 2 * fit.torque]
+    if arm.excess > _EXCESS and noticeable:
+        wrong.append(max(fits, key=lambda j: fits[j].residual - fits[j].rest))
+    effects = [effect for fit in fits.values() for effect in fit.effects]
+    lacking = [each for each in effects if noticeable and each.energy > _MOST * residual]
+    worst = max(wrong or fits, key=lambda j: fits[j].residual if wrong else fits[j].excess)
+    text = (f'the error is {np.sqrt(residual / total):.1%} of the torque, {arm.excess:.1f} times '
+            'what noise and the uncertainty of the parameters explain')
+    advice = ''
+    if wrong:
+        fit = fits[worst]
+        text += (f'; at {names[worst]} {np.sqrt(fit.residual / fit.torque):.1%} of its torque, '
+                 f'{fit.excess:.1f} times')
+        advice = _advice(fit.effects[0] if fit.effects else None)
+    elif lacking:
+        effect = max(lacking, key=lambda each: each.energy)
+        worst, advice = effect.joint, f'; {effect.axis.cause}'
+    shown = [each for each in effects if each.joint == worst and (wrong or lacking)] or effects
+    if shown:
+        effect = max(shown, key=lambda each: each.energy if not wrong else each.fraction)
+        text += (f'; an effect of {np.sqrt(effect.energy / fits[effect.joint].torque):.1%} of the '
+                 f'torque of {names[effect.joint]} varies with {effect.axis.name}, '
+                 f'{effect.fraction:.0%} of what no parameter fits')
+    return Measurement(arm.excess, _EXCESS, '-', text, advice,
+                       names[worst] if wrong or lacking else '', bool(wrong or lacking))
+
+
+def _advice(effect: _Effect | None) -> str:
+    """Return probable causes and what to do about an error that is too large."""
+    if effect is not None and effect.fraction > 0.5:
+        return f'; {effect.axis.cause}'
+    return ('; this recording and those of the fit contradict each other, or one of them '
+            'contradicts itself: an effort that drifts, a push, another load or temperature, an '
+            'effect that the model lacks; look at the residuals in the report, and record again')
+
+
+def _fit_joint(regression: ResidualRegression, j: int, directions: Array | None) -> (
+        _JointFit | None):
+    """Return the mean squares of a joint, and the effects in its residual; None if short."""
+    rows = regression.packed[j][:, :-1]
+    residual = regression.measured[:, j] - regression.predicted[:, j]
+    base = _orthonormal(rows)
+    spare = len(residual) - base.shape[1]
+    if spare < _SPARE:
+        return None
+    rest = residual - base @ (base.T @ residual)
+    factor = float(autocorrelation_factor([rest[:, None]], len(rest))[0])
+    independent = len(residual) / factor - base.shape[1]
+    uncertain = 0.0
+    if directions is not None:
+        errors = rows @ (regression.base.matrix @ directions.T)[regression.columns[j]]
+        uncertain = float(np.mean(np.sum(errors ** 2, axis=1)))
+    return _JointFit(
+        float(regression.level[j] ** 2), float(np.mean(residual ** 2)),
+        float(rest @ rest) / spare, uncertain,
+        _find_effects(regression, j, base, rest, independent) if independent > _SPARE else ())
+
+
+def _find_effects(regression: ResidualRegression, j: int, base: Array, rest: Array,
+                  independent: float) -> tuple[_Effect, ...]:
+    """Return the significant effects in a joint's residual, largest fraction first."""
+    samples, decimate = regression.samples, regression.decimate
+    q, v = decimate(np.array(samples.q[:, j])), decimate(np.array(samples.v[:, j]))
+    motion = JointMotion(
+        decimate(np.array(samples.t)), q, v, decimate(np.sign(samples.v[:, j])),
+        regression.predicted[:, j], regression.slope[:, j],
+        np.delete(regression.predicted, j, axis=1))
+    found, energy = [], float(rest @ rest)
+    tests = _RECORDINGS * len(AXES) * len(regression.loaded_joints(_LOADED))
+    for axis in AXES:
+        groups = axis.columns(motion)
+        explained, count = max(_explained(group, base, rest) for group in groups)
+        if not count or independent - count < 1:
+            continue
+        ratio = explained / count / ((energy - explained) / (independent - count))
+        scale = independent / len(rest)    # of the energy of correlated rows
+        if f_distribution.sf(ratio * scale, count, independent - count) * tests * len(
+                groups) < _LEVEL:
+            found.append(_Effect(explained / energy, explained / len(rest), j, axis))
+    return tuple(sorted(found, key=lambda each: -each.fraction))
+
+
+def _explained(columns: Array, base: Array, rest: Array) -> tuple[float, int]:
+    """Return the energy of a residual that columns explain beside the base, and their rank."""
+    for _ in range(2):    # twice for rounding errors
+        columns = columns - base @ (base.T @ columns)
+    added = _orthonormal(columns, 1e-3)
+    return float(np.sum((added.T @ rest) ** 2)), added.shape[1]
+
+
+def _orthonormal(columns: Array, singular: float = _SINGULAR) -> Array:
+    """Return an orthonormal basis of columns, (rows, rank)."""
+    norms = np.linalg.norm(columns, axis=0)
+    used = norms > 1e-9 * max(float(norms.max(initial=0.0)), 1e-300)
+    if not np.any(used):
+        return np.zeros((len(columns), 0))
+    scaled = columns[:, used] / norms[used]
+    squares, vectors = np.linalg.eigh(scaled.T @ scaled)
+    kept = squares > singular * squares[-1]
+    return np.asarray(scaled @ (vectors[:, kept] / np.sqrt(squares[kept])))
+
+
+CHECK = Check(
+    'lack of fit', 'Do noise and the uncertainty of the parameters explain the residuals?',
+    f'an error above {_NOTICEABLE:.0%} of the torque of the arm, or {_OF_JOINT:.0%} of that of a '
+    f'joint, and above {_EXCESS:g} times what the noise of this recording and the uncertainty of '
+    f'the parameters explain; or an effect along one axis that explains {_MOST:.0%} of an error '
+    f'of that size (F tests at a common level of {_LEVEL:.0%})',
+    RECORDINGS, measure_lack_of_fit)
