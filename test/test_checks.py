@@ -99,9 +99,9 @@ def test_good_recordings_give_no_alarm(arm, seed):
     assert seen >= {'joint gain', 'time scale', 'velocity', 'delay', 'saturation', 'payload'}
 
 
-@pytest.mark.parametrize('corruption', [
-    c for c in CORRUPTIONS if c.right and c.name not in spoilt.ADDED],
-                         ids=lambda c: c.name)
+@pytest.mark.parametrize(
+    'corruption', [c for c in CORRUPTIONS if c.right and c.name not in spoilt.ADDED],
+    ids=lambda c: c.name)
 def test_each_corruption_is_noticed_by_the_right_check(arm, pair, corruption):
     fitted, other = pair
     joint = 2
