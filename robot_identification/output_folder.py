@@ -65,6 +65,7 @@ LOG = f'{PREFIX}complete'
 MANIFESTS = ('results.json', 'servos.json')
 """Results that list the digests of the other files of their run as 'files'."""
 OLD = 86_400.0    # [s] age at which a temporary file is a leftover, if there are no locks
+_clean: dict[Path, int] = {}    # time of the last change of folders without temporary files [ns]
 _held = threading.local()    # device and inode of the files and folders that a thread has locked
 
 
@@ -96,7 +97,7 @@ def locked(path: Path, *, exclusive: bool = True) -> Iterator[None]:
     """
     held = vars(_held).setdefault('keys', set())
     with ExitStack() as stack:
-        with suppress(OSError):
+        with suppress(OSError, ValueError):    # there is no such file, or no lock
             while fcntl is not None:
                 descriptor = stack.enter_context(_opened(path))
                 status = os.fstat(descriptor)
@@ -131,9 +132,15 @@ def _remove(path: Path) -> None:
 
 def _remove_leftovers(folder: Path) -> None:
     """Remove and report the temporary files of killed programs in a locked folder."""
-    for path in folder.glob(f'{PREFIX}*'):
+    changed = folder.stat().st_mtime_ns
+    if _clean.get(folder) == changed:    # otherwise a fleet would list its folder for each robot
+        return
+    names = [name for name in os.listdir(folder) if name.startswith(PREFIX) and name != LOG]
+    if not names:
+        _clean[folder] = changed
+    for path in map(folder.joinpath, names):
         with suppress(OSError):
-            if path.name != LOG and _is_abandoned(path):
+            if _is_abandoned(path):
                 _remove(path)
                 if not path.exists():
                     logging.getLogger(__name__).warning(
@@ -213,7 +220,7 @@ def replace_files(folder: str | Path) -> Iterator[Path]:
 
     """
     target = staging = Path(os.path.realpath(folder))
-    created = not target.exists()
+    created = not os.path.exists(target)
     try:
         target.mkdir(parents=True, exist_ok=True)
         recover(target)
@@ -347,8 +354,8 @@ def recover(folder: Path) -> None:
         Folder for results; it need not exist.
 
     """
-    folder = Path(os.path.realpath(folder))
-    if folder.is_dir():
+    if os.path.isdir(folder):
+        folder = Path(os.path.realpath(folder))
         with locked(folder.parent):
             _remove_leftovers(folder.parent)
         with locked(folder):
@@ -369,7 +376,7 @@ def reading(folder: Path) -> Iterator[None]:
     """
     while True:
         with locked(folder, exclusive=False):
-            if not (folder / LOG).exists():
+            if not os.path.exists(folder / LOG):
                 yield
                 return
         with locked(folder):
