@@ -25,9 +25,9 @@ import re
 import shutil
 import stat
 import sys
-from uuid import uuid4
 
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
+from robot_identification.output_folder import locked, recover, sync, temporary
 
 HEAD = 65_536    # [bytes] at the beginning of a file, in which its pattern is searched
 TEXT_SIZE = 64_000_000    # [bytes] largest text file that is read; usual ones have 0.1 % of it
@@ -120,6 +120,8 @@ def check_output_folder(folder: Path, names: Iterable[str], mark: str,
     """
     Raise an error if results in a folder would replace inputs or files of another origin.
 
+    What a killed run left in the folder is finished or removed before, see `recover`.
+
     Parameters
     ----------
     folder
@@ -140,6 +142,7 @@ def check_output_folder(folder: Path, names: Iterable[str], mark: str,
         As `check_outputs`.
 
     """
+    recover(folder)
     files = [path for path in inputs if path is not None and not path.is_dir()]
     check_outputs(((folder / name, FileKind('a result', '')) for name in names), files, force=True)
     strangers = [name for name in names if (folder / name).exists()]
@@ -261,6 +264,9 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     """
     Yield a temporary path beside `path`, and rename it to `path` if the block succeeds.
 
+    The file is flushed to the disk before it is renamed. A run that is killed leaves the old file
+    and the temporary one, which the next run that writes to the folder removes.
+
     Parameters
     ----------
     path
@@ -279,19 +285,19 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     """
     target = Path(path)
     check_writable(target)
-    temporary = target.with_name(f'.{uuid4().hex}{target.suffix}')
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        temporary.touch(exist_ok=False)
-        yield temporary
-        if target.exists():
-            shutil.copymode(target, temporary)
-        os.replace(temporary, target)
+        with temporary(target.parent, target.suffix) as path:
+            yield path
+            if target.exists():
+                shutil.copymode(target, path)
+            sync(path)
+            with locked(target.parent):
+                os.replace(path, target)
+            sync(target.parent)
     except OSError as error:    # some OSErrors lack strerror
         raise ConfigurationError(
             f"'{target}' cannot be written: {error.strerror or error}") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -31,7 +31,7 @@ ROOT = Path(robot_identification.__file__).resolve().parent
 MODULES = sorted(name for _, name, _
                  in pkgutil.walk_packages([str(ROOT)], 'robot_identification.'))
 GROUND = ('errors', 'registry', 'parallel', 'arrays', 'spilling_list',
-          'files', 'yaml_file')
+          'output_folder', 'files', 'yaml_file')
 SPINE = (*GROUND, 'arm', 'dynamics', 'recording', 'signals', 'regression', 'estimation',
          'validation', 'identification_data', 'pipeline')    # each only imports those before it
 SIDE = {    # further imports that a side package may use

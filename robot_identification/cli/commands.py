@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+import logging
 import sys
 from typing import Annotated, Any
 
@@ -93,6 +94,8 @@ def _set_verbosity(context: typer.Context, parameter: typer.CallbackParam, value
     if chosen or 'robot_identification.cli.console' in sys.modules:
         from robot_identification.cli import console
         console.verbosity = next(iter(chosen), '')
+        logging.getLogger('robot_identification').setLevel(
+            logging.ERROR if 'quiet' in chosen else logging.NOTSET)
 
 
 app = typer.Typer(cls=_LazyGroup, no_args_is_help=True,

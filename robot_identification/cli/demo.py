@@ -27,6 +27,7 @@ from robot_identification.cli.excite import design_with_progress, print_design
 from robot_identification.excitation import DEFAULT_REQUIREMENTS, DesignOptions, save_excitation
 from robot_identification.files import check_output_folder
 from robot_identification.identification import identify
+from robot_identification.output_folder import replace_files
 from robot_identification.reporting import RESULTS, results_to_dict, save_results
 from robot_identification.reporting.results_files import RESULT_FILES
 from robot_identification.reporting.terminal_summary import summary
@@ -79,14 +80,15 @@ def demo_command(
         training = simulate(plant, excitation, rng=rng, periods=2, name='motion A')
         update('validation motion', 0.6)
         check = simulate(plant, other, rng=rng, periods=2, name='motion B')
-    save_excitation(excitation, output / 'excitation.yaml')
-    training.recording.to_csv(output / 'recording.csv')
-    check.recording.to_csv(output / 'held_out.csv')
     report('[bold]3. Identify and validate[/bold]')
     with console.progress(as_json) as update:
         result = identify(arm, [training.recording], held_out=[check.recording], progress=update)
         update('writing the report', 0.9)
-        save_results(result, output, excitation=excitation)
+        with replace_files(output) as folder:
+            save_excitation(excitation, folder / INPUTS[0])
+            training.recording.to_csv(folder / INPUTS[1])
+            check.recording.to_csv(folder / INPUTS[2])
+            save_results(result, folder, excitation=excitation)
     clean = result.model.torque(check.q, check.v, check.a)
     error = float(np.linalg.norm(clean - check.torque) / np.linalg.norm(check.torque))
     if as_json:

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,7 @@ import time
 from typing import Annotated, Any
 
 import numpy as np
-from robot_identification import cli, excitation, files
+from robot_identification import cli, excitation, files, output_folder, yaml_file
 from robot_identification.arm import Arm, load_arm
 from robot_identification.cli import console
 from robot_identification.cli.expand_options import expand_options
@@ -30,7 +31,6 @@ from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation.certificate.nominal_torque import nominal_inertial
 from robot_identification.excitation.certificate.requirements import GUESSED_DENSITY
 from robot_identification.excitation.motion.frequencies import check_rate
-from robot_identification.yaml_file import read_typed, read_yaml, to_plain
 import typer
 import yaml
 
@@ -118,7 +118,7 @@ def excite_command(
     request = arguments.replace_in(
         excitation.DesignOptions() if options is None else read_options(options))
     if print_options:
-        typer.echo(yaml.safe_dump(to_plain(request), sort_keys=False), nl=False)
+        typer.echo(yaml.safe_dump(yaml_file.to_plain(request), sort_keys=False), nl=False)
         return
     if output is None:
         raise typer.BadParameter("name the file: '--output' / '-o'")
@@ -131,18 +131,8 @@ def excite_command(
         check_rate(CSV_RATE, request.series.harmonics, request.period)
     watch = Stopwatch(request.time_budget)
     designs = design_motions(arm, request, watch, validate, as_json)
-    written = [path for name, path in paths.items() if name in designs.motions]
-    for name, motion in designs.motions.items():
-        excitation.save_excitation(motion, paths[name])
+    written = write_motions(arm, designs, paths, watch, csv, report)
     motion = designs.motions['']
-    if csv is not None:
-        written.append(csv)
-        excitation.save_motion_csv(motion, csv, CSV_RATE)
-    watch.lap('files')
-    if report is not None:
-        from robot_identification.reporting.excitation_page import write_excitation_page
-        written.append(write_excitation_page(arm, motion, report, designs.scene))
-        watch.lap('page')
     if not as_json:
         _print_summary(designs, watch, written)
         return
@@ -151,9 +141,42 @@ def excite_command(
         'condition_number': motion.condition_number, 'seconds': motion.seconds,
         'status': motion.status, 'notes': motion.notes, 'written': written,
         'not_possible': designs.failures, 'stages': watch.stages, 'time_budget': watch.budget,
-        'certificate': to_plain(motion.certificate.claims),
+        'certificate': yaml_file.to_plain(motion.certificate.claims),
         'usage': {name: dict(zip(motion.joint_names, row))
                   for name, row in zip(QUANTITIES, motion.usage)}})
+
+
+def write_motions(arm: Arm, designs: Designs, paths: Mapping[str, Path], watch: Stopwatch,
+                  csv: Path | None = None, page: Path | None = None) -> list[Path]:
+    """
+    Write the files of a design, all files of a folder together, and return their paths.
+
+    Parameters
+    ----------
+    arm, designs
+        The arm, and the motions that were designed for it.
+    paths
+        Excitation files by name of the motion.
+    watch
+        Stopwatch, to which the duration of each stage is added.
+    csv, page
+        CSV and HTML page of the excitation; None to write none.
+
+    """
+    motion = designs.motions['']
+    outputs = [*(path for name, path in paths.items() if name in designs.motions),
+               *(path for path in (csv, page) if path is not None)]
+    with output_folder.replace_paths(outputs) as temporary:
+        for name, each in designs.motions.items():
+            excitation.save_excitation(each, temporary[paths[name]])
+        if csv is not None:
+            excitation.save_motion_csv(motion, temporary[csv], CSV_RATE)
+        watch.lap('files')
+        if page is not None:
+            from robot_identification.reporting.excitation_page import write_excitation_page
+            write_excitation_page(arm, motion, temporary[page], designs.scene)
+            watch.lap('page')
+    return outputs
 
 
 def read_options(path: Path) -> excitation.DesignOptions:
@@ -166,8 +189,8 @@ def read_options(path: Path) -> excitation.DesignOptions:
         The file cannot be read, or a value is not valid.
 
     """
-    return read_typed(
-        excitation.DesignOptions, read_yaml(path, 'options', ConfigurationError),
+    return yaml_file.read_typed(
+        excitation.DesignOptions, yaml_file.read_yaml(path, 'options', ConfigurationError),
         f"the options '{path}'", ConfigurationError)
 
 

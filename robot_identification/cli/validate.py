@@ -25,6 +25,7 @@ from robot_identification.cli.processing import ProcessingArguments
 from robot_identification.dynamics import load_model
 from robot_identification.errors import ConfigurationError
 from robot_identification.identification import validate
+from robot_identification.output_folder import sha256
 from robot_identification.reporting import write_report
 from robot_identification.reporting.report import REPORT
 from robot_identification.reporting.results_dict import verdict_to_dict
@@ -65,7 +66,8 @@ def validate_command(
                                              identified.arm.joint_names,
                                              validation.half_width))
     if as_json:
-        console.emit(verdict_to_dict(identified.arm, validation.verdict))
+        console.emit({**verdict_to_dict(identified.arm, validation.verdict),
+                      'model_sha256': sha256(model)})
     else:
         console.out.print(verdict_summary(identified.arm, validation.verdict))
         if csv is not None:

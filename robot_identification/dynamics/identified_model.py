@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import dataclasses
 from functools import cached_property
 import hashlib
 import json
@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from robot_identification import files, output_folder
 from robot_identification.arm import Arm
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.arrays import Array, read_only
@@ -38,7 +39,6 @@ from robot_identification.dynamics.torque_band import (
     uncertain_directions,
 )
 from robot_identification.errors import ConfigurationError, ModelFileError
-from robot_identification.files import write_text
 from robot_identification.yaml_file import read_typed, read_yaml
 import yaml
 
@@ -66,7 +66,7 @@ DELAYED = ('torques', 'positions')
 its position relative to the torques of all joints."""
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class _MotionTrace:
     """Positions of the training motion [rad or m] at a sampling rate [Hz]."""
 
@@ -87,7 +87,7 @@ CONTENT: dict[str, Any] = {
 """Keys of a model file and the types of their values."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False)
 class IdentifiedModel:
     """
     Dynamic model that predicts the joint torques of an arm.
@@ -135,7 +135,7 @@ class IdentifiedModel:
     rotor_inertia: Array
     friction: str
     friction_parameters: Array
-    information: Mapping[str, Any] = field(default_factory=dict)
+    information: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     friction_shape: Array = None  # type: ignore[assignment]
     delay: Array = None  # type: ignore[assignment]
     balancers: Array = None  # type: ignore[assignment]
@@ -381,7 +381,7 @@ class IdentifiedModel:
         content = {'schema': SCHEMA, DIGEST: digest(content), **content}
         text = yaml.dump(content, Dumper=_Dumper, sort_keys=False, width=100,
                          default_flow_style=None, allow_unicode=True)
-        write_text(path, HEADER + text)
+        files.write_text(path, HEADER + text)
 
 
 def load_model(path: str | Path) -> IdentifiedModel:
@@ -396,7 +396,8 @@ def load_model(path: str | Path) -> IdentifiedModel:
     Raises
     ------
     ModelFileError
-        The file is missing or damaged, has another schema, or was changed after writing.
+        The file is missing or damaged, has another schema, was changed after writing, or is of
+        another run than the results beside it.
 
     Examples
     --------
@@ -405,7 +406,9 @@ def load_model(path: str | Path) -> IdentifiedModel:
 
     """
     path = Path(path)
-    content = read_yaml(path, 'model file', ModelFileError)
+    with output_folder.reading(path.parent):
+        content = read_yaml(path, 'model file', ModelFileError)
+        mixed = output_folder.is_of_other_run(path)
     schema = content.get('schema') if isinstance(content, dict) else None
     if schema not in READABLE:
         raise ModelFileError(f"'{path}' is not a model file of the schema {SCHEMA} "
@@ -418,6 +421,10 @@ def load_model(path: str | Path) -> IdentifiedModel:
                 f"the model file '{path}' was changed after it was written: its digest does not "
                 f'match its content. Identify again; or, if the change is intended, delete the '
                 f"line '{DIGEST}: ...'; the model then counts as changed by hand")
+        if digest_verified and mixed:
+            raise ModelFileError(
+                f"the model file '{path}' is of another run than the results beside it; identify "
+                'again, or move it to a folder of its own')
         arm = arm_from_mapping(content['arm'], folder=path.parent, label=f"the model '{path}'")
         friction, joints, actuators = content['friction'], arm.joint_names, arm.actuator_names
         return IdentifiedModel(

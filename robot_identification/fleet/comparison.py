@@ -114,6 +114,8 @@ class ModelComparison:
         Friction of each joint or coupled drive.
     notes
         Reasons why the comparison may mislead.
+    models
+        SHA-256 digests of the two model files; empty for results of earlier versions.
 
     """
 
@@ -123,6 +125,7 @@ class ModelComparison:
     errors: Mapping[str, tuple[float, float]]
     friction: tuple[FrictionChange, ...]
     notes: tuple[str, ...] = ()
+    models: tuple[str, str] = ('', '')
 
     @property
     def changed(self) -> tuple[Change, ...]:
@@ -193,7 +196,13 @@ def compare(first: StoredResults, second: StoredResults,
     errors = {joint or 'all joints': (_error(a, joint), _error(b, joint))
               for joint in (None, *first.joints)}
     return ModelComparison(names, str(a['arm']['name']), _changes(pairs),
-                           errors, _friction(first, second), tuple(notes))
+                           errors, _friction(first, second), tuple(notes),
+                           models=(_model_digest(a), _model_digest(b)))
+
+
+def _model_digest(content: Mapping[str, Any]) -> str:
+    """Return the SHA-256 digest of the model file of results; empty in earlier versions."""
+    return str(content.get('files', {}).get('model.yaml', ''))
 
 
 def holm(p: Array) -> Array:

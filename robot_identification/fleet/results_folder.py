@@ -36,6 +36,7 @@ from robot_identification.fleet.robot_result import (
     TABLE,
     write_table,
 )
+from robot_identification.output_folder import replace_files
 from robot_identification.reporting import RESULTS
 from robot_identification.reporting.results_files import RESULT_FILES
 
@@ -63,7 +64,7 @@ def read_results(folder: Path, report: Report = lambda text: None) -> dict[str, 
 
     """
     results = {}
-    for path in sorted(folder.glob(f'*/{ROBOT_FILE}')):
+    for path in sorted(folder.glob(f'[!.]*/{ROBOT_FILE}')):    # hidden ones are not complete
         try:
             results[path.parent.name] = replace(
                 RobotResult.load(path.parent), robot=path.parent.name)
@@ -109,8 +110,9 @@ def write_table_and_page(results: Mapping[str, RobotResult], folder: Path, left:
     """
     def write(missing: Mapping[str, str]) -> None:
         ordered = [results[name] for name in sorted(results)]
-        write_table(ordered, folder / TABLE, missing)
-        write_fleet_page(ordered, folder, missing)
+        with replace_files(folder) as staging:
+            write_table(ordered, staging / TABLE, missing)
+            write_fleet_page(ordered, staging, missing)
 
     try:
         yield

@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from robot_identification.errors import ConfigurationError, MissingDependencyError
-from robot_identification.files import atomic_write, read_text, write_text
+from robot_identification.files import atomic_write, read_text
 from robot_identification.fleet.drift import Drift
+from robot_identification.output_folder import reading, replace_files, sha256
 from robot_identification.reporting import RESULTS
 from robot_identification.reporting.results_dict import plain
 from robot_identification.yaml_file import read_typed
@@ -146,14 +147,15 @@ class RobotResult:
                                      f'{", ".join(STATES)}')
 
     def save(self, folder: Path) -> None:
-        """Write the files of `identify` and then `fleet.json` into the robot's folder."""
-        for name, content in sorted(self.files.items(), key=lambda item: item[0] != RESULTS):
-            with atomic_write(folder / name) as path:    # RESULTS marks the folder
-                path.write_bytes(content)
-        content = dataclasses.asdict(dataclasses.replace(self, files={}))
-        del content['files']
-        write_text(folder / ROBOT_FILE, json.dumps(plain({'schema': SCHEMA, **content}), indent=1,
-                                                   allow_nan=False) + '\n')
+        """Write the files of `identify`, and `fleet.json` with their digests, into a folder."""
+        with replace_files(folder) as staging:
+            for name, data in self.files.items():
+                (staging / name).write_bytes(data)
+            content = dataclasses.asdict(dataclasses.replace(
+                self, files={name: sha256(staging / name) for name in self.files}))
+            (staging / ROBOT_FILE).write_text(json.dumps(
+                plain({'schema': SCHEMA, **content}), indent=1, allow_nan=False) + '\n',
+                encoding='utf-8')
 
     @classmethod
     def load(cls, folder: Path) -> RobotResult:
@@ -163,20 +165,26 @@ class RobotResult:
         Raises
         ------
         ConfigurationError
-            `fleet.json` is missing or damaged, or the results of `identify` are missing.
+            `fleet.json` is missing or damaged, or the results of `identify` are missing or of
+            another run.
 
         """
         path = folder / ROBOT_FILE
-        try:
-            content = json.loads(read_text(path, 'result of a robot', ConfigurationError))
-        except (ValueError, RecursionError) as error:
-            raise ConfigurationError(f"'{path}' cannot be read: {error}") from error
-        if not isinstance(content, dict) or content.pop('schema', '') != SCHEMA:
-            raise ConfigurationError(f"'{path}' is not of the schema {SCHEMA}")
-        result: RobotResult = read_typed(cls, content, f"'{path}'", ConfigurationError)
-        if result.state != BROKEN and not (folder / RESULTS).exists():
-            raise ConfigurationError(f"'{folder}' has no {RESULTS}")
-        return result
+        with reading(folder):
+            try:
+                content = json.loads(read_text(path, 'result of a robot', ConfigurationError))
+            except (ValueError, RecursionError) as error:
+                raise ConfigurationError(f"'{path}' cannot be read: {error}") from error
+            if not isinstance(content, dict) or content.pop('schema', '') != SCHEMA:
+                raise ConfigurationError(f"'{path}' is not of the schema {SCHEMA}")
+            result: RobotResult = read_typed(cls, content, f"'{path}'", ConfigurationError)
+            if result.state != BROKEN and not (folder / RESULTS).exists():
+                raise ConfigurationError(f"'{folder}' has no {RESULTS}")
+            for name, digest in result.files.items():
+                if (folder / name).exists() and sha256(folder / name) != digest:
+                    raise ConfigurationError(f"'{folder / name}' is of another run than the "
+                                             f'{ROBOT_FILE} beside it')
+        return dataclasses.replace(result, files={})
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield the table rows: one each for the robot, its recordings, parameters and drifts."""

@@ -22,7 +22,7 @@ import textwrap
 from typing import Any
 
 import numpy as np
-from robot_identification.files import write_text
+from robot_identification.output_folder import replace_paths
 from robot_identification.papers.picture import picture
 from robot_identification.papers.studies.verdict import ALPHA
 
@@ -78,9 +78,10 @@ def write_page(run: Mapping[str, Any], folder: Path) -> Path:
     """
     kept = reduced(run)
     text = json.dumps(kept, separators=(',', ':'), allow_nan=False)
-    write_text(folder / RUN, text)
-    for name, content in pages(json.loads(text)).items():
-        write_text(folder / name, content)
+    texts = {RUN: text, **pages(json.loads(text))}
+    with replace_paths(folder / name for name in texts) as written:
+        for name, content in texts.items():
+            written[folder / name].write_text(content, encoding='utf-8')
     return folder / PAGE
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from robot_identification.files import write_text
+from robot_identification.output_folder import replace_files
 from robot_identification.papers.picture import COLOURS
 from robot_identification.reporting.figure import Curve, Figure, Panel
 from robot_identification.reporting.pages import render_page
@@ -50,14 +50,16 @@ def write_study(contents: Mapping[str, Any], directory: str | Path) -> Path:
 
     """
     directory = Path(directory)
-    write_text(directory / STUDY_FILES[0], json.dumps(plain(contents), indent=1, allow_nan=False))
     tables = [(table, [any(isinstance(value, (int, float)) for value in column)
                        for column in zip(*table['rows'])]) for table in contents['tables']]
     plots = [_plot(k, plot) for k, plot in enumerate(contents['plots'])]
-    page = directory / STUDY_FILES[1]
-    write_text(page, render_page('study.html', 'robot_identification.papers', study=contents,
-                                 tables=tables, plots=plots))
-    return page
+    texts = (json.dumps(plain(contents), indent=1, allow_nan=False),
+             render_page('study.html', 'robot_identification.papers', study=contents,
+                         tables=tables, plots=plots))
+    with replace_files(directory) as folder:
+        for name, text in zip(STUDY_FILES, texts):
+            (folder / name).write_text(text, encoding='utf-8')
+    return directory / STUDY_FILES[1]
 
 
 def _plot(k: int, plot: Mapping[str, Any]) -> tuple[Figure, list[tuple[str, str, str]]]:

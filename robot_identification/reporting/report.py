@@ -22,6 +22,7 @@ from typing import Any
 from jinja2 import UndefinedError
 from robot_identification.errors import ModelFileError
 from robot_identification.files import write_text
+from robot_identification.output_folder import locked
 from robot_identification.reporting import report_tables as tables
 from robot_identification.reporting import result_figures as figures
 from robot_identification.reporting.pages import render_page
@@ -64,15 +65,18 @@ def write_report(directory: str | Path) -> Path:
     PosixPath('result/report.html')
 
     """
-    results = load_results(directory)
     path = Path(directory) / REPORT
-    try:
-        page = render(results)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, UndefinedError) as error:
-        raise ModelFileError(
-            f"'{Path(directory) / RESULTS}' is of an earlier version or damaged "
-            f'({type(error).__name__}: {error}); identify again with -o {directory}') from error
-    write_text(path, page)
+    with locked(path.parent):    # until the report is written, no run replaces the results
+        results = load_results(directory)
+        try:
+            page = render(results)
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError,
+                UndefinedError) as error:
+            raise ModelFileError(
+                f"'{Path(directory) / RESULTS}' is of an earlier version or damaged "
+                f'({type(error).__name__}: {error}); identify again with -o {directory}'
+            ) from error
+        write_text(path, page)
     return path
 
 

@@ -15,12 +15,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 import csv
 import json
-import os
 from pathlib import Path
-import tempfile
 from typing import Any
 
 import numpy as np
@@ -28,10 +25,11 @@ from robot_identification.errors import ConfigurationError
 from robot_identification.excitation import Excitation
 from robot_identification.export.identified_urdf import write_identified_urdf
 from robot_identification.identification_data import Identification
+from robot_identification.output_folder import replace_files, sha256
 from robot_identification.reporting.plot_data import plot_data
 from robot_identification.reporting.report import REPORT, write_report
 from robot_identification.reporting.results_dict import results_to_dict
-from robot_identification.reporting.stored_results import PLOTS, RESULTS, sha256
+from robot_identification.reporting.stored_results import PLOTS, RESULTS
 
 MODEL = 'model.yaml'
 URDF = 'identified.urdf'
@@ -82,19 +80,8 @@ def save_results(
         excitation.check_arm(result.arm)
     if target.exists() and not target.is_dir():
         raise ConfigurationError(f"'{target}' is a file; name a directory for the results")
-    temporary = ''
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f'.{target.name}.',
-                                         ignore_cleanup_errors=True) as temporary:
-            _write(result, Path(temporary), excitation)
-            target.mkdir(exist_ok=True)
-            _move(RESULT_FILES, Path(temporary), target)
-    except OSError as error:
-        raise ConfigurationError(
-            f"'{target}' cannot be written: {error.strerror or error}") from error
-    except ConfigurationError as error:    # of a file in the temporary folder
-        raise ConfigurationError(str(error).replace(temporary, str(target))) from error
+    with replace_files(target) as folder:
+        _write(result, folder, excitation)
     return target
 
 
@@ -109,25 +96,9 @@ def _write(result: Identification, folder: Path, excitation: Excitation | None) 
         table.writerows(content['base_parameters'])
     arrays: dict[str, Any] = dict(plot_data(result, excitation))
     np.savez_compressed(folder / PLOTS, **arrays)
-    content['plots_sha256'] = sha256(folder / PLOTS)
+    content['files'] = {name: sha256(folder / name)
+                        for name in (MODEL, URDF, BASE_PARAMETERS, PLOTS)}
     (folder / RESULTS).write_text(
         json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + '\n',
         encoding='utf-8')
     write_report(folder)
-
-
-def _move(names: Iterable[str], source: Path, target: Path) -> None:
-    """Move files into a directory; if one cannot be moved, undo the previous moves."""
-    backup = source / 'replaced'
-    backup.mkdir()
-    moves: list[tuple[Path, Path]] = []
-    try:
-        for name in names:
-            for old, new in ((target / name, backup / name), (source / name, target / name)):
-                if old.exists():
-                    os.replace(old, new)
-                    moves.append((old, new))
-    except OSError:
-        for old, new in reversed(moves):
-            os.replace(new, old)
-        raise

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from typing import Any
 from robot_identification.arrays import Array
 from robot_identification.errors import ModelFileError
 from robot_identification.files import read_text
+from robot_identification.output_folder import reading, sha256
 from robot_identification.recording.numpy_archive import NumpyArchive
 from robot_identification.reporting.results_dict import SCHEMA
 
@@ -84,25 +84,23 @@ def load_results(directory: str | Path) -> StoredResults:
 
     """
     folder = Path(directory)
-    for name in (RESULTS, PLOTS):
-        if not (folder / name).exists():
-            raise ModelFileError(f"there is no '{name}' in '{folder}'; name a folder that "
-                                 f'`identify` wrote, or identify again with -o {folder}')
-    content = _content(folder / RESULTS)
-    path = folder / PLOTS
-    if sha256(path) != content.get('plots_sha256'):
-        raise ModelFileError(f"'{path}' does not belong to the results.json beside it; "
-                             f'identify again with -o {folder}')
-    with NumpyArchive(path, 'archive', ModelFileError) as archive:
-        arrays = {name: archive[name] for name in archive.names}
-    files = tuple(sorted(path.name for path in folder.iterdir()
-                         if path.suffix in ('.yaml', '.urdf', '.csv', '.json', '.npz')))
+    with reading(folder):
+        for name in (RESULTS, PLOTS):
+            if not (folder / name).exists():
+                raise ModelFileError(f"there is no '{name}' in '{folder}'; name a folder that "
+                                     f'`identify` wrote, or identify again with -o {folder}')
+        content = _content(folder / RESULTS)
+        digests = content.get('files') or {PLOTS: content.get('plots_sha256')}    # earlier version
+        for path in (folder / name for name in digests):
+            if path.exists() and sha256(path) != digests[path.name]:
+                raise ModelFileError(
+                    f"'{path}' does not belong to the results.json beside it: it was changed, or "
+                    f'is of another run; identify again with -o {folder}')
+        with NumpyArchive(folder / PLOTS, 'archive', ModelFileError) as archive:
+            arrays = {name: archive[name] for name in archive.names}
+        files = tuple(sorted(path.name for path in folder.iterdir()
+                             if path.suffix in ('.yaml', '.urdf', '.csv', '.json', '.npz')))
     return StoredResults(content, arrays, files)
-
-
-def sha256(path: Path) -> str:
-    """Return the SHA-256 digest of a file, hexadecimal."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _content(path: Path) -> dict[str, Any]:

@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from rich.table import Table
+from robot_identification import output_folder
 from robot_identification.arm import load_arm
 from robot_identification.cli.console import (
     AsJson,
@@ -34,7 +35,7 @@ from robot_identification.cli.console import (
     Window,
 )
 from robot_identification.export import export_model, ExportOptions
-from robot_identification.files import check_output_folder, write_text
+from robot_identification.files import check_output_folder
 from robot_identification.reporting.results_dict import plain
 from robot_identification.servos import identify_servos, ServoResult
 from robot_identification.servos.result import BETTER
@@ -65,18 +66,25 @@ def servos_command(
     others = [load_recording_verbose(path, arm, None, topic) for path in held_out or ()]
     with progress(as_json) as report:
         result = identify_servos(arm, fitted, others, report)
-    content = result.to_dict()
-    model = result.model.to_identified_model()
-    exported = export_model(model, 'mjcf', ExportOptions())
-    output.mkdir(parents=True, exist_ok=True)
-    model.save(output / MODEL)
-    write_text(output / MJCF, str(next(iter(exported.files.values()))))
-    write_text(output / RESULT, json.dumps(plain(content), indent=1, allow_nan=False) + '\n')
+    content = save_servos(result, output)
     if as_json:
         emit({**content, 'directory': str(output)})
     else:
         _print_result(result, output)
     raise typer.Exit(0 if result.status == 'passed' else 1)
+
+
+def save_servos(result: ServoResult, output: Path) -> dict[str, Any]:
+    """Write model, MuJoCo servos and results into a folder; return the content of servos.json."""
+    content, model = result.to_dict(), result.model.to_identified_model()
+    exported = export_model(model, 'mjcf', ExportOptions())
+    with output_folder.replace_files(output) as folder:
+        model.save(folder / MODEL)
+        (folder / MJCF).write_text(str(next(iter(exported.files.values()))), encoding='utf-8')
+        content['files'] = {name: output_folder.sha256(folder / name) for name in (MODEL, MJCF)}
+        (folder / RESULT).write_text(
+            json.dumps(plain(content), indent=1, allow_nan=False) + '\n', encoding='utf-8')
+    return content
 
 
 def _print_result(result: ServoResult, output: Path) -> None:

@@ -20,12 +20,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 import os
 from pathlib import Path
-import tempfile
 from typing import Any, IO
 
 import numpy as np
 from robot_identification.errors import RecordingError, RobotIdentificationError
 from robot_identification.files import check_writable, write_text
+from robot_identification.output_folder import sync, temporary
 from robot_identification.recording.bag.bag import METADATA
 from robot_identification.recording.bag.joint_states import DEFINITION, JointStateLayout, TYPE
 from robot_identification.recording.bag.read import STANDARD
@@ -145,6 +145,8 @@ class BagWriter:
         """
         with self._explain(), self._stream:
             self._writer.finish()
+            self._stream.flush()
+            os.fsync(self._stream.fileno())
         start = {'nanoseconds_since_epoch': self.first}
         duration = {'nanoseconds': self.last - self.first}
         information = {
@@ -220,12 +222,13 @@ def write_bag(recording: Recording, path: str | Path, topic: str = STANDARD) -> 
     check_writable(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f'.{target.name}.') as folder:
-            writer = BagWriter(Path(folder, target.name), [Topic(topic)])
+        with temporary(target.parent, is_folder=True) as folder:
+            writer = BagWriter(folder / target.name, [Topic(topic)])
             for stamp, message in zip(stamps.tolist(), layout.encode(stamps, **values)):
                 writer.write(0, stamp, message)
             writer.close()
             os.rename(writer.path, target)
+            sync(target.parent)
     except (OSError, RobotIdentificationError) as error:    # their texts name the temporary folder
         reason = error.__cause__ or error
         raise RecordingError(f"the bag '{path}' cannot be written: "

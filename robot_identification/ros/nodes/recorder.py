@@ -17,14 +17,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import datetime
-import shutil
 import threading
 import time
 from typing import Any
 
 from rclpy.node import Node
 from robot_identification import errors
-from robot_identification.files import write_text
+from robot_identification.files import atomic_write, write_text
 from robot_identification.recording.bag import bag_description
 from robot_identification.ros.execution.motion_monitor import JointStateWatchdog
 from robot_identification.ros.nodes import parameters
@@ -115,7 +114,8 @@ class RecorderNode(NodeProcess):
                 write_text(path / 'robot.yaml', robot)
                 write_text(path / 'robot.urdf', self.arm.urdf)
                 if source is not None:
-                    shutil.copy(source, path / 'excitation.yaml')
+                    with atomic_write(path / 'excitation.yaml') as copy:
+                        copy.write_bytes(source.read_bytes())
             except (OSError, errors.RobotIdentificationError) as error:
                 bag.close()
                 raise errors.RecordingError(
