@@ -47,8 +47,8 @@ class Limits:
     """Largest figures that `make house` accepts; a commit that raises one states the reason."""
 
     pipeline_files: int = 150
-    pipeline_lines: int = 11_500
-    core_lines: int = 20_500
+    pipeline_lines: int = 11_900
+    core_lines: int = 21_500
     function_lines: int = 80
     imported_names: int = 25
     parameters: int = 8

@@ -26,18 +26,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification import files, output_folder
-from robot_identification.arm import Arm
-from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
+from robot_identification.arm import Arm, robot_file
 from robot_identification.arrays import Array, read_only
+from robot_identification.dynamics import torque_band
 from robot_identification.dynamics.friction import get_friction
 from robot_identification.dynamics.regressor import inverse_dynamics
 from robot_identification.dynamics.structure import ModelStructure
-from robot_identification.dynamics.torque_band import (
-    BEYOND,
-    TORQUE_BAND,
-    TorqueBand,
-    uncertain_directions,
-)
 from robot_identification.errors import ConfigurationError, ModelFileError
 from robot_identification.yaml_file import read_typed, read_yaml
 import yaml
@@ -248,7 +242,7 @@ class IdentifiedModel:
             change = (self.structure.actuator_friction(position, speed, load[rows], state)
                       - self.structure.actuator_friction(
                           position, np.clip(speed, -reach, reach), load[rows], state))
-            beyond = BEYOND * np.einsum('nek,ek->ne', change, self.friction_parameters)
+            beyond = torque_band.BEYOND * np.einsum('nek,ek->ne', change, self.friction_parameters)
             uncertain = np.zeros_like(q[rows])
             if directions is not None:
                 columns = self.structure.columns(q[rows], v[rows], a[rows], load[rows], state)
@@ -257,10 +251,11 @@ class IdentifiedModel:
         return half
 
     @property
-    def band(self) -> TorqueBand | None:
+    def band(self) -> torque_band.TorqueBand | None:
         """The stored widths of prediction intervals, or None."""
-        stored = self.information.get(TORQUE_BAND)
-        return None if stored is None else TorqueBand.from_dict(stored, self.arm.joint_names)
+        stored = self.information.get(torque_band.TORQUE_BAND)
+        return None if stored is None else torque_band.TorqueBand.from_dict(
+            stored, self.arm.joint_names)
 
     @property
     def uncertain_directions(self) -> Array | None:
@@ -273,7 +268,8 @@ class IdentifiedModel:
             The stored directions are damaged.
 
         """
-        return uncertain_directions(self.information, UNCERTAINTY, self.structure.count)
+        return torque_band.uncertain_directions(
+            self.information, UNCERTAINTY, self.structure.count)
 
     def transmitted_torque(self, q: Array, v: Array, a: Array) -> Array:
         """Return the torques at the gear outputs (links and balancers), (N, n) [N m or N]."""
@@ -377,7 +373,7 @@ class IdentifiedModel:
             'delay_of': self.delay_of,
             'balancers': {b.label: float(x) for b, x in zip(self.arm.balancers, self.balancers)},
             'information': dict(self.information),
-            'arm': arm_to_mapping(self.arm)}
+            'arm': robot_file.arm_to_mapping(self.arm)}
         content = {'schema': SCHEMA, DIGEST: digest(content), **content}
         text = yaml.dump(content, Dumper=_Dumper, sort_keys=False, width=100,
                          default_flow_style=None, allow_unicode=True)
@@ -425,7 +421,8 @@ def load_model(path: str | Path) -> IdentifiedModel:
             raise ModelFileError(
                 f"the model file '{path}' is of another run than the results beside it; identify "
                 'again, or move it to a folder of its own')
-        arm = arm_from_mapping(content['arm'], folder=path.parent, label=f"the model '{path}'")
+        arm = robot_file.arm_from_mapping(content['arm'], folder=path.parent,
+                                          label=f"the model '{path}'")
         friction, joints, actuators = content['friction'], arm.joint_names, arm.actuator_names
         return IdentifiedModel(
             arm=arm, inertial=_ordered(content['inertial'], joints),
