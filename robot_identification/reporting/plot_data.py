@@ -45,8 +45,9 @@ def plot_data(result: Identification,
     """
     Return the arrays of all plots by name.
 
-    - `held_out_<k>_joint_<j>` and `fit_<k>_joint_<j>`, (3, points): time, measured and predicted
-      torque, both NaN where samples are left out.
+    - `held_out_<k>_joint_<j>` and `fit_<k>_joint_<j>`, (3 or 4, points): time, measured and
+      predicted torque, and half the width of the 95 % interval if the model has one; NaN where
+      samples are left out.
     - `held_out_<k>_spectrum` and `fit_<k>_spectrum`, (1 + 2 n, frequencies): frequency, then
       amplitude densities of measured torque and residual of each joint.
     - `friction_<e>_curve` and `friction_<e>_data`, (2, points): velocity, torque.
@@ -101,11 +102,14 @@ def _evaluation(held_out: HeldOut, max_points: int) -> dict[str, Array]:
     """Return the arrays of one evaluation: a trace of each joint, and the spectrum."""
     arrays = {}
     ends = _breaks(held_out.t) - 1
-    nothing = np.vstack([held_out.t[ends], np.full((2, len(ends)), np.nan)])
+    signals = [held_out.measured, held_out.predicted]
+    if held_out.half_width is not None:
+        signals.append(held_out.half_width)
+    nothing = np.vstack([held_out.t[ends], np.full((len(signals), len(ends)), np.nan)])
     for j in range(held_out.measured.shape[1]):
         measured, predicted = held_out.measured[:, j], held_out.predicted[:, j]
         rows = envelope(np.column_stack([measured, predicted, measured - predicted]), max_points)
-        traced = np.stack([held_out.t[rows], measured[rows], predicted[rows]])
+        traced = np.stack([held_out.t[rows], *(x[rows, j] for x in signals)])
         arrays[f'joint_{j}'] = np.insert(    # no line across a gap
             traced, np.searchsorted(rows, ends, 'right'), nothing, axis=1)
     arrays['spectrum'] = _spectrum(held_out)

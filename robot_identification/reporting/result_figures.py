@@ -40,7 +40,7 @@ FLOOR = 1e-6
 def torque_figures(arrays: Mapping[str, Array], motion: str,
                    joints: Sequence[tuple[str, str]]) -> list[Figure]:
     """
-    Return measured and predicted torque of each joint over time, with the residual below.
+    Return measured and predicted torque of each joint over time, and below the residual.
 
     Parameters
     ----------
@@ -54,16 +54,18 @@ def torque_figures(arrays: Mapping[str, Array], motion: str,
     """
     figures = []
     for j, (joint, unit) in enumerate(joints):
-        t, measured, predicted = arrays[f'{motion}_joint_{j}']
+        t, measured, predicted, *half_width = arrays[f'{motion}_joint_{j}']
         t = t - t[0]
         quantity = 'torque' if unit == 'N m' else 'force'
         torques = (Curve('measured', t, measured, MEASURED, 4),
                    Curve('predicted', t, predicted, PREDICTED, 1.3))
         residual = Curve('residual', t, measured - predicted, RESIDUAL, 1, 'area')
+        band = [Curve(name, t, sign * width, LIMIT, 1, dash='4 3', hover=sign > 0)
+                for width in half_width for sign, name in ((1, '95 % interval'), (-1, ''))]
         figures.append(Figure(
             f'{motion}_torque_{j}', joint, 'time [s]',
             (Panel(f'{quantity} [{unit}]', torques, 0.7),
-             Panel(f'residual [{unit}]', (residual,), 0.3, ticks=4)),
+             Panel(f'residual [{unit}]', (residual, *band), 0.3, ticks=4)),
             310, motion, f'Measured and predicted {quantity} of {joint} over time'))
     return figures
 

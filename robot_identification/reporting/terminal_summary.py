@@ -139,7 +139,9 @@ def _errors(arm: Arm, evaluation: HeldOut, thresholds: Thresholds, held_out: boo
         else 'the training motion'
     low_pass = 'unfiltered' if evaluation.cutoff == float('inf') else \
         f'low-pass {evaluation.cutoff:.3g} Hz'
-    table = _table(f'{evaluation.name} ({kind}, {low_pass})', ('joint',),
+    inside = '' if np.isnan(evaluation.coverage) else \
+        f'; {evaluation.coverage:.0%} within the 95 % intervals'
+    table = _table(f'{evaluation.name} ({kind}, {low_pass}{inside})', ('joint',),
                    ('relative', 'RMSE', 'correlation', 'NRMSE'))
     errors = np.array([e.relative_error for e in evaluation.joints.values()])
     top = float(np.max(errors[np.isfinite(errors)], initial=thresholds.joint))
