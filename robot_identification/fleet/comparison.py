@@ -148,7 +148,10 @@ def compare(first: StoredResults, second: StoredResults,
     Return the differences between two identifications of one arm.
 
     Each base parameter of the unconstrained estimates is tested with
-    `z = |b2 - b1| / sqrt(s1^2 + s2^2)` and the normal distribution. The p-values are adjusted by
+    `z = |b2 - b1| / sqrt(s1^2 + s2^2)` and the normal distribution. Model error counts too: where
+    errors on held-out motion are k times as large as noise and the standard deviations explain
+    (check 'lack of fit'), the standard deviations of this identification are multiplied by k. The
+    p-values are adjusted by
     Holm's procedure, which is valid for dependent parameters. A base parameter is compared if it
     is the same combination of standard parameters in both identifications, and a friction
     parameter if the friction models are also equal.
@@ -195,7 +198,8 @@ def compare(first: StoredResults, second: StoredResults,
                      'determined in both, and are not compared')
     errors = {joint or 'all joints': (_error(a, joint), _error(b, joint))
               for joint in (None, *first.joints)}
-    return ModelComparison(names, str(a['arm']['name']), _changes(pairs),
+    return ModelComparison(names, str(a['arm']['name']),
+                           _changes(pairs, (_model_error(a), _model_error(b))),
                            errors, _friction(first, second), tuple(notes),
                            models=(_model_digest(a), _model_digest(b)))
 
@@ -261,10 +265,19 @@ def _notes(a: Mapping[str, Any], b: Mapping[str, Any], names: tuple[str, str]) -
     return notes
 
 
-def _changes(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> tuple[Change, ...]:
+def _model_error(content: Mapping[str, Any]) -> float:
+    """Return the factor by which model error widens the standard deviations of results."""
+    figures = [check['figure'] for check in content['verdict'].get('checks', ())
+               if check['name'] == 'lack of fit' and check['figure'] is not None]
+    return max([1.0, *map(float, figures)])
+
+
+def _changes(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
+             factors: tuple[float, float]) -> tuple[Change, ...]:
     """Return the changes of base parameters from pairs of table rows, most significant first."""
     values, std = (np.array([[row[key] for row in pair] for pair in pairs])
                    for key in ('value', 'std'))
+    std = std * factors
     difference, difference_std = values[:, 1] - values[:, 0], np.hypot(*std.T)
     distance = np.abs(difference) / difference_std
     size = np.where(np.abs(values[:, 0]) > 2 * std[:, 0], np.abs(values[:, 0]), np.nan)
