@@ -80,6 +80,9 @@ class HeldOut(ReadOnlyArrays):
     band_ratio
         95 % quantile of the error over the half-width, (n,); NaN for joints not compared, None for
         a model without intervals.
+    distance
+        How far the motion leaves the training motion in speed, posture and load; '' if it does
+        not, or if the training motion is unknown.
     coverage
         Fraction of the low-passed torques inside their intervals; NaN without intervals.
 
@@ -96,6 +99,7 @@ class HeldOut(ReadOnlyArrays):
     full_relative_error: float = float('nan')
     half_width: Array | None = None
     band_ratio: Array | None = None
+    distance: str = ''
     coverage: float = float('nan')
 
     @property

@@ -30,7 +30,11 @@ from robot_identification.spilling_list import SpillingList, View
 from robot_identification.validation import held_out as errors
 from robot_identification.validation.checks.run_checks import check_held_out
 from robot_identification.validation.predict import keep_rests, predict_pieces
-from robot_identification.validation.repeats import MotionTrace, training_overlap
+from robot_identification.validation.repeats import (
+    describe_distance,
+    MotionTrace,
+    training_overlap,
+)
 from robot_identification.validation.verdict import Finding
 
 LONG_ENOUGH = errors.SHORTEST + 0.1
@@ -85,10 +89,12 @@ def validate_pieces(model: IdentifiedModel, pieces: Sequence[Recording],
     indices, samples = process_held_out(model, pieces, processing)
     motion = [trace for piece in samples for trace in MotionTrace.of(piece)]
     repeated = training_overlap(motion, training, model.arm) if training else 0.0
+    distance = describe_distance(motion, training, model) if training else ''
     by_load = get_friction(model.friction).needs_load    # the free estimate has no such friction
     held_out = errors.evaluate(
         model, samples, name=pieces[0].name, repeated=repeated,
         free=None if fit is None or by_load else fit.free_model())
+    held_out = replace(held_out, distance=distance)
     torques: Iterable[tuple[Array, ...]] = predict_pieces(model, pieces, processing, keep)
     if keep:
         torques = SpillingList(torques)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, IndexArray
-from robot_identification.dynamics import inverse_dynamics
+from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.errors import ModelFileError
 from robot_identification.signals import Samples
 from scipy.interpolate import CubicSpline
@@ -35,6 +35,13 @@ _POINTS = 6
 """Number of positions compared per piece."""
 _NEAR = 0.03
 """Largest root mean square distance, over the range of motion, of pieces that count as equal."""
+_SAME_SPEED = 0.1
+"""Largest difference between the displacements of pieces that count as equal, over their size: a
+path that is driven at another speed is another motion."""
+_TRAVEL = 0.01
+"""Displacements below this fraction of the range of motion are not compared."""
+_OUTSIDE = 0.1
+"""Fraction of the training range by which a motion may leave it without a remark."""
 _STEP = 0.02
 """[s] Time between the starts of pieces."""
 _STORED_RATE = 10.0
@@ -46,6 +53,8 @@ _OFFSETS = (0.7, 1.9)
 _INVARIANT, _SMALL = 0.01, 0.02
 """A joint's torque counts as unchanged if its RMS change is below the first fraction of its RMS.
 The RMS is taken as at least the second fraction of the most loaded joint's RMS torque."""
+_MAX_ROWS = 5000
+"""Largest number of states whose torques are compared."""
 _MAX_STATES = 200
 """Largest number of states at which the influence of a joint's position is tested."""
 _MAX_PIECES = 50_000
@@ -149,11 +158,67 @@ def training_overlap(held_out: Sequence[MotionTrace], training: Sequence[MotionT
         return ((pieces - ignored) / scale).reshape(len(pieces), -1)
 
     pieces = align(tested)
-    nearest = np.full(len(pieces), np.inf)
+    repeated = np.zeros(len(pieces), dtype=bool)
     for fitted in _stacked_pieces(training):
         both_ways = align(np.concatenate([fitted, fitted[:, ::-1]]))
-        nearest = np.minimum(nearest, cKDTree(both_ways).query(pieces, workers=-1)[0])
-    return float(np.mean(nearest / np.sqrt(pieces.shape[1]) < _NEAR))
+        distance, index = cKDTree(both_ways).query(pieces, workers=-1)
+        repeated |= ((distance / np.sqrt(pieces.shape[1]) < _NEAR)
+                     & _same_speed(pieces, both_ways[index]))
+    return float(np.mean(repeated))
+
+
+def _same_speed(pieces: Array, others: Array) -> NDArray[np.bool_]:
+    """Return which scaled pieces have the same displacements as others, (pieces,)."""
+    moved, other = (x.reshape(len(x), _POINTS, -1) for x in (pieces, others))
+    moved, other = (x - x[:, :1] for x in (moved, other))
+    size = np.sqrt(np.mean(moved ** 2, axis=(1, 2)))
+    difference = np.sqrt(np.mean((moved - other) ** 2, axis=(1, 2)))
+    same: NDArray[np.bool_] = (difference < _SAME_SPEED * size) | (size < _TRAVEL)
+    return same
+
+
+def describe_distance(held_out: Sequence[MotionTrace], training: Sequence[MotionTrace],
+                      model: IdentifiedModel) -> str:
+    """
+    Return how far a motion leaves the training motion: speed, posture and load; '' if it does not.
+
+    Parameters
+    ----------
+    held_out, training
+        The motions.
+    model
+        The model, whose torques are the load.
+
+    """
+    names, found = model.arm.joint_names, []
+    here, there = (_ranges(traces, model) for traces in (held_out, training))
+    if here is None or there is None:
+        return ''
+    (lower, upper, speed, load), (low, high, known_speed, known_load) = here, there
+    for value, known, text in ((speed, known_speed, 'speed'), (load, known_load, 'torque')):
+        ratio = value / np.maximum(known, 1e-9)
+        j = int(np.argmax(ratio))
+        if ratio[j] > 1 + _OUTSIDE:
+            found.append(f'{text} up to {ratio[j]:.1f} times that of training ({names[j]})')
+    beyond = np.maximum(upper - high, low - lower)
+    j = int(np.argmax(beyond / np.maximum(high - low, 1e-9)))
+    if beyond[j] > _OUTSIDE * (high[j] - low[j]):
+        unit = 'm' if model.arm.prismatic[j] else 'rad'
+        found.append(f'positions up to {beyond[j]:.2g} {unit} outside those of training '
+                     f'({names[j]})')
+    return ', '.join(found)
+
+
+def _ranges(traces: Sequence[MotionTrace], model: IdentifiedModel) -> tuple[Array, ...] | None:
+    """Return lowest and highest position, highest speed and torque of motions, (n,) each."""
+    states = [_states(trace) for trace in traces if len(trace.q) > 4 * _row_step(trace.rate)]
+    if not states:
+        return None
+    q, v, a = (np.concatenate(arrays) for arrays in zip(*states))
+    rows = np.linspace(0, len(q) - 1, min(len(q), _MAX_ROWS)).astype(int)
+    torque = model.torque(q[rows], v[rows], a[rows])
+    return (q.min(axis=0), q.max(axis=0), np.quantile(np.abs(v), 0.999, axis=0),
+            np.quantile(np.abs(torque), 0.999, axis=0))
 
 
 def _joints_without_effect(arm: Arm, motions: Sequence[MotionTrace]) -> NDArray[np.bool_]:

@@ -33,8 +33,8 @@ _NOTICEABLE, _OF_JOINT = 0.02, 0.15
 """Smaller errors raise no alarm: fractions of the torque of all joints, and of the joint's own.
 Wrists of simulated arms with a friction that the model lacks reach 10 % of their own torque."""
 _MOST = 0.75
-"""Fraction of the squared error of the arm that an effect must explain for an alarm: without it
-the error would be halved, and on other motion it may double."""
+"""Fraction of the arm's squared residual beyond all parameters that an effect must explain for an
+alarm: without it this residual would be halved, and on other motion it may double."""
 _LEVEL = 0.01
 """Significance level of all axes and joints of one identification together."""
 _RECORDINGS = 2
@@ -115,13 +115,13 @@ def measure_lack_of_fit(data: CheckInput) -> Measurement | None:
     arm = _JointFit(total, residual, rest, uncertain, ())
     names = regression.joint_names
 
-    noticeable = residual > _NOTICEABLE ** 2 * total
+    smallest = _NOTICEABLE ** 2 * total
     wrong = [j for j, fit in fits.items()
              if fit.excess > _EXCESS and fit.residual > _OF_JOINT ** 2 * fit.torque]
-    if arm.excess > _EXCESS and noticeable:
+    if arm.excess > _EXCESS and residual > smallest:
         wrong.append(max(fits, key=lambda j: fits[j].residual - fits[j].rest))
     effects = [effect for fit in fits.values() for effect in fit.effects]
-    lacking = [each for each in effects if noticeable and each.energy > _MOST * residual]
+    lacking = [each for each in effects if each.energy > max(_MOST * rest, smallest)]
     worst = max(wrong or fits, key=lambda j: fits[j].residual if wrong else fits[j].excess)
     text = (f'the error is {np.sqrt(residual / total):.1%} of the torque, {arm.excess:.1f} times '
             'what noise and the uncertainty of the parameters explain')
@@ -223,6 +223,6 @@ CHECK = Check(
     'lack of fit', 'Do noise and the uncertainty of the parameters explain the residuals?',
     f'an error above {_NOTICEABLE:.0%} of the torque of the arm, or {_OF_JOINT:.0%} of that of a '
     f'joint, and above {_EXCESS:g} times what the noise of this recording and the uncertainty of '
-    f'the parameters explain; or an effect along one axis that explains {_MOST:.0%} of an error '
-    f'of that size (F tests at a common level of {_LEVEL:.0%})',
+    f'the parameters explain; or an effect of that size along one axis that explains {_MOST:.0%} '
+    f'of what no parameter fits (F tests at a common level of {_LEVEL:.0%})',
     RECORDINGS, measure_lack_of_fit)
