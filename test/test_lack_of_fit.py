@@ -16,6 +16,7 @@
 from dataclasses import replace
 import json
 
+from check_arms import chain, record
 import numpy as np
 import pytest
 from robot_identification import IdentifiedModel, identify, load_model, Recording, validate
@@ -23,7 +24,6 @@ from robot_identification.errors import ModelFileError
 from robot_identification.validation import Thresholds
 from robot_identification.validation.checks.residual_axes import AXES, hat_functions, JointMotion
 from robot_identification.validation.repeats import MotionTrace, training_overlap
-from test_checks import chain, record
 
 
 @pytest.fixture(scope='module')

@@ -150,7 +150,8 @@ def test_every_figure_is_drawn_when_the_page_is_written(page, result):
     assert {'held_out_0_torque_2', 'fit_0_torque_0', 'friction_1', 'motion_2'} <= set(names)
     torques, residuals = page.figures['held_out_0_torque_1']
     assert torques['label'] == 'force [N]' and residuals['label'] == 'residual [N]'
-    t, measured, predicted = plot_data(result)['held_out_0_joint_1']
+    t, measured, predicted, half_width = plot_data(result)['held_out_0_joint_1']
+    assert np.nanmin(half_width) > 0
     shown = torques['curves']
     np.testing.assert_allclose([shown['measured'][0][0], shown['measured'][0][-1]],
                                [0, t[-1] - t[0]], atol=1e-9)
