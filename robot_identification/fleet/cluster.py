@@ -21,7 +21,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 import logging
-from multiprocessing import resource_tracker
 import pickle
 import signal
 import time
@@ -33,6 +32,7 @@ from robot_identification.errors import (
     MissingDependencyError,
     RobotIdentificationError,
 )
+from robot_identification.helper_process import isolated_workers
 from robot_identification.parallel import core_count, single_threaded_blas, use_cores
 
 _SPAWNED = 'distributed.nanny.pre-spawn-environ'
@@ -90,19 +90,20 @@ def cluster(scheduler: str | None, workers: int | None = None,
     # MALLOC_TRIM_THRESHOLD_ returns freed memory to the system at once: 20 % more run time
     spawned = {name: value for name, value in dask.config.get(_SPAWNED).items()
                if name != 'MALLOC_TRIM_THRESHOLD_'}
-    try:
-        with dask.config.set({_SPAWNED: spawned, **_SELDOM}), _block_interrupt():
-            local = distributed.LocalCluster(
-                n_workers=count, threads_per_worker=1, processes=True,
-                dashboard_address='localhost:0', silence_logs=50)
-    except (RuntimeError, OSError) as error:
-        raise ConfigurationError(
-            f'{count} workers cannot be started: {error.__cause__ or error}; check the limits '
-            'of processes, files and memory (ulimit -a) or use fewer workers (--workers)'
-        ) from error
-    with (_silence_loggers(), local,
-          distributed.Client(local, set_as_default=False) as client, _translate_errors()):
-        yield client
+    with isolated_workers():    # starts the resource tracker, which would unblock SIGINT
+        try:
+            with dask.config.set({_SPAWNED: spawned, **_SELDOM}), _block_interrupt():
+                local = distributed.LocalCluster(
+                    n_workers=count, threads_per_worker=1, processes=True,
+                    dashboard_address='localhost:0', silence_logs=50)
+        except (RuntimeError, OSError) as error:
+            raise ConfigurationError(
+                f'{count} workers cannot be started: {error.__cause__ or error}; check the limits '
+                'of processes, files and memory (ulimit -a) or use fewer workers (--workers)'
+            ) from error
+        with (_silence_loggers(), local,
+              distributed.Client(local, set_as_default=False) as client, _translate_errors()):
+            yield client
 
 
 @dataclass(frozen=True)
@@ -234,7 +235,6 @@ def _block_interrupt() -> Iterator[None]:
     shuts them down; otherwise they would die with a traceback. This thread receives the signal at
     the end of the block.
     """
-    resource_tracker.ensure_running()    # would start with the first worker and unblock SIGINT
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

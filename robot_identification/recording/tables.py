@@ -19,15 +19,13 @@ from collections.abc import Iterator, Mapping, Sequence
 import json
 from pathlib import Path
 import re
-import subprocess
-import sys
 import tempfile
 from typing import Any
 
 import numpy as np
 from robot_identification.errors import explain_missing, RecordingError
 from robot_identification.files import regular_size
-from robot_identification.recording import mat_to_npz
+from robot_identification.helper_process import run_helper
 from robot_identification.recording.column_source import ColumnSource, SPLIT
 from robot_identification.recording.numpy_archive import NumpyArchive
 from robot_identification.yaml_file import truncated_repr
@@ -54,10 +52,10 @@ def mat_source(path: Path) -> ColumnSource:
     regular_size(path, 'recording', RecordingError, SIZE, SPLIT)
     with tempfile.TemporaryDirectory() as folder:
         npz = Path(folder) / 'arrays.npz'
-        done = subprocess.run([sys.executable, mat_to_npz.__file__, str(path), str(npz)],
-                              capture_output=True, text=True, check=False)
+        done = run_helper('mat', str(path), str(npz))
         if done.returncode:
-            reason = done.stderr.strip().splitlines()[-1:] or ['its reader crashed']
+            reason = done.stderr.decode('utf-8', 'replace').strip().splitlines()[-1:] or [
+                'its reader crashed']
             raise RecordingError(f"the recording '{path}' is not a MATLAB file of version 7 or "
                                  f"older (save(..., '-v7')), or damaged: {reason[0]}")
         with NumpyArchive(npz, 'recording', RecordingError) as archive:
