@@ -33,7 +33,7 @@ import yaml
 
 Error = type[RobotIdentificationError]
 DEPTH = 40    # largest number of nested levels; usual files have 6
-NODES = 2_000_000    # largest number of values after expansion of aliases; models have thousands
+NODES = 300_000    # largest number of values after expansion of aliases; models have thousands
 SHOWN = 60    # [characters] of a wrong value that an error message shows
 _LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 
