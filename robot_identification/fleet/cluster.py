@@ -35,6 +35,7 @@ from robot_identification.errors import (
 from robot_identification.helper_process import isolated_workers
 from robot_identification.parallel import core_count, single_threaded_blas, use_cores
 
+LOOPBACK = '127.0.0.1'    # whoever reaches a scheduler or worker runs code as its user
 _SPAWNED = 'distributed.nanny.pre-spawn-environ'
 _SELDOM = {
     'distributed.worker.profile.enabled': False,
@@ -80,8 +81,9 @@ def cluster(scheduler: str | None, workers: int | None = None,
         try:
             client = distributed.Client(scheduler, timeout=10, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
-            raise ConfigurationError(f"the scheduler '{scheduler}' does not answer: {error}; "
-                                     'start one with: dask scheduler') from error
+            raise ConfigurationError(
+                f"the scheduler '{scheduler}' does not answer: {error}; start one with: dask "
+                f'scheduler --host {LOOPBACK}') from error
         with _silence_loggers(), client, _translate_errors():
             yield client
         return
@@ -94,8 +96,8 @@ def cluster(scheduler: str | None, workers: int | None = None,
         try:
             with dask.config.set({_SPAWNED: spawned, **_SELDOM}), _block_interrupt():
                 local = distributed.LocalCluster(
-                    n_workers=count, threads_per_worker=1, processes=True,
-                    dashboard_address='localhost:0', silence_logs=50)
+                    host=LOOPBACK, n_workers=count, threads_per_worker=1, processes=True,
+                    dashboard_address=f'{LOOPBACK}:0', silence_logs=50)
         except (RuntimeError, OSError) as error:
             raise ConfigurationError(
                 f'{count} workers cannot be started: {error.__cause__ or error}; check the limits '
