@@ -424,7 +424,8 @@ def _fits(kind: Any, value: Any) -> bool:
                                                      and value.ndim > 0)
         return listed and (args[-1] is Ellipsis or len(value) == len(args))
     if origin is Mapping or isinstance(kind, dict) or is_dataclass(kind):
-        return isinstance(value, Mapping) or (isinstance(kind, type) and isinstance(value, kind))
+        return isinstance(value, Mapping) or (
+            is_dataclass(kind) and isinstance(value, kind))    # type: ignore[arg-type]
     if kind in (float, int):
         return isinstance(value, Real if kind is float else Integral) and not isinstance(
             value, bool)

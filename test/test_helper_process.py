@@ -160,7 +160,7 @@ def test_a_xacro_cannot_take_all_memory(tmp_path):
 def test_a_xacro_that_writes_a_huge_urdf_is_an_error(tmp_path):
     path = tmp_path / 'arm.xacro'
     path.write_text(XACRO.format("${'1' * 30000000}"))
-    with pytest.raises(ArmError, match='the limit is 20 million'):
+    with pytest.raises(ArmError, match='the limit is 10 million'):
         Arm.from_urdf(path)
 
 

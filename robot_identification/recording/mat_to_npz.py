@@ -68,6 +68,8 @@ def declared_size(path: str) -> int:
 def main(source: str, target: str, limit: int) -> None:
     """Convert a file, or write its size."""
     size = declared_size(source)
+    if not size:    # some versions of SciPy read zeros as a file without variables
+        raise ValueError('it has no variables')
     try:
         if size <= limit:
             arrays: dict[str, Any] = dict(leaves(loadmat(source, simplify_cells=True)))
