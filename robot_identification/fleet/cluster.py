@@ -97,7 +97,8 @@ def cluster(scheduler: str | None, workers: int | None = None,
             with dask.config.set({_SPAWNED: spawned, **_SELDOM}), _block_interrupt():
                 local = distributed.LocalCluster(
                     host=LOOPBACK, n_workers=count, threads_per_worker=1, processes=True,
-                    dashboard_address=f'{LOOPBACK}:0', silence_logs=50)
+                    dashboard_address=f'{LOOPBACK}:0', worker_dashboard_address=f'{LOOPBACK}:0',
+                    silence_logs=50)
         except (RuntimeError, OSError) as error:
             raise ConfigurationError(
                 f'{count} workers cannot be started: {error.__cause__ or error}; check the limits '
