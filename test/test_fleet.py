@@ -296,13 +296,18 @@ def test_a_worker_that_dies_changes_no_digit_and_only_what_changed_is_done(
 def test_a_cluster_on_this_machine_listens_on_loopback_only():
     """Whoever reaches a port of Dask executes code as its user."""
     psutil = pytest.importorskip('psutil')
-    with made(None, 1):
+
+    def listening():
         own = psutil.Process()
-        listening = [connection.laddr for process in (own, *own.children(recursive=True))
-                     for connection in process.net_connections()
-                     if connection.status == psutil.CONN_LISTEN]
-    assert len(listening) >= 3    # of scheduler, nanny and worker
-    assert {address.ip for address in listening} <= {'127.0.0.1', '::1'}
+        return {connection.laddr for process in (own, *own.children(recursive=True))
+                for connection in process.net_connections()
+                if connection.status == psutil.CONN_LISTEN}
+
+    before = listening()    # of the cluster of other tests
+    with made(None, 1):
+        added = listening() - before
+    assert len(added) >= 3    # of scheduler, nanny and worker
+    assert {address.ip for address in added} <= {'127.0.0.1', '::1'}
 
 
 def test_runs_of_a_study_are_tasks_and_a_worker_that_dies_changes_no_digit(cluster, monkeypatch):
