@@ -7,7 +7,7 @@ ROS_STAMP := $(VENV)/ros_installed
 
 unexport PYTHONDONTWRITEBYTECODE    # some containers set it: every process would compile the package
 
-.PHONY: demo ros ros-demo ros-test test tests portable-test faults fuzz reliability lint ament-lint docs house benchmarks clean
+.PHONY: oldest newest demo ros ros-demo ros-test test tests portable-test faults fuzz reliability lint ament-lint docs house benchmarks clean
 
 demo: $(STAMP)
 	$(VENV)/bin/robot-identification demo -o results/demo
@@ -38,6 +38,24 @@ portable-test: $(STAMP)
 	NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/numba_generic OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 		$(VENV)/bin/python -m pytest --numprocesses auto --maxprocesses 4 \
 		--dist worksteal $(NUMERICAL)
+
+# the oldest versions that setup.py allows on Python 3.10, and the newest on 3.13: a quick part of
+# the tests, and the demonstration; uv, from pip, resolves and finds the interpreters
+VERSIONS := test/test_arm.py test/test_dynamics.py test/test_logs.py test/test_recording_files.py \
+	test/test_rosbag.py test/test_yaml_file.py test/test_packages.py test/test_commands.py \
+	test/test_helper_process.py test/test_batch_estimators.py test/test_registry.py \
+	test/test_page_policy.py test/test_fleet.py test/test_export.py
+oldest: OPTIONS := --resolution lowest-direct
+oldest: VERSION := 3.10
+newest: OPTIONS := --upgrade
+newest: VERSION := 3.13
+oldest newest: $(STAMP)
+	$(VENV)/bin/python -m pip install --quiet uv
+	PYENV_VERSION=$(VERSION) $(VENV)/bin/uv venv --quiet --clear --python $(VERSION) .venv-$@
+	$(VENV)/bin/uv pip install --quiet --python .venv-$@/bin/python $(OPTIONS) \
+		--editable '.[test,logs,fleet]'
+	.venv-$@/bin/robot-identification demo -o results/demo_$@
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv-$@/bin/python -m pytest $(VERSIONS)
 
 # faults while the arm moves, simulated with a model of the controller at 500 Hz
 faults: $(STAMP)
@@ -97,4 +115,4 @@ $(ROS_STAMP): $(STAMP) .ci/ros_wheels $(wildcard interfaces/*/*)
 	touch $(ROS_STAMP)
 
 clean:
-	rm -rf $(VENV) build results *.egg-info
+	rm -rf $(VENV) .venv-oldest .venv-newest build results *.egg-info

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+import json
 import math
 import os
 from pathlib import Path
@@ -25,12 +26,16 @@ import re
 import shutil
 import stat
 import sys
+from typing import Any
 
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
 from robot_identification.output_folder import locked, recover, sync, temporary
 
 HEAD = 65_536    # [bytes] at the beginning of a file, in which its pattern is searched
 TEXT_SIZE = 64_000_000    # [bytes] largest text file that is read; usual ones have 0.1 % of it
+MAX_MB, RATIO = 256, 20    # a recording may decode to the larger of MAX_MB and RATIO * its size
+SIZE_VARIABLE = 'ROBOT_IDENTIFICATION_MAX_MB'    # environment variable that replaces MAX_MB
+JSON_VALUES = 2_000_000    # largest number of values of a JSON file; results have thousands
 NOT_UTF8 = 'it is not text in UTF-8 (UTF-16, UTF-32, compressed?); save it as UTF-8'
 
 
@@ -196,6 +201,57 @@ def regular_size(path: str | Path, what: str, error: type[RobotIdentificationErr
     return status.st_size
 
 
+def decoded_limit(stored: int) -> float:
+    """
+    Return the largest size to which stored data may decode [bytes].
+
+    Parameters
+    ----------
+    stored
+        Size of the stored data, for instance of a file [bytes].
+
+    Raises
+    ------
+    ConfigurationError
+        The environment variable `SIZE_VARIABLE` is not a positive number.
+
+    """
+    text = os.environ.get(SIZE_VARIABLE, str(MAX_MB))
+    try:
+        megabytes = float(text)
+    except ValueError:
+        megabytes = math.nan
+    if not megabytes > 0:
+        raise ConfigurationError(f'the environment variable {SIZE_VARIABLE} must be a positive '
+                                 f"number of megabytes, not '{text:.60}'")
+    return max(1e6 * megabytes, RATIO * stored)
+
+
+def check_decoded_size(size: float, stored: int, label: str,
+                       error: type[RobotIdentificationError]) -> None:
+    """
+    Raise an error if data decodes to far more than its stored size, before it is decoded.
+
+    Parameters
+    ----------
+    size
+        Decoded size [bytes], usually from the headers of the data.
+    stored
+        As for `decoded_limit`.
+    label
+        Name of the data in the message: "the recording 'x.mat'".
+    error
+        Class of the error to raise.
+
+    """
+    limit = decoded_limit(stored)
+    if size > limit:
+        megabytes = math.ceil(size / 1e6)
+        raise error(f'{label} has {stored / 1e6:.3g} MB and would decode to {megabytes} MB, more '
+                    f'than the {limit / 1e6:.0f} MB that are accepted; if it is not damaged, set '
+                    f'the environment variable {SIZE_VARIABLE}={megabytes}')
+
+
 def read_text(path: str | Path, what: str, error: type[RobotIdentificationError]) -> str:
     """
     Return the text of a UTF-8 file of at most `TEXT_SIZE`.
@@ -223,6 +279,31 @@ def read_text(path: str | Path, what: str, error: type[RobotIdentificationError]
         raise error(f"the {what} '{path}' cannot be read: {reason.strerror}") from reason
     except UnicodeDecodeError as reason:
         raise error(f"the {what} '{path}' cannot be read: {NOT_UTF8}") from reason
+
+
+def read_json(path: str | Path, what: str, error: type[RobotIdentificationError]) -> Any:
+    """
+    Return the content of a JSON file.
+
+    Parameters
+    ----------
+    path, what, error
+        As for `read_text`.
+
+    Raises
+    ------
+    RobotIdentificationError
+        An error of the class `error`: as by `read_text`, or the text is not JSON or has too
+        many values.
+
+    """
+    text = read_text(path, what, error)
+    try:
+        if sum(map(text.count, ',[{')) > JSON_VALUES:
+            raise ValueError(f'it has more than {JSON_VALUES} values')
+        return json.loads(text)
+    except (ValueError, RecursionError) as reason:
+        raise error(f"the {what} '{path}' cannot be read: {reason}") from reason
 
 
 def check_writable(path: str | Path) -> None:

@@ -33,8 +33,10 @@ import yaml
 
 Error = type[RobotIdentificationError]
 DEPTH = 40    # largest number of nested levels; usual files have 6
-NODES = 2_000_000    # largest number of values after expansion of aliases; models have thousands
+NODES = 300_000    # largest number of values after expansion of aliases; models have thousands
 SHOWN = 60    # [characters] of a wrong value that an error message shows
+_COMMA = re.compile(r'[-+]?[0-9]+,[0-9]+([eE][-+]?[0-9]+)?')
+_DIGITS = re.compile(r'[-+]?[0-9]+([eE][-+]?[0-9]+)?')
 _LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 
 
@@ -47,14 +49,23 @@ class _Loader(_LOADER):    # type: ignore[valid-type,misc]
         for first, resolvers in _LOADER.yaml_implicit_resolvers.items()}
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Return a mapping, or raise an error if a key is repeated."""
-        seen = set()
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.value != '<<':
-                if key.value in seen:
-                    raise yaml.constructor.ConstructorError(
-                        None, None, f"the key '{key.value}' is given twice", key.start_mark)
-                seen.add(key.value)
+        """Return a mapping; reject repeated keys, keys that are no text, and decimal commas."""
+        seen, before = set(), ('', '')    # texts of the preceding key and value
+        for key, value in node.value:
+            problem = ''
+            if not isinstance(key, yaml.ScalarNode):
+                problem = ('a key must be text, not a list or mapping; put text that begins with '
+                           '[ or { in quotes')
+            elif key.value != '<<' and key.value in seen:
+                problem = f"the key '{key.value}' is given twice"
+            elif value.value == '' and _DIGITS.fullmatch(key.value) and _DIGITS.fullmatch(
+                    before[1]):
+                problem = (f"the value of '{before[0]}' has a decimal comma; write "
+                           f'{before[1]}.{key.value}')
+            if problem:
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            seen.add(key.value)
+            before = key.value, value.value if isinstance(value, yaml.ScalarNode) else ''
         return super().construct_mapping(node, deep=deep)
 
 
@@ -79,10 +90,14 @@ def read_yaml(path: str | Path, what: str, error: Error) -> Any:
     Raises
     ------
     RobotIdentificationError
-        An error of the class `error`, as by `files.read_text` and `parse_yaml`.
+        An error of the class `error`, as by `files.read_text` and `parse_yaml`, or the file is
+        empty.
 
     """
-    return parse_yaml(read_text(path, what, error), f"the {what} '{path}'", error)
+    content = parse_yaml(read_text(path, what, error), f"the {what} '{path}'", error)
+    if content is None:
+        raise error(f"the {what} '{path}' is empty; write its keys, or name another file")
+    return content
 
 
 def parse_yaml(text: str, label: str, error: Error) -> Any:
@@ -266,8 +281,11 @@ def read_typed(kind: Any, value: Any, label: str, error: Error, example: str = '
         return None
     fitting = next((member for member in members if _fits(member, value)), None)
     if fitting is None:
+        hint = ''
+        if isinstance(value, str) and _COMMA.fullmatch(value):
+            hint = f'; write a decimal point: {value.replace(",", ".")}'
         raise error(f'{label} must be {_describe(kind)}{", such as " * bool(example)}{example}, '
-                    f'not {_quoted(value)}')
+                    f'not {_quoted(value)}{hint}')
     origin, args = get_origin(fitting), get_args(fitting)
     if origin is Annotated or fitting in (float, int):
         return _read_number(fitting, value, label, error)
@@ -406,7 +424,8 @@ def _fits(kind: Any, value: Any) -> bool:
                                                      and value.ndim > 0)
         return listed and (args[-1] is Ellipsis or len(value) == len(args))
     if origin is Mapping or isinstance(kind, dict) or is_dataclass(kind):
-        return isinstance(value, Mapping) or (isinstance(kind, type) and isinstance(value, kind))
+        return isinstance(value, Mapping) or (
+            is_dataclass(kind) and isinstance(value, kind))    # type: ignore[arg-type]
     if kind in (float, int):
         return isinstance(value, Real if kind is float else Integral) and not isinstance(
             value, bool)

@@ -293,6 +293,23 @@ def test_a_worker_that_dies_changes_no_digit_and_only_what_changed_is_done(
     assert run_fleet(replace(fleet, tasks=fleet.tasks[:2]), tmp_path, workers=1).done == 1
 
 
+def test_a_cluster_on_this_machine_listens_on_loopback_only():
+    """Whoever reaches a port of Dask executes code as its user."""
+    psutil = pytest.importorskip('psutil')
+
+    def listening():
+        own = psutil.Process()
+        return {connection.laddr for process in (own, *own.children(recursive=True))
+                for connection in process.net_connections()
+                if connection.status == psutil.CONN_LISTEN}
+
+    before = listening()    # of the cluster of other tests
+    with made(None, 1):
+        added = listening() - before
+    assert len(added) >= 3    # of scheduler, nanny and worker
+    assert {address.ip for address in added} <= {'127.0.0.1', '::1'}
+
+
 def test_runs_of_a_study_are_tasks_and_a_worker_that_dies_changes_no_digit(cluster, monkeypatch):
     distributed = pytest.importorskip('distributed')
     contestants = [SearchSetup(name, name, {'size': 8}, 400) for name in ('pso', 'ga')]

@@ -22,6 +22,7 @@ import re
 import zipfile
 
 from fuzzers import FUZZERS
+import numpy as np
 import pytest
 from robot_identification.cli.commands import app
 from robot_identification.errors import RobotIdentificationError
@@ -139,7 +140,7 @@ REFUSED = (
     ('init arm.urdf -o x.yaml --lock nobody', 'no joint'),
     ('init arm.urdf -o x.yaml --lock *', 'no joint that moves'),
     ('init arm.urdf -o x.yaml --effort a,b,c,d', 'four words'),
-    ('init arm.urdf -o x.yaml --joint-limits empty.yaml', 'must be a mapping'),
+    ('init arm.urdf -o x.yaml --joint-limits empty.yaml', 'is empty'),
     ('init arm.urdf -o x.yaml --joint-limits binary.yaml', 'not text in UTF-8'),
     ('init arm.urdf -o x.yaml --recording folder', 'not a bag'),
     ('init arm.urdf -o x.yaml --recording empty.csv', 'is empty'),
@@ -147,7 +148,7 @@ REFUSED = (
     ('init arm.urdf dof:=7 -o x.yaml', 'not a xacro'),
     ('init arm.urdf garbage -o x.yaml', 'NAME:=VALUE'),
     ('excite EMPTY -o x.yaml', 'there is no robot'),
-    ('excite empty.yaml -o x.yaml', 'not a mapping'),
+    ('excite empty.yaml -o x.yaml', 'is empty'),
     ('excite binary.yaml -o x.yaml', 'not text in UTF-8'),
     ('excite fifo.yaml -o x.yaml', 'not a regular file'),
     ('excite self.yaml -o x.yaml', 'symbolic links'),
@@ -179,7 +180,7 @@ REFUSED = (
     ('excite rb.yaml -o x.yaml --options resonance.opts', 'first_resonance must be a positive'),
     ('simulate rb.yaml folder -o x.csv', 'is a folder'),
     ('simulate rb.yaml fifo.yaml -o x.csv', 'not a regular file'),
-    ('simulate rb.yaml empty.yaml -o x.csv', 'not an excitation'),
+    ('simulate rb.yaml empty.yaml -o x.csv', 'is empty'),
     ('simulate rb.yaml e.yaml -o /dev/full', 'exists'),
     ('simulate rb.yaml e.yaml -o full.csv', 'not a regular file'),
     ('simulate rb.yaml e.yaml -o null.csv', 'not a regular file'),
@@ -248,7 +249,7 @@ REFUSED = (
     ('fleet folder -o x', 'is a folder'),
     ('fleet fifo.yaml -o x', 'not a regular file'),
     ('fleet rb.yaml -o x', 'unknown key'),
-    ('fleet empty.yaml -o x', 'must be a mapping'),
+    ('fleet empty.yaml -o x', 'is empty'),
     ('fleet fleet.yaml', "Missing option '--output'"),
     ('fleet fleet.yaml -o rec.csv', 'is a file'),
     ('fleet fleet.yaml -o x --workers 0', 'workers'),
@@ -343,10 +344,10 @@ def _write_bad(folder, good):
     for name, size in (('sparse.csv', 10_000_000_000), ('huge.yaml', 1_000_000_000)):
         with (folder / name).open('wb') as file:
             file.truncate(size)
-    with zipfile.ZipFile(folder / 'bomb.npz', 'w', zipfile.ZIP_DEFLATED) as archive, \
-            archive.open('t.npy', 'w') as member:
-        for _ in range(300):
-            member.write(bytes(1_000_000))
+    with zipfile.ZipFile(folder / 'bomb.npz', 'w', zipfile.ZIP_DEFLATED) as archive:
+        for name in ('t', 'q', 'tau'):
+            with archive.open(f'{name}.npy', 'w') as member:
+                np.save(member, np.zeros((15_000_000, 3)[:1 + (name != 't')], np.int8))
     with zipfile.ZipFile(folder / 'rec.npz') as archive:
         (folder / 'renamed.npz').write_bytes(archive.read('q.npy'))
 

@@ -15,6 +15,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from excitation_arms import chain
 import numpy as np
 import pytest
@@ -26,6 +28,7 @@ from robot_identification.excitation import Requirements
 from robot_identification.excitation.certificate.certificate import certify
 from robot_identification.excitation.motion import get_series, Trajectory
 from robot_identification.excitation.motion.limits import motion_limits
+from robot_identification.helper_process import HELPERS
 from robot_identification.recording import published_effort, Recording
 from robot_identification.yaml_file import parse_yaml
 
@@ -160,7 +163,7 @@ def test_whitespace_around_numbers_is_no_matter(capfd):
 
 
 def test_a_xacro_that_computes_for_ever_is_stopped(tmp_path, monkeypatch):
-    monkeypatch.setattr('robot_identification.arm.urdf.XACRO_SECONDS', 1)
+    monkeypatch.setitem(HELPERS, 'xacro', replace(HELPERS['xacro'], seconds=1))
     path = tmp_path / 'arm.xacro'
     path.write_text('<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r">'
                     '<link name="${9**9**9**9}"/></robot>')

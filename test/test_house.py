@@ -30,7 +30,7 @@ import robot_identification
 ROOT = Path(robot_identification.__file__).resolve().parent
 MODULES = sorted(name for _, name, _
                  in pkgutil.walk_packages([str(ROOT)], 'robot_identification.'))
-GROUND = ('errors', 'registry', 'parallel', 'arrays', 'spilling_list',
+GROUND = ('errors', 'helper_process', 'registry', 'parallel', 'arrays', 'spilling_list',
           'output_folder', 'files', 'yaml_file')
 SPINE = (*GROUND, 'arm', 'dynamics', 'recording', 'signals', 'regression', 'estimation',
          'validation', 'identification_data', 'pipeline')    # each only imports those before it

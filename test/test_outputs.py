@@ -26,6 +26,7 @@ import time
 from excitation_arms import chain
 from handlers import listens
 import pytest
+from robot_identification.cli import describe_os_error
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import (
     check_output_folder,
@@ -130,7 +131,18 @@ def test_a_full_disk_is_named(tmp_path):
     with open('/dev/full', 'w') as full:
         done = subprocess.run([*MAIN, 'robots'], stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2
-    assert done.stderr == "error: 'the output' cannot be used: No space left on device\n"
+    assert done.stderr == ('error: the standard output cannot be written: No space left on '
+                           'device; send it elsewhere\n')
+
+
+@pytest.mark.parametrize(('error', 'sentence'), [
+    (FileNotFoundError('a.csv'), 'a file cannot be read or written: a.csv; check'),
+    (OSError(), 'a file cannot be read or written: OSError; check'),
+    (OSError(28, 'No space left on device'), 'the standard output cannot be written: No space'),
+    (OSError(5, 'Input/output error', 'a.csv'), "'a.csv' cannot be used: Input/output error; ")])
+def test_an_error_about_a_file_is_a_sentence_without_none(error, sentence):
+    """Libraries raise errors without a number or the name of the file."""
+    assert describe_os_error(error).startswith(sentence)
 
 
 @pytest.mark.parametrize('closed', [(1,), (0, 1, 2)])

@@ -100,7 +100,10 @@ def test_what_cannot_be_is_refused_with_a_sentence(tmp_path, content, words):
 def test_files_that_are_no_robot(tmp_path):
     with pytest.raises(ConfigurationError, match='there is no robot YAML'):
         load_arm(tmp_path / 'none.yaml')
-    for text, words in (('a: [', 'cannot be read'), ('- 1', 'not a mapping'), ('name: x', 'urdf')):
+    for text, words in (
+            ('a: [', 'cannot be read'), ('- 1', 'not of a list; write one with: .* init'),
+            ('', 'is empty'), ('name: x', 'urdf'),
+            ('urdf: a\ndrives: {j: {gain: 1,5}}', "line 2 .* 'gain' has a decimal comma")):
         (tmp_path / 'bad.yaml').write_text(text)
         with pytest.raises(ConfigurationError, match=words):
             load_arm(tmp_path / 'bad.yaml')

@@ -24,7 +24,14 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import ConfigurationError, ExcitationError
-from robot_identification.yaml_file import check_fields, Quantity, read_typed, to_plain
+from robot_identification.yaml_file import (
+    check_fields,
+    parse_yaml,
+    Quantity,
+    read_typed,
+    read_yaml,
+    to_plain,
+)
 
 
 @dataclass(frozen=True)
@@ -116,6 +123,31 @@ def test_a_dict_of_types_reads_files_of_the_program():
         read_typed(kind, {}, 'the file', ConfigurationError)
     with pytest.raises(ConfigurationError, match='must be a mapping with the keys name, rows'):
         read_typed(kind, [], 'the file', ConfigurationError)
+
+
+@pytest.mark.parametrize(('text', 'sentence'), [
+    ('a:\n  b: {gain: 1,5}', "line 2 cannot be read: the value of 'gain' has a decimal comma; "
+                             'write 1.5'),
+    ('b: {gain: -1,5e-3, poles: 2}', 'line 1 cannot be read: .* write -1.5e-3'),
+    ('a: 1\n{b: 1}: 2', 'line 2 cannot be read: a key must be text, not a list or mapping; put'),
+    ('a: {{ value }}', 'line 1 cannot be read: a key must be text.* in quotes'),
+    ('? [1, 2]\n: 3', 'line 1 cannot be read: a key must be text'),
+    ('', 'is empty; write its keys'), ('# a comment\n', 'is empty'), ('null', 'is empty')])
+def test_a_slip_in_a_file_is_named_with_its_line_and_what_to_do(tmp_path, text, sentence):
+    (tmp_path / 'a.yaml').write_text(text)
+    with pytest.raises(ConfigurationError, match=rf"^the file '.*a.yaml',? {sentence}"):
+        read_yaml(tmp_path / 'a.yaml', 'file', ConfigurationError)
+
+
+def test_keys_without_a_value_are_no_decimal_comma():
+    for text, found in (('{a: x, 5: }', {'a': 'x', 5: None}), ('{a: 1, b: }', {'a': 1, 'b': None}),
+                        ('a: 1\n5: 2', {'a': 1, 5: 2})):
+        assert parse_yaml(text, 'x', ConfigurationError) == found
+
+
+def test_a_number_with_a_decimal_comma_is_shown_with_a_point():
+    with pytest.raises(ConfigurationError, match=r"gain must be .* not '1,5'; .* point: 1.5$"):
+        read_typed(Drive, {'gain': '1,5'}, 'x', ConfigurationError)
 
 
 def test_a_nested_mapping_changes_the_default_of_its_field():

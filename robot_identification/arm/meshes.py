@@ -24,7 +24,10 @@ from robot_identification.arm.library import example_folder, PACKAGE
 from robot_identification.arm.packages import find_package
 from robot_identification.arm.urdf_check import parse_xml
 from robot_identification.errors import ExcitationError
-from robot_identification.files import read_text
+from robot_identification.files import read_text, regular_size
+
+MESHES = ('.stl', '.dae', '.obj', '.ply', '.off', '.gltf', '.glb')    # not compressed
+MESH_SIZE = 50_000_000    # [bytes] of a mesh; its collision geometry takes tenfold memory
 
 
 def has_collision_geometry(arm: Arm) -> bool:
@@ -48,7 +51,7 @@ def with_mesh_paths(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> str:
     Raises
     ------
     ExcitationError
-        A mesh is missing.
+        A mesh is missing, too large, or of another format than `MESHES`.
 
     """
     folders = [*(Path(folder) for folder in package_dirs), *arm.package_dirs]
@@ -64,6 +67,7 @@ def with_mesh_paths(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> str:
             if path is None:
                 missing.append((link.get('name', ''), name))
             else:
+                _check_mesh(path, link.get('name', ''))
                 mesh.set('filename', str(path.resolve()))
     if missing:
         raise ExcitationError(
@@ -71,6 +75,15 @@ def with_mesh_paths(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> str:
             f"'{missing[0][1]}' of link '{missing[0][0]}'; name the folder with its package "
             f'(--package-dir), or design without collision checks (--no-collisions)')
     return ElementTree.tostring(root, encoding='unicode')
+
+
+def _check_mesh(path: Path, link: str) -> None:
+    """Raise an error for a mesh that is too large or in a compressed format."""
+    hint = 'or design without collision checks (--no-collisions)'
+    if path.suffix.lower() not in MESHES:
+        raise ExcitationError(f"the mesh '{path}' of link '{link}' is of no supported format "
+                              f"({', '.join(MESHES)}); convert it, {hint}")
+    regular_size(path, 'mesh', ExcitationError, MESH_SIZE, f'; simplify it, {hint}')
 
 
 def find_srdf(arm: Arm) -> Path | None:

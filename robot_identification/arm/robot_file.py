@@ -167,7 +167,9 @@ def _read_content(content: Mapping[str, Any], label: str) -> RobotFile:
     acceleration limits empty; other empty values are errors.
     """
     if not isinstance(content, Mapping):
-        raise ConfigurationError(f'{label} is not a mapping of keys to values')
+        raise ConfigurationError(
+            f'{label} must consist of keys and values, not of a {type(content).__name__}; write '
+            'one with: robot-identification init arm.urdf')
     locked = content.get('locked', ())
     content = dict(content)
     for section in ('joints', 'drives'):
@@ -180,7 +182,8 @@ def _read_content(content: Mapping[str, Any], label: str) -> RobotFile:
     unfilled = [path for path in _unfilled(content, '') if not (    # only designs need these
         path.startswith('joints.') and path.endswith(('.velocity', '.acceleration')))]
     if unfilled:
-        raise ConfigurationError(f'{label} has values to fill in: {", ".join(unfilled)}')
+        raise ConfigurationError(f'{label} has values to fill in: {", ".join(unfilled)}; write a '
+                                 'value after each key, or remove the key')
     return read_typed(RobotFile, content, label, ConfigurationError)
 
 

@@ -18,40 +18,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 import importlib.util
 import json
-import os
 from pathlib import Path
 import re
-import subprocess
-import sys
 import warnings
 from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import ArrayLike
-from robot_identification.arm import packages
-from robot_identification.arm.urdf_check import check_urdf, parse_xml
+from robot_identification.arm.urdf_check import check_urdf, MAX_CHARACTERS, parse_xml
 from robot_identification.errors import ArmError, MissingDependencyError
 from robot_identification.files import read_text, regular_size
+from robot_identification.helper_process import HELPERS, run_helper, TimeoutExpired
 from scipy.spatial.transform import Rotation
 
-XACRO_SECONDS = 30    # [s] time limit of an expansion, for xacros that never end
-XACRO = """import json, pathlib, resource, runpy, sys
-resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000, 2_000_000_000))
-import xacro
-from xacro import substitution_args
-order = json.loads(sys.argv[1])
-find_package = runpy.run_path(order['finder'])['find_package']
-def find(name):
-    folder = find_package(name, pathlib.Path(order['path']), order['folders'])
-    if folder is None:
-        sys.exit(f"the package '{name}' is not in --package-dir, not around the file and not in "
-                 f"a sourced ROS; name the folder that holds it with --package-dir")
-    return str(folder)
-substitution_args._eval_find = find
-text = xacro.process_file(order['path'], mappings=order['arguments']).toxml()
-sys.stdout.buffer.write(text.encode())"""
-"""Program of the process that expands a xacro. Its memory is limited to 2 GB, more than any
-description of an arm needs."""
 _XACRO_TAG = re.compile(r'<xacro:\w')    # some vendors name xacros *.urdf
 MOVING = ('revolute', 'continuous', 'prismatic')
 
@@ -92,21 +71,17 @@ def read_urdf(source: str | Path, arguments: Mapping[str, str] | None = None,
 
 def _expand_xacro(path: Path, arguments: dict[str, str],
                   package_dirs: Iterable[str | Path]) -> str:
-    """Return the URDF of a xacro, expanded in a separate process with a time limit."""
+    """Return the URDF of a xacro, expanded in a process with limits of time and memory."""
     if importlib.util.find_spec('xacro') is None:
         raise MissingDependencyError('xacro', f"reading '{path}'")
     regular_size(path, 'xacro file', ArmError)
-    order = {'path': str(path.resolve()), 'arguments': arguments,
-             'folders': [str(Path(folder).resolve()) for folder in package_dirs],
-             'finder': packages.__file__}
+    order = {'path': str(path.resolve()), 'arguments': arguments, 'length': MAX_CHARACTERS,
+             'folders': [str(Path(folder).resolve()) for folder in package_dirs]}
     try:
-        done = subprocess.run(
-            [sys.executable, '-c', XACRO, json.dumps(order)], capture_output=True,
-            timeout=XACRO_SECONDS,
-            env={**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))})
-    except subprocess.TimeoutExpired as error:
-        raise ArmError(f"xacro did not expand '{path}' within {XACRO_SECONDS} s; does it "
-                       'contain an endless loop?') from error
+        done = run_helper('xacro', json.dumps(order))
+    except TimeoutExpired as error:
+        raise ArmError(f"xacro did not expand '{path}' within {HELPERS['xacro'].seconds} s; does "
+                       'it contain an endless loop?') from error
     if done.returncode:
         lines = done.stderr.decode('utf-8', 'replace').strip().splitlines()
         raise ArmError(f"xacro cannot expand '{path}': {_reason(lines, done.returncode)}")
@@ -117,6 +92,8 @@ def _reason(lines: list[str], code: int) -> str:
     """Return the reason why xacro failed, with a hint for a missing or misspelt argument."""
     if not lines:
         return f'it exited with code {code}'
+    if 'MemoryError' in lines:
+        return f'it needs more than {(HELPERS["xacro"].memory or 0) / 1e9:g} GB of memory'
     # of chained exceptions the last one is useful to the user
     reason = next((line for line in reversed(lines)
                    if re.match(r'[\w.]+(Error|Exception)\b', line)), lines[-1])

@@ -28,7 +28,8 @@ from urdf_parser_py import xml_reflection
 from urdf_parser_py.urdf import URDF
 
 MAX_DEPTH = 100    # levels of nesting: ten times those of a URDF
-MAX_CHARACTERS = 20_000_000    # a hundred times the size of the largest URDFs of arms
+MAX_CHARACTERS = 10_000_000    # fifty times the size of the largest URDFs of arms
+MAX_ELEMENTS = 100_000    # fifty times those of the largest URDFs of arms
 MAX_NUMBER = 1e9    # [SI unit] magnitude of a number: no quantity of an arm is so large
 NUMBER = re.compile(r'[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?')
 INFINITE = re.compile(r'[-+]?inf(inity)?', re.IGNORECASE)
@@ -69,10 +70,15 @@ def parse_xml(text: str, label: str,
     if len(text) > MAX_CHARACTERS:
         raise error(f'{label} has {len(text) / 1e6:.0f} million characters; the limit is '
                     f'{MAX_CHARACTERS / 1e6:.0f} million')
-    depth = 0
+    if '<!ENTITY' in text:    # its expansion could have any size
+        raise error(f'{label} defines entities (<!ENTITY ...>); write their text instead')
+    depth = count = 0
     try:
         for event, _ in ElementTree.iterparse(io.BytesIO(text.encode()), ('start', 'end')):
             depth += 1 if event == 'start' else -1
+            count += event == 'start'
+            if count > MAX_ELEMENTS:
+                raise error(f'{label} has more than {MAX_ELEMENTS} elements')
             if depth > MAX_DEPTH:
                 raise error(f'{label} is nested more than {MAX_DEPTH} levels deep')
         return ElementTree.fromstring(text)

@@ -59,9 +59,20 @@ def main() -> None:
     except OSError as error:
         if error.filename is None:    # stdout cannot be written, as on a full disk
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        _refuse(f"'{error.filename or 'the output'}' cannot be used: {error.strerror}")
+        _refuse(describe_os_error(error))
     except MemoryError:
         _refuse('out of memory; pass fewer or shorter recordings')
+
+
+def describe_os_error(error: OSError) -> str:
+    """Return a sentence about a file or stream that cannot be used."""
+    reason = error.strerror or str(error) or type(error).__name__
+    if error.filename is not None:
+        return f"'{error.filename}' cannot be used: {reason}; check its path and permissions"
+    if error.errno is not None:
+        return f'the standard output cannot be written: {reason}; send it elsewhere'
+    return (f'a file cannot be read or written: {reason}; check that the files of this command '
+            'exist and are complete')    # libraries raise errors without a number and a name
 
 
 def _open_closed_streams() -> None:

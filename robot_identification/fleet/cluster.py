@@ -21,7 +21,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 import logging
-from multiprocessing import resource_tracker
 import pickle
 import signal
 import time
@@ -33,8 +32,10 @@ from robot_identification.errors import (
     MissingDependencyError,
     RobotIdentificationError,
 )
+from robot_identification.helper_process import isolated_workers
 from robot_identification.parallel import core_count, single_threaded_blas, use_cores
 
+LOOPBACK = '127.0.0.1'    # whoever reaches a scheduler or worker runs code as its user
 _SPAWNED = 'distributed.nanny.pre-spawn-environ'
 _SELDOM = {
     'distributed.worker.profile.enabled': False,
@@ -80,8 +81,9 @@ def cluster(scheduler: str | None, workers: int | None = None,
         try:
             client = distributed.Client(scheduler, timeout=10, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
-            raise ConfigurationError(f"the scheduler '{scheduler}' does not answer: {error}; "
-                                     'start one with: dask scheduler') from error
+            raise ConfigurationError(
+                f"the scheduler '{scheduler}' does not answer: {error}; start one with: dask "
+                f'scheduler --host {LOOPBACK}') from error
         with _silence_loggers(), client, _translate_errors():
             yield client
         return
@@ -90,19 +92,21 @@ def cluster(scheduler: str | None, workers: int | None = None,
     # MALLOC_TRIM_THRESHOLD_ returns freed memory to the system at once: 20 % more run time
     spawned = {name: value for name, value in dask.config.get(_SPAWNED).items()
                if name != 'MALLOC_TRIM_THRESHOLD_'}
-    try:
-        with dask.config.set({_SPAWNED: spawned, **_SELDOM}), _block_interrupt():
-            local = distributed.LocalCluster(
-                n_workers=count, threads_per_worker=1, processes=True,
-                dashboard_address='localhost:0', silence_logs=50)
-    except (RuntimeError, OSError) as error:
-        raise ConfigurationError(
-            f'{count} workers cannot be started: {error.__cause__ or error}; check the limits '
-            'of processes, files and memory (ulimit -a) or use fewer workers (--workers)'
-        ) from error
-    with (_silence_loggers(), local,
-          distributed.Client(local, set_as_default=False) as client, _translate_errors()):
-        yield client
+    with isolated_workers():    # starts the resource tracker, which would unblock SIGINT
+        try:
+            with dask.config.set({_SPAWNED: spawned, **_SELDOM}), _block_interrupt():
+                local = distributed.LocalCluster(
+                    host=LOOPBACK, n_workers=count, threads_per_worker=1, processes=True,
+                    dashboard_address=f'{LOOPBACK}:0', worker_dashboard_address=f'{LOOPBACK}:0',
+                    silence_logs=50)
+        except (RuntimeError, OSError) as error:
+            raise ConfigurationError(
+                f'{count} workers cannot be started: {error.__cause__ or error}; check the limits '
+                'of processes, files and memory (ulimit -a) or use fewer workers (--workers)'
+            ) from error
+        with (_silence_loggers(), local,
+              distributed.Client(local, set_as_default=False) as client, _translate_errors()):
+            yield client
 
 
 @dataclass(frozen=True)
@@ -234,7 +238,6 @@ def _block_interrupt() -> Iterator[None]:
     shuts them down; otherwise they would die with a traceback. This thread receives the signal at
     the end of the block.
     """
-    resource_tracker.ensure_running()    # would start with the first worker and unblock SIGINT
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_identification.errors import ConfigurationError, MissingDependencyError
-from robot_identification.files import atomic_write, read_text
+from robot_identification.files import atomic_write, read_json
 from robot_identification.fleet.drift import Drift
 from robot_identification.output_folder import reading, replace_files, sha256
 from robot_identification.reporting import RESULTS
@@ -171,10 +171,7 @@ class RobotResult:
         """
         path = folder / ROBOT_FILE
         with reading(folder):
-            try:
-                content = json.loads(read_text(path, 'result of a robot', ConfigurationError))
-            except (ValueError, RecursionError) as error:
-                raise ConfigurationError(f"'{path}' cannot be read: {error}") from error
+            content = read_json(path, 'result of a robot', ConfigurationError)
             if not isinstance(content, dict) or content.pop('schema', '') != SCHEMA:
                 raise ConfigurationError(f"'{path}' is not of the schema {SCHEMA}")
             result: RobotResult = read_typed(cls, content, f"'{path}'", ConfigurationError)

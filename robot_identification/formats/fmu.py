@@ -21,7 +21,6 @@ import io
 from pathlib import Path
 import platform
 import shutil
-import subprocess
 import sys
 import tempfile
 from typing import TYPE_CHECKING
@@ -32,6 +31,7 @@ from robot_identification.errors import ExportError
 from robot_identification.export.c_code import c_files, generate_program
 from robot_identification.export.target import ExportContext, Exported
 from robot_identification.export.xml_text import add_element, xml_text
+from robot_identification.helper_process import run_helper, TimeoutExpired
 
 if TYPE_CHECKING:
     from robot_identification.export.program import Program
@@ -40,7 +40,6 @@ SUBSTEP = 2e-4
 """Largest step of the fourth-order Runge-Kutta integration in the forward unit [s]: a tenth of the
 step at which drives with light rotors and much damping become unstable."""
 FLAGS = ('-std=c99', '-O2', '-shared', '-fPIC')
-COMPILE_SECONDS = 120.0
 INPUTS = {'inverse': ('q', 'v', 'a'), 'forward': ('tau',)}
 GROUPS = {'q': 'position [rad or m]', 'v': 'velocity [rad/s or m/s]',
           'a': 'acceleration [rad/s2 or m/s2]', 'tau': 'torque [N m or N]'}
@@ -91,11 +90,14 @@ def _compile(sources: dict[str, str]) -> bytes:
             (folder / file).write_text(content, encoding='utf-8')
         codes = [file for file in sources if file.endswith('.c')]
         try:
-            subprocess.run([compiler, *FLAGS, *codes, '-o', 'unit.bin', '-lm'], cwd=folder,
-                           check=True, capture_output=True, text=True, timeout=COMPILE_SECONDS)
-        except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
-            raise ExportError(f'{compiler} cannot compile the FMU: '
-                              f'{str(error.stderr or error)[:500]}') from error
+            done = run_helper('compiler', compiler, *FLAGS, *codes, '-o', 'unit.bin', '-lm',
+                              cwd=folder)
+        except TimeoutExpired as error:
+            raise ExportError(f'{compiler} did not compile the FMU within {error.timeout:g} s; '
+                              'export c and compile it elsewhere') from error
+        if done.returncode:
+            reason = done.stderr.decode('utf-8', 'replace')[:500]
+            raise ExportError(f'{compiler} cannot compile the FMU: {reason}')
         return (folder / 'unit.bin').read_bytes()
 
 

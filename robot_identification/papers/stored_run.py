@@ -19,7 +19,6 @@ from collections.abc import Callable, Mapping
 import contextlib
 from importlib.metadata import PackageNotFoundError, version
 import json
-import multiprocessing
 import os
 from pathlib import Path
 import platform
@@ -28,6 +27,7 @@ import signal
 from typing import Any, TYPE_CHECKING
 
 from robot_identification.errors import ConfigurationError
+from robot_identification.helper_process import isolated_workers
 from robot_identification.papers.studies import run_study, STUDIES
 from robot_identification.papers.studies.study import Progress
 from robot_identification.papers.study_report import write_study
@@ -86,7 +86,8 @@ def run_all(directory: Path, quick: bool, seed: int, progress: Progress,
         progress(f'{name}: {text}', sum(fractions.values()) / len(fractions))
 
     if workers > 1:
-        _in_processes(directory, quick, seed, report, workers)
+        with isolated_workers() as context:
+            _in_processes(context, directory, quick, seed, report, workers)
     done = []
     for name in STUDIES:
         def own(text: str, fraction: float, name: str = name) -> None:
@@ -97,10 +98,9 @@ def run_all(directory: Path, quick: bool, seed: int, progress: Progress,
     return {'seed': seed, 'quick': quick, 'environment': environment(), 'studies': done}
 
 
-def _in_processes(directory: Path, quick: bool, seed: int,
+def _in_processes(context: Any, directory: Path, quick: bool, seed: int,
                   report: Callable[[str, str, float], None], workers: int) -> None:
-    """Run and store the missing studies in parallel processes."""
-    context = multiprocessing.get_context('spawn')
+    """Run and store the missing studies in parallel processes of a multiprocessing context."""
     messages = context.Queue()
     waiting = sorted(
         (name for name in STUDIES if _stored(directory / name / STORED, quick, seed) is None),

@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError
+from robot_identification.files import check_decoded_size
 
 SPLIT = '; split it, or write it as NPZ'    # hint for files that are too large
 
@@ -36,20 +37,24 @@ class ColumnSource:
     path
         The file, or its name in messages.
     layouts
-        Arrays that have the types, numbers of dimensions and numbers of columns of those in the
-        file, by name. Their values are not used.
+        Arrays that have the types and shapes of those in the file, by name; in text files the
+        number of rows is unknown and may be zero. Their values are not used.
     chunks
         Function that reads the arrays with the given names, and yields them in consecutive groups
         of rows.
+    stored
+        Size of the file [bytes]; None for data in memory, whose size is not limited.
 
     """
 
     def __init__(self, path: str | Path, layouts: Mapping[str, np.ndarray],
-                 chunks: Callable[[Sequence[str]], Iterator[Mapping[str, np.ndarray]]]) -> None:
+                 chunks: Callable[[Sequence[str]], Iterator[Mapping[str, np.ndarray]]],
+                 stored: int | None = None) -> None:
         self.name, self.label = str(path), f"the recording '{path}'"
         self.remarks: list[str] = []    # remarks for the user on the rows read so far
         self.widths: dict[str, int] = {}    # number of columns m of each array (N, m)
-        self._chunks, self._texts = chunks, set[str]()
+        self._chunks, self._texts, self._stored = chunks, set[str](), stored
+        self._rows: dict[str, int] = {}    # declared number of rows of each array
         self._columns: dict[str, tuple[str, int]] = {}
         for name, array in layouts.items():
             if array.dtype.kind in 'US':
@@ -59,6 +64,7 @@ class ColumnSource:
                 self._columns.update({f'{name}[{k}]': (name, k) for k in range(array.shape[1])})
             elif array.dtype.kind in 'fiub' and array.ndim in (1, 2):
                 self._columns[name] = name, 0
+            self._rows[name] = array.size // (self.widths.get(name) or 1)
         self.names = list(self._columns)
 
     def blocks(self, columns: Sequence[str]) -> Iterator[Array]:
@@ -73,10 +79,13 @@ class ColumnSource:
         Raises
         ------
         RecordingError
-            The columns have different numbers of samples, or cannot be read.
+            The columns have different numbers of samples, cannot be read, or are too large.
 
         """
         chosen = [self._columns[column] for column in columns]
+        if self._stored is not None:
+            check_decoded_size(8 * sum(self._rows[name] for name, _ in chosen), self._stored,
+                               self.label, RecordingError)
         for arrays in self._chunks(list(dict.fromkeys(name for name, _ in chosen))):
             values = [arrays[name][:, k] if name in self.widths else arrays[name].ravel()
                       for name, k in chosen]

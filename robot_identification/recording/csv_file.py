@@ -59,7 +59,7 @@ class CsvSource(ColumnSource):
     """
 
     def __init__(self, path: str | Path) -> None:
-        regular_size(path, 'recording', RecordingError, SIZE, SPLIT)
+        stored = regular_size(path, 'recording', RecordingError, SIZE, SPLIT)
         label = f"the recording '{path}'"
         try:
             with Path(path).open('rb') as file:
@@ -71,7 +71,7 @@ class CsvSource(ColumnSource):
                 re.split(r'[,;\t ]+', _decode(head[lines]))):
             lines += 1    # a comment, because another comment or the header follows
         names, self._delimiter = _header(head[lines - 1], label)
-        super().__init__(path, dict.fromkeys(names, np.zeros(0)), self._arrays)
+        super().__init__(path, dict.fromkeys(names, np.zeros(0)), self._arrays, stored)
         units = _decode(head[lines]).split(None if self._delimiter == ' ' else self._delimiter)
         self._unit_remarks: list[str] = []
         if len(units) == len(names) and _are_names(units):

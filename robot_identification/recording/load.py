@@ -29,10 +29,10 @@ from robot_identification.recording.infer_columns import infer_columns, Inferred
 from robot_identification.recording.numpy_archive import npz_source
 from robot_identification.recording.pieces import split_blocks
 from robot_identification.recording.recording import Recording
-from robot_identification.recording.tables import mat_source, parquet_source, split_episode
+from robot_identification.recording.tables import mat_source, ParquetSource, split_episode
 
 READERS: dict[str, Callable[[Path], ColumnSource]] = {
-    '.csv': CsvSource, '.mat': mat_source, '.npz': npz_source, '.parquet': parquet_source,
+    '.csv': CsvSource, '.mat': mat_source, '.npz': npz_source, '.parquet': ParquetSource,
     '.tsv': CsvSource, '.txt': CsvSource}
 """Functions that read the columns of a file, by its extension."""
 

@@ -12,19 +12,26 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Program that converts the arrays of a MATLAB file to NPZ: python mat_to_npz.py IN OUT.
+Program that converts the arrays of a MATLAB file to NPZ: python mat_to_npz.py IN OUT LIMIT.
 
 It runs in its own process, because SciPy's reader crashes on some damaged files (bus error). The
-exit code is 0, or 1 with the reason on stderr.
+exit code is 0, or 1 with the reason on stderr. If the arrays need more than LIMIT bytes, they are
+not read, and their size is written to stdout.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+import math
+import struct
 import sys
 from typing import Any
+import zlib
 
 import numpy as np
+from scipy.io import loadmat, whosmat
+
+COMPRESSED = 15    # type of an element that contains a compressed one
 
 
 def leaves(content: Mapping[str, Any], head: str = '') -> Iterator[tuple[str, np.ndarray]]:
@@ -39,10 +46,42 @@ def leaves(content: Mapping[str, Any], head: str = '') -> Iterator[tuple[str, np
             yield head + name, np.array(list(value), str)
 
 
-if __name__ == '__main__':
-    from scipy.io import loadmat  # not above: `tables` imports this module for its path
+def declared_size(path: str) -> int:
+    """Return the size of the variables in a file according to their headers [bytes]."""
+    numbers = sum(8 * math.prod(shape) for _, shape, kind in whosmat(path)
+                  if kind not in ('struct', 'cell', 'sparse'))
+    elements = 0    # the content of structs and cells
+    with open(path, 'rb') as file:
+        head = file.read(128)
+        order = '<' if head[126:128] == b'IM' else '>'
+        while all(head[:4]) and len(tag := file.read(8)) == 8:    # in version 4, a byte is zero
+            kind, size = struct.unpack(f'{order}II', tag)
+            end = file.tell() + size
+            if kind == COMPRESSED:
+                tag = zlib.decompressobj().decompress(file.read(min(size, 1000)), 8)
+                _, size = struct.unpack(f'{order}II', tag)
+            elements += size
+            file.seek(end)
+    return max(numbers, elements)
+
+
+def main(source: str, target: str, limit: int) -> None:
+    """Convert a file, or write its size."""
+    size = declared_size(source)
+    if not size:    # some versions of SciPy read zeros as a file without variables
+        raise ValueError('it has no variables')
     try:
-        arrays: dict[str, Any] = dict(leaves(loadmat(sys.argv[1], simplify_cells=True)))
-        np.savez(sys.argv[2], **arrays)
+        if size <= limit:
+            arrays: dict[str, Any] = dict(leaves(loadmat(source, simplify_cells=True)))
+            np.savez(target, **arrays)
+    except MemoryError:    # numbers in structs may be stored with fewer bytes than they need
+        size = max(size, 2 * limit)
+    if size > limit:
+        sys.stdout.write(str(size))
+
+
+if __name__ == '__main__':
+    try:
+        main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
     except Exception as error:    # damaged files raise errors of any class
         raise SystemExit(str(error)) from error

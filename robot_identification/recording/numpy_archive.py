@@ -26,10 +26,9 @@ import zipfile
 import numpy as np
 from numpy.lib import format as npy
 from robot_identification.errors import RecordingError, RobotIdentificationError
-from robot_identification.files import regular_size
+from robot_identification.files import check_decoded_size, regular_size
 from robot_identification.recording.column_source import ColumnSource
 
-ROOM, RATIO = 256_000_000, 100    # a file may decompress to ROOM + RATIO * its size [bytes]
 MEMBERS = 10_000    # largest number of arrays that are read
 _ROWS = 50_000    # samples of a block
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
@@ -43,6 +42,11 @@ class _Member(NamedTuple):
     shape: tuple[int, ...]
     fortran: bool
     dtype: np.dtype
+
+    @property
+    def size(self) -> int:
+        """Size of the array [bytes]."""
+        return math.prod(self.shape) * self.dtype.itemsize
 
     def read(self, rows: int | None = None) -> np.ndarray:
         """Return the next rows, or all for None; raise ValueError if the file ends early."""
@@ -76,7 +80,8 @@ class NumpyArchive(zipfile.ZipFile):
 
     def __init__(self, path: Path, what: str, error: type[RobotIdentificationError]) -> None:
         self._label, self._error = f"the {what} '{path}'", error
-        self._budget = ROOM + RATIO * regular_size(path, what, error)
+        self.stored = regular_size(path, what, error)    # size of the file [bytes]
+        self._returned = 0    # size of the arrays returned so far [bytes]
         with self._explain(' is not a NumPy archive (.npz with t, q, tau); it'):
             super().__init__(path)
         infos = self.infolist()[:MEMBERS]
@@ -86,7 +91,10 @@ class NumpyArchive(zipfile.ZipFile):
     def __getitem__(self, name: str) -> np.ndarray:
         """Return an array by name."""
         with ExitStack() as stack, self._explain(f": the array '{name}'"):
-            return self._open(name, stack).read()
+            member = self._open(name, stack)
+            self._returned += member.size
+            self._check_size(self._returned)
+            return member.read()
 
     def layout(self, name: str) -> np.ndarray:
         """Return an array with the shape and type of a stored one, without reading its values."""
@@ -98,6 +106,7 @@ class NumpyArchive(zipfile.ZipFile):
         """Yield arrays in blocks of rows; in one block if lengths or memory orders differ."""
         with ExitStack() as stack, self._explain():
             members = {name: self._open(name, stack) for name in names}
+            self._check_size(sum(member.size for member in members.values()))
             rows = {-1 if member.fortran or not member.shape else member.shape[0]
                     for member in members.values()}
             if len(rows) > 1 or min(rows) <= _ROWS:
@@ -112,9 +121,6 @@ class NumpyArchive(zipfile.ZipFile):
         info = self._members[name]
         if info.flag_bits & 1 or info.compress_type not in METHODS:
             raise ValueError('it is encrypted, or compressed in a way that NumPy does not use')
-        if info.file_size > self._budget:
-            raise ValueError(f'{info.file_size / 1e6:.0f} MB are more than such a small file can '
-                             'contain')
         file = stack.enter_context(self.open(info))
         with warnings.catch_warnings():
             warnings.simplefilter('ignore')    # headers written by Python 2 cause warnings
@@ -127,11 +133,16 @@ class NumpyArchive(zipfile.ZipFile):
             raise ValueError(f'its header has the shape {shape}, but it has {size} bytes')
         return _Member(file, shape, fortran, dtype)
 
+    def _check_size(self, size: int) -> None:
+        check_decoded_size(size, self.stored, self._label, self._error)
+
     @contextmanager
     def _explain(self, label: str = '') -> Iterator[None]:
         """Turn any error of a damaged file into one that names the file and the array."""
         try:
             yield
+        except RobotIdentificationError:
+            raise
         except Exception as reason:    # damaged files raise errors of any class
             raise self._error(f'{self._label}{label} cannot be read: {reason}') from reason
 
@@ -162,6 +173,6 @@ def npz_source(path: Path) -> ColumnSource:
             layouts[name] = archive.layout(name)
         except RecordingError as error:
             unreadable.append(str(error))
-    source = ColumnSource(path, layouts, archive.blocks)
+    source = ColumnSource(path, layouts, archive.blocks, archive.stored)
     source.remarks = unreadable
     return source

@@ -16,24 +16,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-import json
+from contextlib import contextmanager
+from itertools import accumulate
 from pathlib import Path
 import re
-import subprocess
-import sys
 import tempfile
 from typing import Any
 
 import numpy as np
 from robot_identification.errors import explain_missing, RecordingError
-from robot_identification.files import regular_size
-from robot_identification.recording import mat_to_npz
+from robot_identification.files import check_decoded_size, decoded_limit, read_json, regular_size
+from robot_identification.helper_process import run_helper
 from robot_identification.recording.column_source import ColumnSource, SPLIT
 from robot_identification.recording.numpy_archive import NumpyArchive
 from robot_identification.yaml_file import truncated_repr
 
 SIZE = 1_000_000_000    # largest MATLAB or Parquet file [bytes]
-_ROWS = 50_000    # samples of a block
+_ROWS, _VALUES = 50_000, 2_000_000    # largest number of rows and values of a block
 EPISODE = 'episode_index'
 INFO = Path('meta', 'info.json')    # in the folder of a LeRobot dataset
 
@@ -51,27 +50,30 @@ def mat_source(path: Path) -> ColumnSource:
         The file cannot be read.
 
     """
-    regular_size(path, 'recording', RecordingError, SIZE, SPLIT)
+    stored = regular_size(path, 'recording', RecordingError, SIZE, SPLIT)
+    limit, label = int(decoded_limit(stored)), f"the recording '{path}'"
     with tempfile.TemporaryDirectory() as folder:
         npz = Path(folder) / 'arrays.npz'
-        done = subprocess.run([sys.executable, mat_to_npz.__file__, str(path), str(npz)],
-                              capture_output=True, text=True, check=False)
+        done = run_helper('mat', str(path), str(npz), str(limit), extra_memory=2 * limit)
         if done.returncode:
-            reason = done.stderr.strip().splitlines()[-1:] or ['its reader crashed']
-            raise RecordingError(f"the recording '{path}' is not a MATLAB file of version 7 or "
-                                 f"older (save(..., '-v7')), or damaged: {reason[0]}")
+            reason = done.stderr.decode('utf-8', 'replace').strip().splitlines()[-1:] or [
+                'its reader crashed']
+            raise RecordingError(f'{label} is not a MATLAB file of version 7 or older '
+                                 f"(save(..., '-v7')), or damaged: {reason[0]}")
+        if done.stdout:
+            check_decoded_size(int(done.stdout), stored, label, RecordingError)
         with NumpyArchive(npz, 'recording', RecordingError) as archive:
             arrays = {name: archive[name] for name in archive.names}
     samples = max((array.size for array in arrays.values()
                    if array.ndim == 1 and array.dtype.kind in 'fiu' and array.size > 1), default=0)
     arrays = {name: array.T if array.ndim == 2 and array.shape[1] == samples != array.shape[0]
               else array for name, array in arrays.items()}
-    return ColumnSource(path, arrays, lambda names: iter([arrays]))
+    return ColumnSource(path, arrays, lambda names: iter([arrays]), stored)
 
 
-def parquet_source(path: Path) -> ColumnSource:
+class ParquetSource(ColumnSource):
     """
-    Return the columns of a Parquet file, as LeRobot writes them.
+    The columns of a Parquet file, as LeRobot writes them, read on request.
 
     The entries of an array are named as in the dataset's `meta/info.json`, for instance
     `observation.state.shoulder_pan.pos`; without this file they are numbered, for instance
@@ -85,44 +87,97 @@ def parquet_source(path: Path) -> ColumnSource:
     Raises
     ------
     RecordingError
-        The file cannot be read, lacks the episode, or has several and none is chosen.
+        The file cannot be read, a column is too large, or the file lacks the episode, or has
+        several and none is chosen.
     MissingDependencyError
         pandas or pyarrow is not installed.
 
     """
-    file, episode = split_episode(path)
-    regular_size(file, 'recording', RecordingError, SIZE, SPLIT)
-    with explain_missing('pyarrow pandas', 'a Parquet file', 'logs'):
-        import pandas  # noqa: F401 (used by pyarrow)
-        from pyarrow import ArrowException
-        from pyarrow.parquet import ParquetFile
-    names = _entry_names(file)
 
-    def chunks(_: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
-        """Yield all columns of the episode in blocks of rows."""
-        try:
-            table, chosen = ParquetFile(file), episode
-            if EPISODE in table.schema_arrow.names:
-                column = table.read([EPISODE])[EPISODE].to_numpy()
-                present = np.unique(column.astype(int)).tolist()
-                chosen = present[0] if episode is None and len(present) == 1 else episode
-                if chosen not in present:
-                    raise RecordingError(
-                        f"the recording '{path}' has the episodes {truncated_repr(present)}; "
-                        f'choose one, such as {file}:0')
-            elif episode is not None:
-                raise RecordingError(f"the recording '{path}' has no column '{EPISODE}'")
-            for batch in table.iter_batches(_ROWS):
+    def __init__(self, path: Path) -> None:
+        file, self._episode = split_episode(path)
+        stored = regular_size(file, 'recording', RecordingError, SIZE, SPLIT)
+        with explain_missing('pyarrow pandas', 'a Parquet file', 'logs'):
+            import pandas  # noqa: F401 (used by pyarrow)
+            from pyarrow.parquet import ParquetFile
+        super().__init__(path, {}, self._arrays, stored)
+        with self._explain():
+            self._table = ParquetFile(file)
+            self._counts = _value_counts(self._table)
+            for name, count in self._counts.items():
+                check_decoded_size(8 * count, stored, f"{self.label}, column '{name}',",
+                                   RecordingError)
+            self._choose_episode(file)
+            self._entry_names = _entry_names(file)
+            first = next(self._table.iter_batches(1, columns=list(self._counts)), None)
+            arrays = {} if first is None else _frame_arrays(first.to_pandas(), self._entry_names)
+        rows = self._table.metadata.num_rows
+        super().__init__(path, {name: np.broadcast_to(array[:1], (rows, *array.shape[1:]))
+                                for name, array in arrays.items()}, self._arrays, stored)
+
+    def _choose_episode(self, file: Path) -> None:
+        """Choose the only episode, or raise an error if there are several or not the chosen."""
+        if EPISODE in self._counts:
+            column = self._table.read([EPISODE])[EPISODE].to_numpy()
+            present = np.unique(column.astype(int)).tolist()
+            if self._episode is None and len(present) == 1:
+                self._episode = present[0]
+            if self._episode not in present:
+                raise RecordingError(f'{self.label} has the episodes {truncated_repr(present)}; '
+                                     f'choose one, such as {file}:0')
+        elif self._episode is not None:
+            raise RecordingError(f"{self.label} has no column '{EPISODE}'")
+
+    def _arrays(self, requested: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
+        """Yield requested arrays of the episode in blocks of rows."""
+        with self._explain():
+            metadata = self._table.schema_arrow.pandas_metadata or {}
+            index = [EPISODE, *metadata.get('index_columns', ())]
+            columns = [name for name in self._counts if name in index or any(
+                item == name or item.startswith(f'{name}.') for item in requested)]
+            values = sum(map(self._counts.__getitem__, columns)) / self._table.metadata.num_rows
+            rows = max(1, min(_ROWS, int(_VALUES / values)))
+            for batch in self._table.iter_batches(rows, columns=columns):
                 frame = batch.to_pandas()
-                if chosen is not None:
-                    frame = frame[frame[EPISODE] == chosen]
-                if len(frame):
-                    yield _frame_arrays(frame, names)
+                if self._episode is not None:
+                    frame = frame[frame[EPISODE] == self._episode]
+                if not len(frame):
+                    continue
+                arrays = _frame_arrays(frame, self._entry_names)
+                for name in requested:
+                    if name not in arrays:
+                        raise RecordingError(f"{self.label}: the lists in '{name}' have different "
+                                             'lengths')
+                yield arrays
+
+    @contextmanager
+    def _explain(self) -> Iterator[None]:
+        """Turn errors of a damaged file into a `RecordingError`."""
+        from pyarrow import ArrowException
+        try:
+            yield
         except (OSError, ValueError, KeyError, TypeError, ArrowException) as error:
-            raise RecordingError(f"the recording '{path}' is not a Parquet file, or damaged: "
+            raise RecordingError(f'{self.label} is not a Parquet file, or damaged: '
                                  f'{error}') from error
 
-    return ColumnSource(path, next(chunks(()), {}), chunks)
+
+def _value_counts(table: Any) -> dict[str, int]:
+    """Return the number of values in each column of numbers, dates, or lists of them, by name."""
+    from pyarrow import types
+    counts = {}
+    for field in table.schema_arrow:
+        kind = field.type
+        while types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+            kind = kind.value_type
+        if types.is_primitive(kind):
+            counts[field.name] = 0
+    for group in map(table.metadata.row_group, range(table.metadata.num_row_groups)):
+        for column in map(group.column, range(group.num_columns)):
+            heads = [*accumulate(column.path_in_schema.split('.'), '{}.{}'.format)]
+            name = next((head for head in reversed(heads) if head in counts), '')
+            if name:    # of text otherwise
+                counts[name] += column.num_values
+    return counts
 
 
 def frame_source(frame: Any) -> ColumnSource:
@@ -178,11 +233,12 @@ def _entry_names(path: Path) -> dict[str, list[str]]:
     """Return the names of the array entries in a LeRobot dataset, by name of the column."""
     for folder in list(path.resolve().parents)[:4]:
         try:
-            features = json.loads((folder / INFO).read_text(encoding='utf-8'))['features']
+            features = read_json(folder / INFO, 'description of a dataset', RecordingError)[
+                'features']
             names = {key: feature.get('names') or () for key, feature in features.items()}
             # older datasets have {motors: [names]} instead of a list
             return {key: [*next(iter(value.values()), ())] if isinstance(value, dict) else [*value]
                     for key, value in names.items()}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except (RecordingError, KeyError, TypeError, AttributeError):
             continue    # the columns are numbered
     return {}

@@ -35,8 +35,9 @@ def render_page(template: str, package: str = PACKAGE, **context: Any) -> str:
     """
     Return a page as the text of one HTML file.
 
-    Every text is escaped. A template extends `page.html`, which has the style, the plots and the
-    sorting of tables, and finds macros in `macros.html`.
+    Every text is escaped. A template extends `page.html`, which has the style, the plots, the
+    sorting of tables and the content security policy, by which browsers load nothing from
+    elsewhere; it finds macros in `macros.html`.
 
     Parameters
     ----------

@@ -17,13 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-import json
 from pathlib import Path
 from typing import Any
 
 from robot_identification.arrays import Array
 from robot_identification.errors import ModelFileError
-from robot_identification.files import read_text
+from robot_identification.files import read_json
 from robot_identification.output_folder import reading, sha256
 from robot_identification.recording.numpy_archive import NumpyArchive
 from robot_identification.reporting.results_dict import SCHEMA
@@ -105,10 +104,7 @@ def load_results(directory: str | Path) -> StoredResults:
 
 def _content(path: Path) -> dict[str, Any]:
     """Return the content of results.json, whose schema is checked."""
-    try:
-        content = json.loads(read_text(path, 'file of results', ModelFileError))
-    except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"'{path}' cannot be read: {error}") from error
+    content = read_json(path, 'file of results', ModelFileError)
     schema = content.get('schema') if isinstance(content, dict) else None
     if schema != SCHEMA:
         raise ModelFileError(f"'{path}' is not of the schema {SCHEMA} (found: {schema}); "

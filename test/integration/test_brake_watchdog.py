@@ -33,8 +33,12 @@ def system(tmp_path):
 
 
 @pytest.fixture
-def watchdog(system):
+def watchdog(system, tmp_path, monkeypatch):
+    """Return a watchdog that was started in a folder whose modules it must not import."""
     from robot_identification.ros.nodes.brake_watchdog import BrakeWatchdog
+    for name in ('json', 'numpy', 'rclpy', 'yaml'):
+        (tmp_path / f'{name}.py').write_text('raise SystemExit(3)')
+    monkeypatch.chdir(tmp_path)
     watchdog = BrakeWatchdog(system.client, TOPIC)
 
     def there():

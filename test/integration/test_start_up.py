@@ -20,6 +20,7 @@ import time
 from conftest import ros, System
 from handlers import listens
 import pytest
+from robot_identification.helper_process import run_helper
 
 NODES = ('excitation', 'recorder', 'identification', 'online_identification', 'validation',
          'simulated_robot')
@@ -53,6 +54,14 @@ def test_wrong_parameters_end_with_a_sentence(tmp_path, node, parameters, text):
     assert system.processes.pop(node).wait(timeout=40) == 2
     assert text in system.log(node) and 'Traceback' not in system.log(node)
     system.close()
+
+
+def test_a_node_of_the_demo_imports_nothing_from_the_current_folder(tmp_path):
+    ros()
+    for name in ('json', 'numpy', 'rclpy', 'yaml'):
+        (tmp_path / f'{name}.py').write_text('raise SystemExit(3)')
+    done = run_helper('node', 'recorder', '--ros-args', '-p', 'robot:=nobody', cwd=tmp_path)
+    assert done.returncode == 2 and b'nobody' in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize('node', ['simulated_robot', 'recorder'])

@@ -22,12 +22,16 @@ import os
 from pathlib import Path
 import shutil
 import sqlite3
-import sys
 import tempfile
 from typing import Any
 
 from robot_identification.errors import RecordingError
-from robot_identification.recording.bag.mcap_file import decompress, McapFile, Messages
+from robot_identification.recording.bag.mcap_file import (
+    decompress,
+    decompress_file,
+    McapFile,
+    Messages,
+)
 from robot_identification.yaml_file import read_typed, read_yaml
 
 METADATA = 'metadata.yaml'
@@ -164,6 +168,11 @@ class Bag:
                     f"{', '.join(sorted(BAG_FILES))}, also with {COMPRESSED}")
 
     @cached_property
+    def stored(self) -> int:
+        """Size of all files [bytes]."""
+        return sum(file.stat().st_size for file in self.files if file.exists())
+
+    @cached_property
     def topics(self) -> dict[str, str]:
         """Types of all topics, by name."""
         return {name: kind for file in self._open_files() for name, kind in file.topics().items()}
@@ -225,7 +234,7 @@ class Bag:
             with tempfile.TemporaryDirectory() as folder:
                 copy = Path(folder, file.stem)
                 try:
-                    copy.write_bytes(decompress('zstd', file.read_bytes(), sys.maxsize))
+                    decompress_file(file, copy)
                 except (OSError, ValueError) as error:
                     raise RecordingError(f"'{file}' cannot be decompressed: {error}") from error
                 yield storage(copy)

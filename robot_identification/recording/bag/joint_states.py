@@ -39,6 +39,7 @@ MSG: builtin_interfaces/Time
 int32 sec
 uint32 nanosec
 """
+MAX_SIZE = 100_000    # [bytes] of a message; those of 1000 joints have 60 kB
 MAX_LAYOUTS = 200    # on one topic; each publisher has one layout
 HEADER = b'\x00\x01\x00\x00'    # encapsulation header of little-endian CDR
 CDR = len(HEADER)    # [bytes]; alignment is relative to the end of the header
@@ -130,6 +131,8 @@ class JointStateLayout:
 
         """
         try:
+            if len(message) > MAX_SIZE:
+                raise ValueError(f'the largest accepted ones have {MAX_SIZE} bytes')
             reader = CdrReader(message, CDR + 8)
             reader.text()    # frame_id
             names = tuple(reader.text() for _ in range(reader.count()))

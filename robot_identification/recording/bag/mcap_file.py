@@ -28,7 +28,7 @@ from mcap.data_stream import ReadDataStream
 from mcap.exceptions import McapError
 from mcap.records import Channel, Chunk, Schema
 from robot_identification.errors import RecordingError
-from robot_identification.recording.numpy_archive import RATIO, ROOM
+from robot_identification.files import check_decoded_size, decoded_limit, SIZE_VARIABLE
 import zstandard
 
 Messages = Iterator[tuple[str, int, bytes]]    # topic, time of reception [ns], data
@@ -138,8 +138,7 @@ def decompress(compression: str, data: bytes, max_size: int) -> bytes:
     data
         The compressed data.
     max_size
-        Largest size of the decompressed data [bytes]. `ROOM` + `RATIO` times the compressed size
-        is a further limit.
+        Largest size of the decompressed data [bytes]; `decoded_limit` is a further limit.
 
     Raises
     ------
@@ -147,21 +146,48 @@ def decompress(compression: str, data: bytes, max_size: int) -> bytes:
         The data is damaged or too large, or the compression is unknown.
 
     """
-    max_size = min(max_size, ROOM + RATIO * len(data))
+    stated = -1
+    max_size = min(max_size, int(decoded_limit(len(data))))
     try:
         if compression == 'zstd':
             stated = zstandard.frame_content_size(data)    # -1 if it is not stated
-            with zstandard.ZstdDecompressor().stream_reader(data) as reader:
-                data = reader.read((max_size if stated < 0 else min(stated, max_size)) + 1)
+            if stated <= max_size:
+                with zstandard.ZstdDecompressor().stream_reader(data) as reader:
+                    data = reader.read((max_size if stated < 0 else stated) + 1)
         elif compression == 'lz4':
             data = LZ4FrameDecompressor().decompress(data, max_size + 1)
         elif compression:
             raise ValueError(f"compression '{compression}'; only zstd and lz4 can be read")
     except (zstandard.ZstdError, RuntimeError, EOFError) as error:
         raise ValueError(str(error)) from error
-    if len(data) > max_size:
-        raise ValueError(f'decompressed data has more than {max_size} bytes')
+    if max(len(data), stated) > max_size:
+        raise ValueError(f'a part of it decompresses to more than {max_size / 1e6:.0f} MB; if it '
+                         f'is not damaged, raise the environment variable {SIZE_VARIABLE}')
     return data
+
+
+def decompress_file(source: Path, target: Path) -> None:
+    """
+    Write the content of a file that is compressed with zstd to another file.
+
+    Raises
+    ------
+    RecordingError
+        The content is larger than `decoded_limit`.
+    ValueError
+        The file is damaged.
+
+    """
+    stored, written = source.stat().st_size, 0
+    try:
+        with (source.open('rb') as file, target.open('wb') as copy,
+              zstandard.ZstdDecompressor().stream_reader(file) as reader):
+            while data := reader.read(_RELEASED_BYTES):
+                written += len(data)
+                check_decoded_size(written, stored, f"the recording '{source}'", RecordingError)
+                copy.write(data)
+    except zstandard.ZstdError as error:
+        raise ValueError(str(error)) from error
 
 
 def _stream(data: bytes) -> ReadDataStream:

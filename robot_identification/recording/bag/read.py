@@ -17,13 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.errors import RecordingError, UnknownNameError
+from robot_identification.files import check_decoded_size
 from robot_identification.recording.bag.bag import Bag
 from robot_identification.recording.bag.joint_states import JointStateDecoder, JointStates, TYPE
 from robot_identification.recording.columns import Block, SignalBlocks
@@ -36,7 +36,7 @@ from robot_identification.recording.recording import Recording
 from robot_identification.recording.signal_names import signal_names
 from robot_identification.spilling_list import SpillingList
 
-BLOCK = 20_000    # messages per block
+BLOCK, BLOCK_BYTES = 20_000, 64_000_000    # largest number of messages and bytes per block
 STANDARD = '/joint_states'
 STAMPS = ('header', 'received')
 SIGNAL_FIELDS = {'q': 'position', 'tau': 'effort', 'v': 'velocity'}
@@ -190,14 +190,29 @@ def find_publishers(bag: Bag, topic: str) -> list[JointStatePublisher]:
     """
     if topic not in bag.decoded:
         publishers: dict[Any, JointStatePublisher] = {}
-        decoder, messages = JointStateDecoder(), bag.messages((topic,))
-        while block := [*islice(messages, BLOCK)]:
-            _, received, data = zip(*block)
+        decoder = JointStateDecoder()
+        for received, data in _message_blocks(bag, topic):
             for states in decoder.decode(data, received):
                 key = states.names, tuple(states.values)
                 publishers.setdefault(key, JointStatePublisher(*key)).add(states)
         bag.decoded[topic] = list(publishers.values())
     return bag.decoded[topic]
+
+
+def _message_blocks(bag: Bag, topic: str) -> Iterator[tuple[Sequence[int], Sequence[bytes]]]:
+    """Yield times of reception [ns] and data of consecutive messages on a topic."""
+    received, data, size, total = list[int](), list[bytes](), 0, 0
+    for _, time, message in bag.messages((topic,)):
+        received.append(time)
+        data.append(message)
+        size += len(message)
+        if len(data) >= BLOCK or size >= BLOCK_BYTES:
+            total += size
+            check_decoded_size(total, bag.stored, f"the recording '{bag.path}'", RecordingError)
+            yield received, data
+            received, data, size = [], [], 0
+    if data:
+        yield received, data
 
 
 def infer_bag_block(path: str | Path, arm: Arm) -> InferredColumns | None:

@@ -31,7 +31,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 import os
 import struct
-import subprocess
 import sys
 import time
 from typing import Any
@@ -46,6 +45,7 @@ from rclpy.qos import QoSProfile
 from rclpy.serialization import serialize_message
 from rclpy.signals import SignalHandlerOptions
 from robot_identification.errors import ExecutionError
+from robot_identification.helper_process import PIPE, start_helper
 from robot_identification.ros.execution.robot_clock import RobotClock
 from trajectory_msgs.msg import JointTrajectory
 
@@ -118,15 +118,12 @@ class BrakeWatchdog:
     def __init__(self, node: Any, target: str) -> None:
         self._node, self._target = node, target
         self.name = f'{node.get_name()}_dead_man'
-        environment = {**os.environ}
-        environment.pop('_ROS_WHEELS_BOOTSTRAP_COMPLETE', None)
         use_sim_time = 'true' if node.get_parameter('use_sim_time').value else 'false'
         file = os.memfd_create(self.name)
         self._content = SharedContent(file)
-        self.process = subprocess.Popen(
-            [sys.executable, '-m', 'robot_identification.ros.nodes.brake_watchdog', self.name,
-             node.get_namespace(), target, use_sim_time, _enclave(), str(file)],
-            stdin=subprocess.PIPE, env=environment, start_new_session=True, pass_fds=[file])
+        self.process = start_helper(
+            'brake_watchdog', self.name, node.get_namespace(), target, use_sim_time, _enclave(),
+            str(file), stdin=PIPE, start_new_session=True, pass_fds=[file])
 
     def check(self) -> None:
         """

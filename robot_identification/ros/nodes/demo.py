@@ -16,11 +16,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-import os
 from pathlib import Path
 import signal
-import subprocess
-import sys
 import time
 from typing import Any
 
@@ -30,6 +27,7 @@ from rclpy.node import Node
 from robot_identification.arm import load_arm
 from robot_identification.arm.meshes import has_collision_geometry
 from robot_identification.errors import RobotIdentificationError
+from robot_identification.helper_process import start_helper, TimeoutExpired
 from robot_identification_interfaces.action import Design, Excite
 from robot_identification_interfaces.srv import Identify, Validate
 
@@ -58,7 +56,7 @@ class Demo:
 
     def __init__(self, folder: Path, robot: str, report: Callable[[str], None]) -> None:
         self._folder, self._robot, self._report = folder.resolve(), robot, report
-        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._processes: dict[str, Any] = {}
 
     def run(self, time_budget: float | None, seed: int) -> Any:
         """
@@ -95,8 +93,6 @@ class Demo:
             self._end()
 
     def _start(self, seed: int) -> None:
-        environment = {name: value for name, value in os.environ.items()
-                       if name != '_ROS_WHEELS_BOOTSTRAP_COMPLETE'}
         for name in NODES:
             parameters: dict[str, object] = {'data_directory': self._folder, 'robot': self._robot}
             if name == 'simulated_robot':
@@ -109,14 +105,11 @@ class Demo:
             if name != 'simulated_robot':
                 # on simulation time, a busy computer slows the robot but does not delay messages
                 parameters['use_sim_time'] = 'true'
-            program = (f'from robot_identification.ros.nodes.start import {name}; '
-                       f'raise SystemExit({name}())')
-            command = [sys.executable, '-c', program, '--ros-args']
-            for key, value in parameters.items():
-                command += ['-p', f'{key}:={value}']
+            args = [word for key, value in parameters.items()
+                    for word in ('-p', f'{key}:={value}')]
             with (self._folder / f'{name}.log').open('wb') as log:
-                self._processes[name] = subprocess.Popen(command, stdout=log, stderr=log,
-                                                         env=environment)
+                self._processes[name] = start_helper('node', name, '--ros-args', *args,
+                                                     stdout=log, stderr=log)
 
     def _steps(self, node: Node, time_budget: float | None, seed: int) -> Any:
         """Call the nodes in sequence and return the response of the identification."""
@@ -195,5 +188,5 @@ class Demo:
         for process in self._processes.values():
             try:
                 process.wait(timeout=40)
-            except subprocess.TimeoutExpired:
+            except TimeoutExpired:
                 process.kill()

@@ -58,3 +58,6 @@ online_identification = partial(start, 'online_identification')
 recorder = partial(start, 'recorder')
 simulated_robot = partial(start, 'simulated_robot')
 validation = partial(start, 'validation')
+
+if __name__ == '__main__':    # a helper process of `ros demo`
+    start(sys.argv.pop(1))

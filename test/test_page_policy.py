@@ -1,0 +1,109 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Every HTML page has a content security policy, by which it loads nothing from elsewhere."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+import re
+
+from motions import excitation_of
+import numpy as np
+import pytest
+from reporting_results import chain, identified
+import robot_identification
+from robot_identification import load_arm
+from robot_identification.fleet.comparison import compare
+from robot_identification.fleet.comparison_page import comparison_page
+from robot_identification.fleet.page import write_fleet_page
+from robot_identification.fleet.robot_result import RobotResult
+from robot_identification.papers.studies.study import Plot, StudyResult
+from robot_identification.papers.study_report import write_study
+from robot_identification.reporting import save_results
+from robot_identification.reporting.excitation_page import write_excitation_page
+from robot_identification.reporting.stored_results import load_results
+
+PACKAGE = robot_identification.__path__[0]
+POLICY = {'default-src': {"'none'"}, 'base-uri': {"'none'"}, 'form-action': {"'none'"}}
+LOCAL = {"'none'", "'unsafe-inline'", 'data:', 'blob:'}
+PARTS = {'page.html', 'macros.html'}    # and the sections of the report, in a folder
+
+
+def report(folder):
+    return save_results(identified(chain(['one', 'two'])), folder) / 'report.html'
+
+
+def comparison(folder):
+    report(folder)
+    results = load_results(folder)
+    (folder / 'comparison.html').write_text(
+        comparison_page(compare(results, results, ('May', 'June'))))
+    return folder / 'comparison.html'
+
+
+def study(folder):
+    x = np.arange(1.0, 5.0)
+    return write_study(StudyResult(
+        name='small', title='A study', reference='Somebody, 2000', settings={}, assumptions=(),
+        tables=(), claims=(), plots=(Plot('Costs', 'n', 'cost', (('one', x, x),), True),),
+        quick=True).contents(), folder)
+
+
+PAGES = {
+    'report': report, 'comparison': comparison, 'study': study,
+    'fleet': lambda folder: write_fleet_page([RobotResult('a', 'two_link', 'passed', '')], folder),
+    'excitation': lambda folder: write_excitation_page(
+        load_arm('panda'), excitation_of('panda_10s', load_arm('panda')), folder / 'motion.html')}
+
+
+class Page(HTMLParser):
+    """The policy of a page, what stands before it, and the addresses that it loads."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.policies, self.before, self.addresses = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        if attributes.get('http-equiv') == 'Content-Security-Policy':
+            self.policies.append(attributes['content'])
+        elif not self.policies:
+            self.before.append(tag)
+        self.addresses += [value for name, value in attrs if tag != 'a' and name in (
+            'src', 'href', 'srcset', 'action', 'data', 'poster')]
+
+
+@pytest.mark.parametrize('name', PAGES)
+def test_a_page_loads_nothing_from_elsewhere(name, tmp_path):
+    text = PAGES[name](tmp_path).read_text(encoding='utf-8')
+    page = Page(text)
+    assert len(page.policies) == 1
+    assert set(page.before) <= {'html', 'head', 'meta'}    # the policy holds for what follows it
+    policy = {rule.split()[0]: set(rule.split()[1:]) for rule in page.policies[0].split(';')}
+    assert POLICY.items() <= policy.items()
+    assert all(sources <= LOCAL for sources in policy.values())
+    assert all(re.match('data:|blob:|#', address) for address in page.addresses)
+    assert not re.findall(r'@import|url\(\s*["\']?(?!data:|#)', text)
+
+
+def test_every_template_of_a_page_has_the_policy():
+    templates = [path for path in Path(PACKAGE).rglob('templates/*.html')
+                 if path.name not in PARTS]
+    assert sorted(path.stem for path in templates) == sorted(PAGES)
+    for path in templates:
+        assert path.read_text(encoding='utf-8').startswith("{% extends 'page.html' %}"), path
+    for path in Path(PACKAGE).rglob('*.py'):    # no page is written without a template
+        assert not re.search(r'<(html|head|body)\b', path.read_text(encoding='utf-8')), path
