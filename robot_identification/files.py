@@ -11,13 +11,14 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Reading of text files, checks of outputs, atomic writing, and the shipped folders."""
+"""Reading of text and JSON files, checks of outputs, atomic writing, and the shipped folders."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+import json
 import math
 import os
 from pathlib import Path
@@ -25,12 +26,14 @@ import re
 import shutil
 import stat
 import sys
+from typing import Any
 from uuid import uuid4
 
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
 
 HEAD = 65_536    # [bytes] at the beginning of a file, in which its pattern is searched
 TEXT_SIZE = 64_000_000    # [bytes] largest text file that is read; usual ones have 0.1 % of it
+DEPTH = 40    # largest number of nested levels of JSON; usual files have 8
 NOT_UTF8 = 'it is not text in UTF-8 (UTF-16, UTF-32, compressed?); save it as UTF-8'
 
 
@@ -220,6 +223,43 @@ def read_text(path: str | Path, what: str, error: type[RobotIdentificationError]
         raise error(f"the {what} '{path}' cannot be read: {reason.strerror}") from reason
     except UnicodeDecodeError as reason:
         raise error(f"the {what} '{path}' cannot be read: {NOT_UTF8}") from reason
+
+
+def read_json(path: str | Path, what: str, error: type[RobotIdentificationError]) -> Any:
+    """
+    Return the content of a JSON file, whose numbers are finite and have at most 18 digits.
+
+    Parameters
+    ----------
+    path, what, error
+        As for `read_text`.
+
+    Raises
+    ------
+    RobotIdentificationError
+        An error of the class `error`: as by `read_text`, or the text is not JSON, too deep,
+        or has other numbers or characters that UTF-8 does not have.
+
+    """
+    def parse_integer(text: str) -> int:
+        """Return an integer of at most 18 characters, or raise ValueError."""
+        if len(text) > 18:
+            raise ValueError(f'it has a whole number of {len(text)} digits')
+        return int(text)
+
+    try:
+        content = json.loads(read_text(path, what, error), parse_int=parse_integer)
+        json.dumps(content, allow_nan=False, ensure_ascii=False).encode()    # raises ValueError
+        level, depth = [content], 0
+        while level:
+            depth += 1
+            level = [item for each in level if isinstance(each, dict | list)
+                     for item in (each.values() if isinstance(each, dict) else each)]
+        if depth > DEPTH:
+            raise ValueError(f'it is nested more than {DEPTH} levels deep')
+        return content
+    except (ValueError, RecursionError) as reason:
+        raise error(f"the {what} '{path}' cannot be read: {reason}") from reason
 
 
 def check_writable(path: str | Path) -> None:

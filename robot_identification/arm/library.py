@@ -68,7 +68,7 @@ def find_urdf(name: str, folder: Path, package_dirs: Iterable[str | Path] = ()) 
                            f'pip install example-robot-data')
         candidates = [examples / name[len(EXAMPLES):]]
     else:
-        candidates = [folder / Path(name).expanduser(), shared_folder('urdf') / name]
+        candidates = [folder / os.path.expanduser(name), shared_folder('urdf') / name]
     for candidate in candidates:
         if os.path.isfile(candidate):
             return candidate
@@ -84,7 +84,7 @@ def _find_in_package(name: str, folder: Path, package_dirs: Iterable[str | Path]
             f"the URDF '{name}' comes with the ROS package '{package}', which is neither in "
             f"`package_dirs` nor where ROS is sourced: install the vendor's description "
             f'(ros-DISTRO-{package.replace("_", "-")} where it is released), or build it')
-    if not (package_folder / path).is_file():
+    if not os.path.isfile(package_folder / path):
         raise ArmError(f"the ROS package '{package}' in '{package_folder}' has no '{path}'; is it "
                        'another version? Name the URDF in a robot YAML of your own')
     return package_folder / path

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_identification.errors import ConfigurationError, MissingDependencyError
-from robot_identification.files import atomic_write, read_text, write_text
+from robot_identification.files import atomic_write, read_json, write_text
 from robot_identification.fleet.drift import Drift
 from robot_identification.reporting import RESULTS
 from robot_identification.reporting.results_dict import plain
@@ -166,10 +166,7 @@ class RobotResult:
 
         """
         path = folder / ROBOT_FILE
-        try:
-            content = json.loads(read_text(path, 'result of a robot', ConfigurationError))
-        except (ValueError, RecursionError) as error:
-            raise ConfigurationError(f"'{path}' cannot be read: {error}") from error
+        content = read_json(path, 'result of a robot', ConfigurationError)
         if not isinstance(content, dict) or content.pop('schema', '') != SCHEMA:
             raise ConfigurationError(f"'{path}' is not of the schema {SCHEMA}")
         result: RobotResult = read_typed(cls, content, f"'{path}'", ConfigurationError)

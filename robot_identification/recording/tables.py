@@ -104,6 +104,10 @@ def parquet_source(path: Path) -> ColumnSource:
             table, chosen = ParquetFile(file), episode
             if EPISODE in table.schema_arrow.names:
                 column = table.read([EPISODE])[EPISODE].to_numpy()
+                if column.dtype.kind not in 'iuf' or not np.all(
+                        (abs(column) < 2 ** 53) & (column == np.floor(column))):
+                    raise RecordingError(f"the recording '{path}' has a column '{EPISODE}' with "
+                                         'other values than whole numbers; correct it')
                 present = np.unique(column.astype(int)).tolist()
                 chosen = present[0] if episode is None and len(present) == 1 else episode
                 if chosen not in present:

@@ -67,7 +67,8 @@ def write_report(directory: str | Path) -> Path:
     path = Path(directory) / REPORT
     try:
         page = render(results)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, UndefinedError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError,
+            UndefinedError) as error:
         raise ModelFileError(
             f"'{Path(directory) / RESULTS}' is of an earlier version or damaged "
             f'({type(error).__name__}: {error}); identify again with -o {directory}') from error

@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 import hashlib
-import json
+import os
 from pathlib import Path
 from typing import Any
 
 from robot_identification.arrays import Array
 from robot_identification.errors import ModelFileError
-from robot_identification.files import read_text
+from robot_identification.files import read_json
 from robot_identification.recording.numpy_archive import NumpyArchive
 from robot_identification.reporting.results_dict import SCHEMA
 
@@ -85,7 +85,7 @@ def load_results(directory: str | Path) -> StoredResults:
     """
     folder = Path(directory)
     for name in (RESULTS, PLOTS):
-        if not (folder / name).exists():
+        if not os.path.isfile(folder / name):
             raise ModelFileError(f"there is no '{name}' in '{folder}'; name a folder that "
                                  f'`identify` wrote, or identify again with -o {folder}')
     content = _content(folder / RESULTS)
@@ -107,10 +107,7 @@ def sha256(path: Path) -> str:
 
 def _content(path: Path) -> dict[str, Any]:
     """Return the content of results.json, whose schema is checked."""
-    try:
-        content = json.loads(read_text(path, 'file of results', ModelFileError))
-    except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"'{path}' cannot be read: {error}") from error
+    content = read_json(path, 'file of results', ModelFileError)
     schema = content.get('schema') if isinstance(content, dict) else None
     if schema != SCHEMA:
         raise ModelFileError(f"'{path}' is not of the schema {SCHEMA} (found: {schema}); "
