@@ -218,11 +218,14 @@ def read_text(path: str | Path, what: str, error: type[RobotIdentificationError]
     """
     regular_size(path, what, error, TEXT_SIZE)
     try:
-        return Path(path).read_bytes().decode('utf-8-sig')    # unlike read_text, keeps line ends
+        text = Path(path).read_bytes().decode('utf-8-sig')    # unlike read_text, keeps line ends
     except OSError as reason:
         raise error(f"the {what} '{path}' cannot be read: {reason.strerror}") from reason
     except UnicodeDecodeError as reason:
         raise error(f"the {what} '{path}' cannot be read: {NOT_UTF8}") from reason
+    if '\0' in text:    # as in UTF-16 and UTF-32, which parsers of XML would recognise
+        raise error(f"the {what} '{path}' cannot be read: {NOT_UTF8}")
+    return text
 
 
 def read_json(path: str | Path, what: str, error: type[RobotIdentificationError]) -> Any:

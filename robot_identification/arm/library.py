@@ -25,6 +25,7 @@ import sysconfig
 from robot_identification.arm.packages import find_package
 from robot_identification.errors import ArmError
 from robot_identification.files import shared_folder
+from robot_identification.yaml_file import truncated_repr
 
 EXAMPLES, PACKAGE = 'example-robot-data:', 'package://'
 
@@ -72,7 +73,8 @@ def find_urdf(name: str, folder: Path, package_dirs: Iterable[str | Path] = ()) 
     for candidate in candidates:
         if os.path.isfile(candidate):
             return candidate
-    raise ArmError(f"there is no URDF '{name}'; looked for: {', '.join(map(str, candidates))}")
+    places = truncated_repr(', '.join(map(str, candidates)), 1000)
+    raise ArmError(f"there is no URDF '{truncated_repr(name, 400)}'; looked for: {places}")
 
 
 def _find_in_package(name: str, folder: Path, package_dirs: Iterable[str | Path]) -> Path:

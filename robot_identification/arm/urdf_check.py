@@ -113,6 +113,8 @@ def check_urdf(root: ElementTree.Element, label: str) -> None:
                                    f'collision <geometry>; supported: {", ".join(SHAPES)}')
             _check_numbers(element, f"{label}: {kind} '{element.get('name')}'")
     for link in root.findall('link'):    # parsers ignore an incomplete <inertial> silently
+        for empty in [each for each in link.findall('inertial') if not len(each)]:
+            link.remove(empty)
         if link.find('inertial/mass') is not None and link.find('inertial/inertia') is None:
             raise ArmError(f"{label}: link '{link.get('name')}' has an <inertial> without "
                            '<inertia>; add it, or leave out <inertial>')
@@ -182,8 +184,7 @@ def _check_with_library(root: ElementTree.Element, label: str) -> None:
     for kind, tags in SUBELEMENTS.items():
         for element in root.findall(kind):
             copied = ElementTree.SubElement(stripped, kind, dict(element.attrib))
-            copied.extend(copy.deepcopy(child) for child in element
-                          if child.tag in tags and (child.tag != 'inertial' or len(child)))
+            copied.extend(copy.deepcopy(child) for child in element if child.tag in tags)
             for limit in copied.findall('limit'):
                 for name in ('effort', 'velocity'):    # many URDFs write 0 for an unknown limit
                     limit.set(name, limit.get(name, '0'))

@@ -104,7 +104,9 @@ def parquet_source(path: Path) -> ColumnSource:
             table, chosen = ParquetFile(file), episode
             if EPISODE in table.schema_arrow.names:
                 column = table.read([EPISODE])[EPISODE].to_numpy()
-                if column.dtype.kind not in 'iuf' or not np.all(
+                if column.dtype.kind in 'iuf':
+                    column = column.astype(float)
+                if column.dtype != float or not np.all(
                         (abs(column) < 2 ** 53) & (column == np.floor(column))):
                     raise RecordingError(f"the recording '{path}' has a column '{EPISODE}' with "
                                          'other values than whole numbers; correct it')

@@ -94,7 +94,11 @@ def load_results(directory: str | Path) -> StoredResults:
         raise ModelFileError(f"'{path}' does not belong to the results.json beside it; "
                              f'identify again with -o {folder}')
     with NumpyArchive(path, 'archive', ModelFileError) as archive:
-        arrays = {name: archive[name] for name in archive.names}
+        stored = {name: archive[name] for name in archive.names}
+    if any(array.dtype.kind not in 'fiu' for array in stored.values()):
+        raise ModelFileError(f"'{path}' has an array that does not hold numbers; identify again "
+                             f'with -o {folder}')
+    arrays = {name: array.astype(float) for name, array in stored.items()}
     files = tuple(sorted(path.name for path in folder.iterdir()
                          if path.suffix in ('.yaml', '.urdf', '.csv', '.json', '.npz')))
     return StoredResults(content, arrays, files)
