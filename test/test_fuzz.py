@@ -28,7 +28,7 @@ READERS = (
     ('robot', 'model', 'excitation', 'options', 'limits', 'results'),
     ('fleet', 'fleet_result', 'controllers', 'joint_limits', 'parquet', 'lerobot'),
     ('mat', 'xacro'))    # each group in its own process
-CASES = (100, 80, 100, 25)
+CASES = (60, 40, 60, 15)
 
 
 @pytest.mark.parametrize(('readers', 'cases'), list(zip(READERS, CASES)))
@@ -41,7 +41,7 @@ def test_spoiled_files_are_refused_or_read(readers, cases):
     for name, count, refused, read, failures, _ in rows:
         assert int(count) >= cases, name
         assert int(refused) > cases / 4, name    # some changes make files invalid
-        assert int(read) > 2, name    # but not all of them
+        assert int(read) > 0, name    # but not all of them
         assert int(failures) == 0
     assert int(total[1]) == sum(int(row[1]) for row in rows)
 

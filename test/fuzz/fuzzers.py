@@ -48,10 +48,12 @@ from robot_identification.cli.robot_template import robot_template, TemplateOpti
 from robot_identification.dynamics import IdentifiedModel, load_model, ModelStructure
 from robot_identification.dynamics.regressor import inverse_dynamics, joint_torque_regressor
 from robot_identification.estimation.link_limits import limit_rows, load_limits
+from robot_identification.estimation.uncertainty import covariance_directions
 from robot_identification.excitation.certificate.geometry.scene import link_shapes
 from robot_identification.excitation.design.build_problem import build_problem
 from robot_identification.excitation.design.excitation import ColumnChoice
 from robot_identification.excitation.motion import get_series
+from robot_identification.export.export import export_model
 from robot_identification.fleet import compare, read_fleet, recording_sources, robot_result
 from robot_identification.fleet.drift import Drift
 from robot_identification.fleet.page import write_fleet_page
@@ -217,7 +219,11 @@ def _model_seed():
     model = IdentifiedModel(
         arm=ARM, inertial=ARM.inertial_parameters, rotor_inertia=np.zeros(n),
         friction='coulomb_viscous', friction_parameters=np.ones((n, 3)),
-        information={'training_motion': [{'rate': 10.0, 'q': ROWS[:4].tolist()}], 'rank': 3})
+        information={
+            'training_motion': [{'rate': 10.0, 'q': ROWS[::5].tolist()}], 'rank': 3,
+            'servos': {name: {'kp': 10.0, 'limit': 3.0} for name in ARM.joint_names[:2]},
+            'payload_covariance': np.eye(10).tolist(),
+            'uncertain_directions': [[0.1] * ModelStructure.of(ARM).count]})
     with tempfile.TemporaryDirectory() as folder:
         model.save(Path(folder) / 'm.yaml')
         content = yaml.safe_load((Path(folder) / 'm.yaml').read_bytes())
@@ -267,8 +273,11 @@ def _read_limits(path):
 
 
 def _read_model(path):
-    """Load a model, predict torques, validate it on a recording, and save it again."""
+    """Load a model, predict torques, validate it on a recording, export it, and save it again."""
     model = load_model(path)
+    covariance_directions(model)
+    for target in ('json', 'mjcf', 'sdf', 'urdf'):
+        export_model(model, target)
     q = np.zeros((1, model.arm.n))
     model.torque(q, q, q)
     model.save(path.parent / 'saved.yaml')
@@ -284,7 +293,8 @@ def _read_excitation(path):
     """Load an excitation, sample it, and prove its certificate again."""
     excitation = motions.load_excitation(path)
     excitation.sample(100.0)
-    motions.save_joint_trajectory(excitation, path.parent / 'trajectory.yaml', 50.0)
+    if excitation.period < 20.0:    # thousands of points take long to write
+        motions.save_joint_trajectory(excitation, path.parent / 'trajectory.yaml', 50.0)
     return motions.check_certificate(excitation, ARM)
 
 

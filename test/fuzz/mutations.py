@@ -305,7 +305,8 @@ def spoil_nodes(rng, raw):
         if kind == 0:
             del holder[key]
         elif kind > 8 and isinstance(holder[key], float):
-            holder[key] *= rng.choice([0.0, -1.0, 0.5, 2.0, 1e-3, 1e3, -1e6, 1e-12, 1e12, 1e200])
+            holder[key] *= rng.choice([0.0, -1.0, 0.5, 0.9, 0.99, 1.01, 2.0, 1e-3, 1e3, -1e6,
+                                       1e-12, 1e12, 1e200])
         elif kind == 1 and isinstance(holder, dict):
             holder[rng.choice(['x', 1, None, 'a' * 200, True, 'a\nb', '', 1.5, *holder])] = (
                 holder.pop(key))
