@@ -33,6 +33,7 @@ from robot_identification.errors import ConfigurationError, RobotIdentificationE
 
 HEAD = 65_536    # [bytes] at the beginning of a file, in which its pattern is searched
 TEXT_SIZE = 64_000_000    # [bytes] largest text file that is read; usual ones have 0.1 % of it
+HUGE = 1e100    # numbers of results are smaller, so that products of two are finite
 DEPTH = 40    # largest number of nested levels of JSON; usual files have 8
 NOT_UTF8 = 'it is not text in UTF-8 (UTF-16, UTF-32, compressed?); save it as UTF-8'
 
@@ -230,7 +231,7 @@ def read_text(path: str | Path, what: str, error: type[RobotIdentificationError]
 
 def read_json(path: str | Path, what: str, error: type[RobotIdentificationError]) -> Any:
     """
-    Return the content of a JSON file, whose numbers are finite and have at most 18 digits.
+    Return the content of a JSON file, whose numbers are at most `HUGE`, integers 18 digits long.
 
     Parameters
     ----------
@@ -256,6 +257,8 @@ def read_json(path: str | Path, what: str, error: type[RobotIdentificationError]
         level, depth = [content], 0
         while level:
             depth += 1
+            if any(isinstance(each, float) and abs(each) > HUGE for each in level):
+                raise ValueError(f'it has a number above {HUGE:g}')
             level = [item for each in level if isinstance(each, dict | list)
                      for item in (each.values() if isinstance(each, dict) else each)]
         if depth > DEPTH:

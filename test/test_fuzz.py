@@ -23,27 +23,26 @@ from fuzzers import FUZZERS
 import pytest
 
 RUN = Path(__file__).parent / 'fuzz' / 'run.py'
+CASES = 30
 READERS = (
-    ('csv', 'npz', 'mcap', 'sqlite', 'metadata', 'urdf', 'srdf', 'mesh'),
-    ('robot', 'model', 'excitation', 'options', 'limits', 'results'),
-    ('fleet', 'fleet_result', 'controllers', 'joint_limits', 'parquet', 'lerobot'),
-    ('mat', 'xacro'))    # each group in its own process
-CASES = (60, 40, 60, 15)
+    ('csv', 'npz', 'mat', 'mcap', 'sqlite', 'metadata', 'parquet', 'lerobot'),
+    ('urdf', 'xacro', 'srdf', 'mesh', 'robot', 'joint_limits', 'controllers', 'limits'),
+    ('model', 'excitation', 'options', 'results', 'fleet', 'fleet_result'))
+"""Readers by the process that runs their fuzzers, which first reads a valid file of each."""
 
 
-@pytest.mark.parametrize(('readers', 'cases'), list(zip(READERS, CASES)))
-def test_spoiled_files_are_refused_or_read(readers, cases):
-    done = subprocess.run([sys.executable, str(RUN), '--count', str(cases), *readers],
+@pytest.mark.parametrize('readers', READERS)
+def test_spoiled_files_are_refused_or_read(readers):
+    done = subprocess.run([sys.executable, str(RUN), '--count', str(CASES), *readers],
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     *rows, total = [line.split('|')[1:-1] for line in done.stdout.splitlines()[2:]]
     assert tuple(row[0].strip() for row in rows) == readers
-    for name, count, refused, read, failures, _ in rows:
-        assert int(count) >= cases, name
-        assert int(refused) > cases / 4, name    # some changes make files invalid
-        assert int(read) > 0, name    # but not all of them
+    for name, count, refused, _, failures, _ in rows:
+        assert int(count) >= CASES, name
+        assert int(refused) > CASES / 4, name    # some changes make files invalid
         assert int(failures) == 0
-    assert int(total[1]) == sum(int(row[1]) for row in rows)
+    assert int(total[3]) > int(total[1]) / 20    # but not all of them
 
 
 def test_no_reader_is_forgotten():

@@ -22,9 +22,10 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import ModelFileError
-from robot_identification.files import read_json
+from robot_identification.files import HUGE, read_json
 from robot_identification.recording.numpy_archive import NumpyArchive
 from robot_identification.reporting.results_dict import SCHEMA
 
@@ -95,10 +96,13 @@ def load_results(directory: str | Path) -> StoredResults:
                              f'identify again with -o {folder}')
     with NumpyArchive(path, 'archive', ModelFileError) as archive:
         stored = {name: archive[name] for name in archive.names}
-    if any(array.dtype.kind not in 'fiu' for array in stored.values()):
-        raise ModelFileError(f"'{path}' has an array that does not hold numbers; identify again "
-                             f'with -o {folder}')
-    arrays = {name: array.astype(float) for name, array in stored.items()}
+    with np.errstate(over='ignore'):
+        arrays = {name: array.astype(float) for name, array in stored.items()
+                  if array.dtype.kind in 'fiu'}
+    if len(arrays) < len(stored) or any(
+            np.any(np.abs(array) > HUGE) for array in arrays.values()):
+        raise ModelFileError(f"'{path}' has an array without numbers or above {HUGE:g}; identify "
+                             f'again with -o {folder}')
     files = tuple(sorted(path.name for path in folder.iterdir()
                          if path.suffix in ('.yaml', '.urdf', '.csv', '.json', '.npz')))
     return StoredResults(content, arrays, files)
