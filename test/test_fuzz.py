@@ -23,7 +23,7 @@ from fuzzers import FUZZERS
 import pytest
 
 RUN = Path(__file__).parent / 'fuzz' / 'run.py'
-CASES = 30
+CASES = 20
 READERS = (
     ('csv', 'npz', 'mat', 'mcap', 'sqlite', 'metadata', 'parquet', 'lerobot'),
     ('urdf', 'xacro', 'srdf', 'mesh', 'robot', 'joint_limits', 'controllers', 'limits'),
