@@ -34,6 +34,8 @@ import yaml
 Error = type[RobotIdentificationError]
 DEPTH = 40    # largest number of nested levels; usual files have 6
 NODES = 300_000    # largest number of values after expansion of aliases; models have thousands
+LARGEST = 1e15    # magnitude of a number, unless infinite ones are allowed: products are finite
+SMALLEST = 1e-15    # of a positive number: its reciprocal is finite
 SHOWN = 60    # [characters] of a wrong value that an error message shows
 _COMMA = re.compile(r'[-+]?[0-9]+,[0-9]+([eE][-+]?[0-9]+)?')
 _DIGITS = re.compile(r'[-+]?[0-9]+([eE][-+]?[0-9]+)?')
@@ -207,8 +209,8 @@ class Quantity:
         if math.isnan(value):
             return self.unknown
         return (self.minimum <= value <= self.maximum
-                and (self.infinite or math.isfinite(value))
-                and (self.above == -math.inf or value > self.above)
+                and (self.infinite or isinstance(value, int) or abs(value) <= LARGEST)
+                and (self.above == -math.inf or value > (self.above or SMALLEST))
                 and (self.below == math.inf or value < self.below))
 
     def describe(self, noun: str = 'number', value: Any = 0) -> str:
@@ -274,7 +276,7 @@ def read_typed(kind: Any, value: Any, label: str, error: Error, example: str = '
     Drive(gain=3.0, reduction=1.0)
 
     """
-    if kind is float and type(value) is float and math.isfinite(value):
+    if kind is float and type(value) is float and abs(value) <= LARGEST:
         return value    # the common case, without the slower checks below
     members = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     if value is None and type(None) in members:
@@ -399,8 +401,11 @@ def _read_number(kind: Any, value: Any, label: str, error: Error) -> float:
     base, quantity = get_args(kind) if get_origin(kind) is Annotated else (kind, Quantity())
     if isinstance(value, Integral) and int(value).bit_length() > 63:
         raise error(f'{label} must be a number of at most 63 bits')
-    if not quantity.accepts(value):
-        raise error(f'{label} must be {quantity.describe(_NOUNS[base], value)}, not {value}')
+    if not quantity.accepts(base(value)):
+        limit = f' of at most {LARGEST:g}' if LARGEST < abs(value) < math.inf == (
+            quantity.maximum) else ''
+        raise error(f'{label} must be {quantity.describe(_NOUNS[base], value)}{limit}, not '
+                    f'{value}')
     return base(value)
 
 

@@ -255,6 +255,14 @@ def test_links_that_have_little_more_than_the_clearance_are_designed_for(gap):
     assert claim.holds and 0.01 <= claim.bound <= gap + 1e-9
 
 
+@pytest.mark.parametrize('encoding', ['utf-16', 'utf-32', 'utf-32-be', 'utf-32-le', 'latin-1'])
+def test_an_srdf_in_another_encoding_is_refused(tmp_path, encoding):
+    text = f'<?xml version="1.0" encoding="{encoding}"?><robot name="\xe9"/>'
+    (tmp_path / 'x.srdf').write_bytes(text.encode(encoding))
+    with pytest.raises(ExcitationError, match=r'the SRDF .*x\.srdf'):
+        build_scene(arm_with_a_gap(0.02), Requirements(srdf=str(tmp_path / 'x.srdf')))
+
+
 def test_links_without_the_clearance_are_a_note_and_other_obstacles_name_a_way_out():
     scene = build_scene(arm_with_a_gap(0.0095), Requirements(clearance=0.01))
     assert ("'foot' and 'upper' are excluded: almost always closer than 10 mm"

@@ -101,6 +101,8 @@ def test_a_fleet_file_is_read(folder):
     ('robots: {a: {robot: panda}}', ConfigurationError, "lacks the key 'recordings'"),
     ('robots: {a: {robot: panda, recordings: []}}', ConfigurationError, 'needs `recordings`'),
     ('robots: {a: {robot: panda, recordings: ["no/*.npz"]}}', ConfigurationError, 'nothing match'),
+    (f'robots: {{a: {{robot: panda, recordings: ["{"x*" * 200}"]}}}}', ConfigurationError,
+     'nothing match'),
     ('settings: {estimater: wls}\nrobots: {a: {robot: panda, recordings: [x]}}',
      ConfigurationError, "unknown key 'estimater'.*did you mean 'estimator'"),
     ('settings: {estimator: wlss}\nrobots: {a: {robot: panda, recordings: [x]}}',

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+import re
 
 from excitation_arms import chain
 import numpy as np
@@ -105,12 +106,21 @@ def test_degrees_are_named(write, words, word):
     ('coupling: {shoulder: {elbow: !!int ""}}', r'tag'),
     ('name: a\nname: b', r"'name' is given twice"),
     ('effort: {quantity: torque}', r"lacks the keys 'side'"),
+    ('recording: {units: {q: [deg]}}', r"units, q must be text or a number .*, not \['deg'\]"),
     ('urdf_limits_wrong: yes', r'must be a list'),
     ('urdf_limits_wrong: [finger]', r"there is no joint 'finger'"),
 ])
 def test_values_of_the_wrong_type_are_named(write, more, sentence):
     with pytest.raises(ConfigurationError, match=sentence):
         write(more=more)
+
+
+@pytest.mark.parametrize('name', ['~nouser/x.urdf', 'a' * 300 + '.urdf', 'package:////x.urdf',
+                                  f'package://{"a" * 300}/x.urdf', 'package://**/x.urdf'])
+def test_a_path_that_no_file_can_have_is_a_missing_urdf(tmp_path, name):
+    (tmp_path / 'arm.yaml').write_text(f'urdf: {name}')
+    with pytest.raises(ArmError, match=f'the URDF|there is no URDF .{re.escape(name)}'):
+        load_arm(tmp_path / 'arm.yaml')
 
 
 def test_effort_is_asked_for_where_torque_is_used(write):
@@ -128,6 +138,7 @@ ONE = ('<robot name="r"><link name="a"/><link name="b"><inertial><origin xyz="0 
        '<mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
        '</link><joint name="j" type="revolute"><parent link="a"/><child link="b"/>'
        '<axis xyz="0 0 1"/><limit lower="-1" upper="1" velocity="1" effort="1"/></joint></robot>')
+MISPLACED = '<collision><geometry><origin/></geometry></collision></link>'
 BACK = '<joint name="k" type="fixed"><parent link="b"/><child link="{}"/></joint></robot>'
 
 
@@ -148,6 +159,10 @@ BACK = '<joint name="k" type="fixed"><parent link="b"/><child link="{}"/></joint
     ('</robot>', '<link name="b"/></robot>', r"two links named 'b'"),
     ('</robot>', '<a>' * 200 + '</a>' * 200 + '</robot>', r'nested more than'),
     ('name="j"', '', r'joint without a name'),
+    ('name="j"', 'name="a&#10;b"', r"joint named 'a\\nb', of 3 characters; a name is one line"),
+    ('name="j"', f'name="{"a" * 100_000}"', r"named 'a+\.\.\., of 100000 characters"),
+    ('<link name="a"/>', '<link name="a">' + MISPLACED, r"link 'a' has <origin> in a collision"),
+    ('<link name="a"/>', ''.join(f'<link name="l{i}"/>' for i in range(1500)), r'1501 links'),
 ])
 def test_a_urdf_that_cannot_be_read_is_an_error_and_never_a_zero(old, new, sentence, capfd):
     with pytest.raises(ArmError, match=sentence):

@@ -296,6 +296,11 @@ def test_a_dataset_of_lerobot_by_its_episodes(tmp_path):
         read = load_recording(f'{data}/file-000.parquet:0', UR)
         np.testing.assert_allclose(read.q, q, atol=1e-5)
         assert 'observation.state' in read.remarks[0]
+    for value in (np.nan, 0.5, 1e300, 'one', [0]):
+        frame['episode_index'] = [value] * len(frame)
+        frame.to_parquet(data / 'file-000.parquet')
+        with pytest.raises(RecordingError, match="'episode_index' with other values than whole"):
+            load_recording(data / 'file-000.parquet', UR)
 
 
 def test_data_frames(tmp_path):

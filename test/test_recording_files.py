@@ -126,8 +126,9 @@ def test_csv_files_that_cannot_be_read(arm, tmp_path, content, sentence):
 
 def test_npz_files_that_cannot_be_read(arm, run, tmp_path):
     path = tmp_path / 'bad.npz'
-    with pytest.raises(RecordingError, match='there is no recording'):
-        load_recording(path, arm)
+    for missing in (path, '*' * 300, 'a' * 5000 + '.npz', 'a\0.npz'):
+        with pytest.raises(RecordingError, match='there is no recording'):
+            load_recording(missing, arm)
     path.write_bytes(b'not an archive')
     with pytest.raises(RecordingError, match='not a NumPy archive'):
         load_recording(path, arm)

@@ -25,6 +25,7 @@ import sysconfig
 from robot_identification.arm.packages import find_package
 from robot_identification.errors import ArmError
 from robot_identification.files import shared_folder
+from robot_identification.yaml_file import truncated_repr
 
 EXAMPLES, PACKAGE = 'example-robot-data:', 'package://'
 
@@ -68,11 +69,12 @@ def find_urdf(name: str, folder: Path, package_dirs: Iterable[str | Path] = ()) 
                            f'pip install example-robot-data')
         candidates = [examples / name[len(EXAMPLES):]]
     else:
-        candidates = [folder / Path(name).expanduser(), shared_folder('urdf') / name]
+        candidates = [folder / os.path.expanduser(name), shared_folder('urdf') / name]
     for candidate in candidates:
         if os.path.isfile(candidate):
             return candidate
-    raise ArmError(f"there is no URDF '{name}'; looked for: {', '.join(map(str, candidates))}")
+    places = truncated_repr(', '.join(map(str, candidates)), 1000)
+    raise ArmError(f"there is no URDF '{truncated_repr(name, 400)}'; looked for: {places}")
 
 
 def _find_in_package(name: str, folder: Path, package_dirs: Iterable[str | Path]) -> Path:
@@ -84,7 +86,7 @@ def _find_in_package(name: str, folder: Path, package_dirs: Iterable[str | Path]
             f"the URDF '{name}' comes with the ROS package '{package}', which is neither in "
             f"`package_dirs` nor where ROS is sourced: install the vendor's description "
             f'(ros-DISTRO-{package.replace("_", "-")} where it is released), or build it')
-    if not (package_folder / path).is_file():
+    if not os.path.isfile(package_folder / path):
         raise ArmError(f"the ROS package '{package}' in '{package_folder}' has no '{path}'; is it "
                        'another version? Name the URDF in a robot YAML of your own')
     return package_folder / path

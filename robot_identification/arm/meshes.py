@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+import os
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -94,7 +95,7 @@ def find_srdf(arm: Arm) -> Path | None:
     name = ElementTree.fromstring(arm.reduced_urdf).get('name', '')
     candidates = (folder / f'{stem}.srdf' for folder in (
         source.parent, source.parent.parent / 'srdf') for stem in (source.stem, name))
-    return next((path for path in candidates if path.is_file()), None)
+    return next((path for path in candidates if os.path.isfile(path)), None)
 
 
 def disabled_pairs(srdf: str | Path) -> set[frozenset[str]]:
@@ -129,4 +130,4 @@ def _find_mesh(name: str, folders: list[Path], source: Path | None,
             packages[package] = list(filter(None, (
                 find_package(package, source, folders), find_package(package, None, folder))))
         candidates = [package_folder / rest for package_folder in packages[package]]
-    return next((path for path in candidates if path.is_file()), None)
+    return next((path for path in candidates if os.path.isfile(path)), None)

@@ -29,6 +29,7 @@ LEVELS = 6
 """Number of folders above a file in which packages are searched; ROS workspaces are not deeper."""
 BELOW = ('', '*/', '*/*/')
 """Patterns of the subfolders of a package folder in which packages are searched."""
+_NAME = re.compile(r'[A-Za-z0-9_.+-]{1,255}')
 
 
 def find_package(name: str, near: Path | None = None,
@@ -50,6 +51,8 @@ def find_package(name: str, near: Path | None = None,
         Package folders, or folders that contain them.
 
     """
+    if not _NAME.fullmatch(name):    # as '**', with which every folder would be searched
+        return None
     return next((folder for folder in _candidates(name, near, folders)
                  if _is_package(folder, name)), None)
 

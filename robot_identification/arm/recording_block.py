@@ -123,7 +123,7 @@ def unit_factor(signal: Any, unit: Any, label: str) -> float:
             raise ConfigurationError(f'{label}, {signal} is the factor {unit}; it must be finite '
                                      'and not zero')
         return float(unit)
-    if unit not in UNITS[signal]:
+    if not isinstance(unit, str) or unit not in UNITS[signal]:
         raise ConfigurationError(
             f"{label}, {signal} is '{truncated_repr(unit)}'; it must be one of "
             f'{", ".join(UNITS[signal])}, or a factor to the first of them')

@@ -97,7 +97,7 @@ def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, label: str,
 
     """
     file = _read_content(content, label)
-    folders = [folder / Path(item).expanduser() for item in file.package_dirs]
+    folders = [folder / item for item in file.package_dirs]
     base = Arm.from_urdf(
         file.urdf if file.urdf.lstrip().startswith('<') else find_urdf(file.urdf, folder, folders),
         locked=file.locked, gravity=_gravity(file, label), name=file.name,

@@ -24,6 +24,7 @@ import sys
 from xml.etree import ElementTree
 
 from robot_identification.errors import ArmError, RobotIdentificationError
+from robot_identification.yaml_file import truncated_repr
 from urdf_parser_py import xml_reflection
 from urdf_parser_py.urdf import URDF
 
@@ -45,6 +46,9 @@ SUBELEMENTS = {
     'link': ('inertial', 'collision'),
     'joint': ('origin', 'parent', 'child', 'axis', 'limit', 'dynamics', 'mimic')}
 """Elements of a link or joint that `urdf-parser-py` checks."""
+SHAPES = ('box', 'cylinder', 'mesh', 'sphere')
+MAX_JOINTS = 400    # of all types; humanoids with hands and sensors have half as many
+MAX_NAME = 200    # [characters] of a name; vendors' names have at most 50
 
 
 def parse_xml(text: str, label: str,
@@ -109,8 +113,14 @@ def check_urdf(root: ElementTree.Element, label: str) -> None:
     _check_names(root, label)
     for kind in SUBELEMENTS:
         for element in root.findall(kind):
+            for shape in element.iterfind('collision/geometry/*'):
+                if shape.tag not in SHAPES:
+                    raise ArmError(f"{label}: link '{element.get('name')}' has <{shape.tag}> in a "
+                                   f'collision <geometry>; supported: {", ".join(SHAPES)}')
             _check_numbers(element, f"{label}: {kind} '{element.get('name')}'")
     for link in root.findall('link'):    # parsers ignore an incomplete <inertial> silently
+        for empty in [each for each in link.findall('inertial') if not len(each)]:
+            link.remove(empty)
         if link.find('inertial/mass') is not None and link.find('inertial/inertia') is None:
             raise ArmError(f"{label}: link '{link.get('name')}' has an <inertial> without "
                            '<inertia>; add it, or leave out <inertial>')
@@ -180,8 +190,7 @@ def _check_with_library(root: ElementTree.Element, label: str) -> None:
     for kind, tags in SUBELEMENTS.items():
         for element in root.findall(kind):
             copied = ElementTree.SubElement(stripped, kind, dict(element.attrib))
-            copied.extend(copy.deepcopy(child) for child in element
-                          if child.tag in tags and (child.tag != 'inertial' or len(child)))
+            copied.extend(copy.deepcopy(child) for child in element if child.tag in tags)
             for limit in copied.findall('limit'):
                 for name in ('effort', 'velocity'):    # many URDFs write 0 for an unknown limit
                     limit.set(name, limit.get(name, '0'))
@@ -199,10 +208,19 @@ def _check_names(root: ElementTree.Element, label: str) -> None:
     """Raise ArmError if the robot, a link or a joint has no name, or if two share a name."""
     if not root.get('name'):
         raise ArmError(f'{label}: its <robot> has no name; write <robot name="...">')
+    for element in (root, *root.findall('link'), *root.findall('joint')):
+        text = element.get('name') or ''
+        if len(text) > MAX_NAME or not text.isprintable():
+            raise ArmError(f'{label} has a {element.tag} named {truncated_repr(ascii(text))}, of '
+                           f'{len(text)} characters; a name is one line of printable characters, '
+                           f'at most {MAX_NAME} of them')
     for kind in SUBELEMENTS:
         names = [element.get('name') for element in root.findall(kind)]
         if None in names:
             raise ArmError(f'{label} has a {kind} without a name')
+        if len(names) > MAX_JOINTS + (kind == 'link'):
+            raise ArmError(f'{label} has {len(names)} {kind}s; an arm has at most {MAX_JOINTS} '
+                           'joints, so leave out those that are not part of the arm')
         name, count = Counter(names).most_common(1)[0] if names else (None, 0)
         if count > 1:
             raise ArmError(f"{label} has two {kind}s named '{name}'")

@@ -147,7 +147,7 @@ def print_table(title: str, heads: Sequence[str], rows: Iterable[Iterable[str | 
         table.add_column(head, justify='right' if head in right else 'left',
                          no_wrap=head == 'name')
     for row in rows:    # rich would read brackets in a str as markup
-        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+        table.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
     out.print(table)
 
 

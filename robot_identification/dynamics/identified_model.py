@@ -74,7 +74,10 @@ CONTENT: dict[str, Any] = {
     'rotor_inertia': {str: float},
     'friction': {'model': str, 'parameters': {str: tuple[float, ...]},
                  'shape': Mapping[str, tuple[float, ...]] | None},
-    'information': {'training_motion': tuple[_MotionTrace, ...] | None},
+    'information': {'training_motion': tuple[_MotionTrace, ...] | None,
+                    'servos': Mapping[str, Mapping[str, float]] | None,
+                    **dict.fromkeys(('payload_covariance', 'uncertain_directions'),
+                                    tuple[tuple[float, ...], ...] | None)},
     'delay': Mapping[str, float] | None,
     'delay_of': str | None,
     'balancers': Mapping[str, float] | None}
@@ -432,7 +435,8 @@ def load_model(path: str | Path) -> IdentifiedModel:
             delay=_ordered(content.get('delay'), joints),
             balancers=_ordered(content['balancers'] if arm.balancers else None,
                                [balancer.label for balancer in arm.balancers]),
-            information=content['information'], delay_of=content.get('delay_of', DELAYED[0]),
+            information=_read_information(content['information'], arm.n),
+            delay_of=content.get('delay_of', DELAYED[0]),
             source=str(path), digest_verified=digest_verified)
     except (KeyError, TypeError, ValueError, ConfigurationError) as error:
         raise ModelFileError(f"the model file '{path}' is damaged: {error}") from error
@@ -451,6 +455,18 @@ def digest(content: Mapping[str, Any]) -> str:
     rest = {key: value for key, value in content.items() if key not in (DIGEST, 'schema')}
     text = json.dumps(rest, sort_keys=True, default=str)
     return 'sha256:' + hashlib.sha256(text.encode('utf-8')).hexdigest()
+
+
+def _read_information(content: Mapping[str, Any], n: int) -> dict[str, Any]:
+    """Return the further content of a file for n joints, or raise ValueError."""
+    given = {key: value for key, value in content.items() if value is not None}
+    motion = given.get('training_motion', ())
+    if any(len(row) != n or not 0 < trace['rate'] < 1e6
+           for trace in motion for row in trace['q']) or any(
+            'kp' not in servo for servo in given.get('servos', {}).values()) or (
+            np.shape(given.get('payload_covariance', np.eye(10))) != (10, 10)):
+        raise ValueError('its training motion, servos or payload covariance do not fit the arm')
+    return given
 
 
 def _parameters(content: Mapping[str, Any], actuators: Sequence[str]) -> Array:

@@ -43,7 +43,7 @@ def compare_command(
     as_json: AsJson = False,
 ) -> None:
     """Compare two identifications of one arm, with significance."""
-    folders = [path.parent if path.is_file() else path for path in (first, second)]
+    folders = [path.parent if os.path.isfile(path) else path for path in (first, second)]
     check_outputs([(report, HTML_PAGE)],
                   [folder / name for folder in folders for name in RESULT_FILES], force=force)
     names = [Path(os.path.realpath(folder)).name for folder in folders]
@@ -51,7 +51,7 @@ def compare_command(
     try:
         comparison = compare_results(load_results(folders[0]), load_results(folders[1]), (a, b))
         page = comparison_page(comparison)
-    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise ModelFileError(f"the results in '{first}' or '{second}' are damaged ({error!r}); "
                              'identify again') from error
     if report is not None:

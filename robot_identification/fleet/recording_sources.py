@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from glob import glob
 import hashlib
+import os
 from pathlib import Path
 import tempfile
 from typing import Any
@@ -63,7 +64,7 @@ def expand(source: str, folder: Path) -> list[str]:
         except Exception as error:    # each file system of fsspec has errors of its own
             raise ConfigurationError(f"'{source}' cannot be listed: {error}") from error
     else:
-        if not is_pattern or (folder / source).exists():
+        if not is_pattern or os.path.exists(folder / source):
             return [str(folder / source)]
         paths = glob(str(folder / source), recursive=True)
     if not paths:

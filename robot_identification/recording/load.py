@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+import os
 from pathlib import Path
 
 from robot_identification.arm import Arm
@@ -149,7 +150,7 @@ def _signals(path: Path, arm: Arm | None, topic: str | None) -> SignalBlocks:
 def _source(path: Path) -> Callable[[Path], ColumnSource] | None:
     """Return the function that reads the columns of a file; None for a bag."""
     file, _ = split_episode(path)
-    if not file.exists():
+    if not os.path.exists(file):    # unlike Path.exists, it accepts names of any length
         raise RecordingError(f"there is no recording '{file}'")
     if file.is_dir() or is_bag(file):
         return None

@@ -403,7 +403,7 @@ def _check_finite(values: np.ndarray, signal: str, names: tuple[str, ...], t: np
     """Raise an error for values that are not finite; an effort may be NaN throughout."""
     largest = LARGEST_STAMP if signal == 't' else LARGEST
     with np.errstate(invalid='ignore'):
-        lowest, highest = column_range(values.reshape(len(values), -1))
+        lowest, highest = column_range(values)
         peaks = np.maximum(-lowest, highest)
     if np.all(peaks <= largest):
         return

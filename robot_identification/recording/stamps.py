@@ -22,6 +22,7 @@ from robot_identification.errors import RecordingError
 
 SHORTEST = 10  # samples
 GAP_STEPS = 4.0  # median steps; a longer step is a gap
+SAME = 1e-9  # [s] stamps that differ less count as equal
 JUMP = 100  # [steps] maximum delay of a late stamp; a larger one means another recording
 _OVERLAP = 5  # maximum of `_overlap` for late stamps; above it the clock was set back
 DISORDER = 0.05  # largest fraction of late or repeated stamps
@@ -60,7 +61,7 @@ def order_stamps(t: Array, label: str) -> tuple[IndexArray | slice, int, int]:
         raise RecordingError(f'{label} has {len(t)} samples; at least {SHORTEST} are needed; '
                              'record a complete motion')
     steps = np.diff(t)
-    if np.min(steps) > 0:
+    if np.min(steps) > SAME:
         _check_unit(float(np.median(steps)), label)
         return slice(None), 0, 0
     late, forward = int(np.count_nonzero(steps < 0)), steps[steps > 0]
@@ -73,7 +74,7 @@ def order_stamps(t: Array, label: str) -> tuple[IndexArray | slice, int, int]:
             f'sample {first}; it contains several recordings, or the clock was set: split '
             f'it there, or use the stamps of the sender')
     rows = np.argsort(t, kind='stable')
-    rows = rows[np.diff(t[rows], prepend=-np.inf) > 0]
+    rows = rows[np.diff(t[rows], prepend=-np.inf) > SAME]
     copies = len(t) - len(rows)
     if copies > DISORDER * len(t):
         raise RecordingError(

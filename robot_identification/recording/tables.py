@@ -117,8 +117,14 @@ class ParquetSource(ColumnSource):
 
     def _choose_episode(self, file: Path) -> None:
         """Choose the only episode, or raise an error if there are several or not the chosen."""
-        if EPISODE in self._counts:
+        if EPISODE in self._table.schema_arrow.names:
             column = self._table.read([EPISODE])[EPISODE].to_numpy()
+            if column.dtype.kind in 'iuf':
+                column = column.astype(float)
+            if column.dtype != float or not np.all(
+                    (abs(column) < 2 ** 53) & (column == np.floor(column))):
+                raise RecordingError(f"{self.label} has a column '{EPISODE}' with other values "
+                                     'than whole numbers; correct it')
             present = np.unique(column.astype(int)).tolist()
             if self._episode is None and len(present) == 1:
                 self._episode = present[0]

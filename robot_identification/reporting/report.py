@@ -70,7 +70,7 @@ def write_report(directory: str | Path) -> Path:
         results = load_results(directory)
         try:
             page = render(results)
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError,
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError,
                 UndefinedError) as error:
             raise ModelFileError(
                 f"'{Path(directory) / RESULTS}' is of an earlier version or damaged "

@@ -17,12 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import ModelFileError
-from robot_identification.files import read_json
+from robot_identification.files import HUGE, read_json
 from robot_identification.output_folder import reading, sha256
 from robot_identification.recording.numpy_archive import NumpyArchive
 from robot_identification.reporting.results_dict import SCHEMA
@@ -85,7 +87,7 @@ def load_results(directory: str | Path) -> StoredResults:
     folder = Path(directory)
     with reading(folder):
         for name in (RESULTS, PLOTS):
-            if not (folder / name).exists():
+            if not os.path.isfile(folder / name):
                 raise ModelFileError(f"there is no '{name}' in '{folder}'; name a folder that "
                                      f'`identify` wrote, or identify again with -o {folder}')
         content = _content(folder / RESULTS)
@@ -96,7 +98,14 @@ def load_results(directory: str | Path) -> StoredResults:
                     f"'{path}' does not belong to the results.json beside it: it was changed, or "
                     f'is of another run; identify again with -o {folder}')
         with NumpyArchive(folder / PLOTS, 'archive', ModelFileError) as archive:
-            arrays = {name: archive[name] for name in archive.names}
+            stored = {name: archive[name] for name in archive.names}
+        with np.errstate(over='ignore'):
+            arrays = {name: array.astype(float) for name, array in stored.items()
+                      if array.dtype.kind in 'fiu'}
+        if len(arrays) < len(stored) or any(
+                np.any(np.abs(array) > HUGE) for array in arrays.values()):
+            raise ModelFileError(f"'{folder / PLOTS}' has an array without numbers or above "
+                                 f'{HUGE:g}; identify again with -o {folder}')
         files = tuple(sorted(path.name for path in folder.iterdir()
                              if path.suffix in ('.yaml', '.urdf', '.csv', '.json', '.npz')))
     return StoredResults(content, arrays, files)

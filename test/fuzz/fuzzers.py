@@ -11,73 +11,68 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Structure-aware mutations of all kinds of files that the package reads."""
+"""Fuzzers of all readers: a valid file, changes, reader, and a first use of the content."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-import copy
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 import hashlib
 import io
+from itertools import pairwise
 import json
+import os
 from pathlib import Path
-import pickle
 import random
+import resource
+import runpy
 import shutil
-import sqlite3
 import struct
+import subprocess
+import sys
+import tempfile
 from xml.etree import ElementTree
 import zipfile
-import zlib
 
 from excitation_arms import chain
+import mutations as change
 import numpy as np
+import reporting_results
+import robot_identification as ri
+from robot_identification import excitation as motions
 from robot_identification.arm import Arm, load_arm
+from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.cli.excite import read_options
 from robot_identification.cli.robot_template import robot_template, TemplateOptions
-from robot_identification.dynamics import IdentifiedModel, load_model
-from robot_identification.estimation.link_limits import load_limits
-from robot_identification.excitation import (
-    Certificate,
-    DesignOptions,
-    Excitation,
-    load_excitation,
-    Requirements,
-    save_excitation,
-)
+from robot_identification.dynamics import IdentifiedModel, load_model, ModelStructure
+from robot_identification.dynamics.regressor import inverse_dynamics, joint_torque_regressor
+from robot_identification.estimation.link_limits import limit_rows, load_limits
+from robot_identification.estimation.uncertainty import covariance_directions
+from robot_identification.excitation.certificate.geometry.scene import link_shapes
+from robot_identification.excitation.design.build_problem import build_problem
 from robot_identification.excitation.design.excitation import ColumnChoice
-from robot_identification.excitation.motion import get_series, Trajectory
-from robot_identification.fleet import read_fleet
+from robot_identification.excitation.motion import get_series
+from robot_identification.export.export import export_model
+from robot_identification.fleet import compare, read_fleet, recording_sources, robot_result
 from robot_identification.fleet.drift import Drift
 from robot_identification.fleet.page import write_fleet_page
-from robot_identification.fleet.robot_result import (
-    ParameterResult,
-    RecordingResult,
-    RobotResult,
-)
 from robot_identification.recording import load_recording, Recording, write_bag
+from robot_identification.reporting import save_results, write_report
+from robot_identification.reporting.stored_results import PLOTS, RESULTS
 from robot_identification.ros.bringup import check_controller, controllers_for_namespace
+from robot_identification.signals import process
 from robot_identification.yaml_file import to_plain
+import scipy.io
 from sqlite_bags import WRITERS
+import xacro  # noqa: F401 (so that forks need not import it)
 import yaml
-
-NUMBERS = ['0', '-1', '1e308', '-1e-308', 'nan', 'inf', '-inf', '1e999', '2,846', '0x10', '1_0',
-           '', ' ', '9' * 400, '2001-99-99', 'true', 'null', '~', '1;2', '"', "'", '\x00',
-           '\ud7ff', '1e5', '180', '3.14159', '-360', 'a' * 3000, '1 2 3', '%n', '${1/0}', '../..']
-VALUES = [None, True, False, 0, -1, 10 ** 30, 1e308, float('nan'), float('inf'), -1e-300, '', 'x',
-          'a' * 3000, '2001-99-99', [], {}, [[]], [{}], {'a': None}, [1, 2, 3], [1.0] * 10,
-          [float('nan')] * 10, [[1.0, 2.0]] * 3, {'': ''}, '\x00', '0', '1.5', 10 ** 400]
-STARTS = ['!!int ""', '&a [*a]', '!!python/object:os.system x', '2001-99-99', '[' * 500, '? ?',
-          '%', '<<: 1', '- - - -', '0b', '1:99', '=', '@', '`', '\t', '*b', '!x y', '{a: 1, a: 2}',
-          '---']
 
 
 @dataclass(frozen=True)
 class Fuzzer:
     """
-    Fuzzer of one reader: a valid file, its mutations, and the reader.
+    Fuzzer of one reader.
 
     Parameters
     ----------
@@ -86,11 +81,14 @@ class Fuzzer:
     seed
         Returns a valid file.
     spoil
-        Returns a mutated file, given a random generator and the valid file.
+        Returns a changed file, given a random generator and the valid file.
     read
-        Reads a file.
+        Reads a file and uses its content once.
     seconds
         Time limit of a case.
+    quiet
+        Whether a case that prints to stderr is a failure.
+
     """
 
     name: str
@@ -98,294 +96,117 @@ class Fuzzer:
     spoil: Callable[[random.Random, bytes], bytes]
     read: Callable[[Path], object]
     seconds: int = 10
+    quiet: bool = True
 
 
 ARM = chain()
-TIMES = np.arange(40) / 100
-ROWS = np.sin(np.outer(TIMES, [1.0, 2.0, 3.0]))
-RECORDING = Recording(TIMES + 1, ROWS, ROWS, joint_names=ARM.joint_names, v=ROWS)
+STATES = [np.arange(200) / 100]
+STATES += [np.sin(np.outer(STATES[0], [1.0, 2.0, 3.0])),
+           np.cos(np.outer(STATES[0], [1.0, 2.0, 3.0])) * [1.0, 2.0, 3.0]]
+STATES += [inverse_dynamics(ARM, *STATES[1:], -STATES[1] * [1.0, 4.0, 9.0])]
+TIMES, ROWS, SPEEDS, TORQUES = (array[:40] for array in STATES)    # small files
+RECORDING = Recording(TIMES + 1, ROWS, TORQUES, joint_names=ARM.joint_names, v=SPEEDS)
+MOTION = Recording(*(STATES[k] for k in (0, 1, 3)), joint_names=ARM.joint_names)
+MESH = 'part.stl'
 
 
-def flipped(rng, raw):
-    """Return bytes with random changes, cuts and repetitions."""
-    raw = bytearray(raw)
-    for _ in range(rng.choice([1, 1, 1, 2, 5])):
-        if not raw:
-            break
-        k, kind = rng.randrange(len(raw)), rng.randrange(6)
-        if kind == 0:
-            raw[k] ^= 1 << rng.randrange(8)
-        elif kind == 1:
-            raw[k] = rng.choice([0, 255, 127, 128, 10, 44])
-        elif kind == 2:
-            del raw[k:k + rng.choice([1, 4, 50])]
-        elif kind == 3:
-            raw[k:k] = raw[k:k + rng.choice([1, 8, 100])]
-        elif kind == 4:
-            del raw[k:]
-        else:
-            value = rng.choice([0, 1, 2 ** 31, 2 ** 32 - 1, 2 ** 63, 2 ** 64 - 1, len(raw)])
-            raw[k:k + 8] = struct.pack('<Q', value)
-    return bytes(raw)
+def forked(command, timeout=None, text=False, **options):
+    """Run Python code like `subprocess.run`, in a fork of this process, which is much faster."""
+    with tempfile.TemporaryDirectory() as folder:
+        out, err = Path(folder, 'out'), Path(folder, 'err')
+        pid = os.fork()
+        if not pid:
+            code = 1
+            try:
+                for path, number in ((out, 1), (err, 2)):
+                    os.dup2(os.open(path, os.O_RDWR | os.O_CREAT), number)
+                sys.stdout, sys.stderr = (os.fdopen(k, 'w', closefd=False) for k in (1, 2))
+                resource.setrlimit = lambda *limits: None    # it has the limit of the fuzzer
+                resource.prlimit(0, resource.RLIMIT_CPU, (timeout or 60, timeout or 60))
+                sys.argv = command[1:]
+                if command[1] == '-c':
+                    sys.argv = command[2:]
+                    exec(compile(command[2], '<string>', 'exec'), {'__name__': '__main__'})
+                else:
+                    runpy.run_path(command[1], run_name='__main__')
+                code = 0
+            except SystemExit as error:
+                code = error.code if isinstance(error.code, int) else 1
+                sys.stderr.write(str(error.code or ''))
+            except BaseException as error:
+                sys.stderr.write(f'{type(error).__name__}: {error}')
+            finally:
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(code or 0)
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        said = [path.read_bytes() if path.exists() else b'' for path in (out, err)]
+    if text:
+        said = [each.decode('utf-8', 'replace') for each in said]
+    return subprocess.CompletedProcess(command, code, *said)
 
 
-def _csv(rng, raw):
-    rows = [line.split(',') for line in raw.decode().splitlines()]
-    for _ in range(rng.choice([1, 1, 2, 6])):
-        row = rng.choice(rows)
-        k, kind = rng.randrange(len(row)), rng.randrange(8)
-        if kind < 3:
-            row[k] = rng.choice(NUMBERS)
-        elif kind == 3 and len(row) > 1:
-            del row[k]
-        elif kind == 4:
-            row[k:k] = row[k:k + rng.choice([1, 1, 100])]
-        elif kind == 5:
-            rows[rng.randrange(len(rows))] = []
-        elif kind == 6:
-            rng.shuffle(row)
-        else:
-            del rows[rng.randrange(len(rows)):]
-            rows = rows or [['']]
-        rows = [row or [''] for row in rows]
-    mark, end = rng.choice([',', ',', ',', ';', '\t', ' ']), rng.choice(['\n', '\n', '\r\n', '\r'])
-    text = end.join(mark.join(row) for row in rows)
-    encoding = rng.choice(['utf-8'] * 8 + ['utf-16', 'utf-8-sig', 'latin-1', 'utf-32'])
-    raw = text.encode(encoding, 'replace')
-    return flipped(rng, raw) if rng.random() < 0.2 else raw
+def use_arm(arm):
+    """Use an arm: regressor and gravity at one posture, its description, and its template."""
+    q = np.zeros((1, arm.n))
+    joint_torque_regressor(arm, q, q, q)
+    inverse_dynamics(arm, q, q, q)
+    arm_from_mapping(arm_to_mapping(arm), folder=Path(), label='the copy')
+    return ModelStructure.of(arm).names, arm.actuator_names, arm.balancer_torque(
+        q, np.ones(len(arm.balancers)))
+
+
+def read_recording(path, arm=ARM):
+    """Load a recording and process it."""
+    recording = load_recording(path, arm)
+    return process(recording, arm)
+
+
+def _folder_seed(write):
+    """Return the files that a function writes into a folder, as a ZIP archive."""
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder))
+        return change.archive_of({str(path.relative_to(folder)): path.read_bytes()
+                                  for path in Path(folder).rglob('*') if path.is_file()})
+
+
+def _unpacked(path):
+    """Return the folder with the files of a ZIP archive."""
+    folder = path.parent / 'unpacked'
+    shutil.rmtree(folder, ignore_errors=True)
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(folder)
+    return folder
 
 
 def _npz_seed():
     file = io.BytesIO()
-    np.savez_compressed(file, t=TIMES, q=ROWS, tau=ROWS, v=ROWS,
+    np.savez_compressed(file, t=TIMES, q=ROWS, tau=TORQUES, v=SPEEDS,
                         joint_names=np.array(ARM.joint_names))
     return file.getvalue()
 
 
-def _npz(rng, raw):
-    if rng.random() < 0.3:
-        return flipped(rng, raw)
-    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    name = rng.choice(list(members))
-    kind = rng.randrange(7)
-    if kind == 0:
-        members[name] = flipped(rng, members[name])
-    elif kind == 1:
-        shape = rng.choice(['(1000000000000,)', '(-1, 3)', '(0,)', '()', '(40, 3, 1)',
-                            '(40,)', '(3, 40)', '"x"', '(1.5,)', '(True,)',
-                            '(2**70,)', '(9' + '9' * 30 + ',)'])
-        header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".encode()
-        header += b' ' * (118 - len(header)) + b'\n'
-        members[name] = (b'\x93NUMPY' + bytes([rng.choice([1, 1, 2, 3, 9]), 0])
-                         + struct.pack('<H', len(header)) + header + members[name][128:])
-    elif kind == 2:
-        array = rng.choice([np.array([{}], dtype=object), np.zeros((40, 3), complex), ROWS > 0,
-                            np.array(['x'] * 40), np.zeros((40, 3), 'f2'), np.zeros((40, 0)),
-                            ROWS * np.nan, ROWS * 1e300, np.zeros((40, 3), '>f8'), np.array(1.0),
-                            np.zeros((40, 3), 'M8[s]'), np.zeros(40, [('a', 'f8')]), ROWS[:5],
-                            np.array([b'\xff'] * 3), np.full(40, 2 ** 63, np.uint64)])
-        file = io.BytesIO()
-        np.save(file, array)
-        members[name] = file.getvalue()
-    elif kind == 3:
-        del members[name]
-    elif kind == 4:
-        members[rng.choice(list(members))] = members[name]
-    elif kind == 5:
-        members['bomb.npy'] = bytes(300_000)
-    else:
-        return members[name]
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, 'w', rng.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED,
-                                               zipfile.ZIP_BZIP2])) as archive:
-        for key, content in members.items():
-            archive.writestr(key, content)
-    raw = bytearray(out.getvalue())
-    if rng.random() < 0.2:    # directory entries with another encryption, size or compression
-        k = raw.rfind(b'PK\x01\x02')
-        raw[k + rng.choice([8, 10, 20, 24, 25, 26, 27])] = rng.choice([1, 8, 99, 255])
-    return bytes(raw)
-
-
 def _bag_seed(storage):
-    def seed():
-        import tempfile
-        with tempfile.TemporaryDirectory() as folder:
-            WRITERS[storage](RECORDING, Path(folder) / 'bag')
-            return next(p for p in (Path(folder) / 'bag').iterdir()
-                        if p.suffix != '.yaml').read_bytes()
-    return seed
-
-
-def _records(raw):
-    at, found = 8, []
-    while at + 9 <= len(raw):
-        kind, length = struct.unpack_from('<BQ', raw, at)
-        found.append((kind, raw[at + 9:at + 9 + length]))
-        at += 9 + length
-        if kind == 2:
-            break
-    return found
-
-
-def _mcap(rng, raw):
-    if rng.random() < 0.3:
-        return flipped(rng, raw)
-    records = _records(raw)
-    for _ in range(rng.choice([1, 1, 3])):
-        k = rng.randrange(len(records))
-        kind, content = records[k]
-        action = rng.randrange(6)
-        if action == 0:
-            records[k] = kind, flipped(rng, content)
-        elif action == 1:
-            records[k] = rng.choice([0, 1, 2, 3, 4, 5, 6, 7, 15, 200]), content
-        elif action == 2:
-            del records[k]
-        elif action == 3:
-            records.insert(rng.randrange(len(records) + 1), records[k])
-        elif action == 4:
-            inner = b''.join(struct.pack('<BQ', kind, len(c)) + c for kind, c in records[1:-1])
-            packed, name = rng.choice([(inner, b''), (zlib.compress(inner), b'zstd'),
-                                       (inner, b'lz4'), (inner, b'x')])
-            size = rng.choice([len(inner), 0, 2 ** 63, 8_000_000_000, len(inner) + 1])
-            checksum = rng.choice([0, zlib.crc32(inner), 1])
-            records[k] = 6, (struct.pack('<QQQII', 0, 1, size, checksum, len(name)) + name
-                             + struct.pack('<Q', rng.choice([len(packed), 2 ** 60])) + packed)
-        else:
-            records[k] = kind, content[:rng.randrange(len(content) + 1)]
-        records = records or [(1, b'')]
-    whole = raw[:8]
-    for kind, content in records:
-        length = len(content)
-        if rng.random() < 0.01:
-            length = rng.choice([0, 2 ** 63, length + 7])
-        whole += struct.pack('<BQ', kind, length) + content
-    return whole
-
-
-def _sqlite(rng, raw):
-    value = rng.choice(['NULL', "'text'", "x'00'", "x'ff'", '1.5', '-1', '9223372036854775807',
-                        "CAST(x'ff' AS TEXT)", 'zeroblob(100)', 'zeroblob(0)', '1e300',
-                        'randomblob(300)'])
-    column = rng.choice(['topic_id', 'timestamp', 'data', 'data', 'data'])
-    where = rng.choice(['1', 'id = 7', 'id % 2 = 0'])
-    return _by_statement(rng, raw, [
-        f'UPDATE messages SET {column} = {value} WHERE {where}',
-        f'UPDATE topics SET {rng.choice(["name", "type", "id"])} = {value}',
-        'DROP TABLE messages', 'DROP TABLE topics', f'DELETE FROM messages WHERE {where}',
-        'ALTER TABLE messages RENAME COLUMN data TO x',
-        'ALTER TABLE messages RENAME TO m; CREATE VIEW messages AS WITH RECURSIVE c(x) AS '
-        '(SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS id, 1 AS topic_id, '
-        'x AS timestamp, zeroblob(1000000) AS data FROM c',
-        f'UPDATE messages SET data = substr(data, 1, {rng.randrange(200)}) WHERE {where}',
-        f"UPDATE messages SET data = CAST(replace(hex(data), '00', 'ff') AS BLOB) "
-        f'WHERE {where}'])
-
-
-def _by_statement(rng, raw, statements):
-    """Return a database that is mutated by an SQL statement, or in its bytes."""
-    if rng.random() < 0.4:
-        return flipped(rng, raw)
-    path = Path(f'/dev/shm/fuzz_{random.Random().random()}.db3')
-    try:
-        path.write_bytes(raw)
-        database = sqlite3.connect(path, isolation_level=None)
-        statement = rng.choice(statements)
-        try:
-            database.executescript('PRAGMA writable_schema=1; PRAGMA ignore_check_constraints=1;'
-                                   + statement)
-        except sqlite3.Error:
-            database.close()
-            return flipped(rng, raw)
-        database.close()
-        return path.read_bytes()
-    finally:
-        path.unlink(missing_ok=True)
-
-
-def places(tree, way=()):
-    """Yield the paths to all values of nested mappings and lists."""
-    items = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(
-        tree, list) else ()
-    for key, value in items:
-        yield (*way, key)
-        yield from places(value, (*way, key))
-
-
-def _place(rng, tree):
-    """Return the path to a random value, drawn uniformly or key by key (so every key occurs)."""
-    if rng.random() < 0.3:
-        return rng.choice(list(places(tree)) or [()])
-    way = ()
-    while isinstance(tree, dict | list) and tree and (not way or rng.random() < 0.8):
-        way = (*way, rng.choice(list(tree) if isinstance(tree, dict) else range(len(tree))))
-        tree = tree[way[-1]]
-    return way
-
-
-@cache
-def _pickled(raw):
-    return pickle.dumps(yaml.load(raw, yaml.CSafeLoader))
-
-
-def _spoiled_tree(rng, raw):
-    tree = pickle.loads(_pickled(raw))
-    for _ in range(rng.choice([1, 1, 1, 3])):
-        way = _place(rng, tree)
-        if not way:
-            break
-        holder = tree
-        for key in way[:-1]:
-            holder = holder[key]
-        kind = rng.randrange(5)
-        if kind == 0:
-            del holder[way[-1]]
-        elif kind == 1 and isinstance(holder, dict):
-            holder[rng.choice(['x', 1, None, 'a' * 200, True])] = holder.pop(way[-1])
-        elif kind == 2 and isinstance(holder, list):
-            holder.append(copy.deepcopy(holder[way[-1]]))
-        else:
-            holder[way[-1]] = copy.deepcopy(rng.choice(VALUES))
-    return tree
-
-
-def _json(rng, raw):
-    text = json.dumps(_spoiled_tree(rng, raw), skipkeys=True).encode('utf-8', 'replace')
-    return flipped(rng, text) if rng.random() < 0.2 else text
-
-
-def _tree(rng, raw, digest=False):
-    tree = _spoiled_tree(rng, raw)
-    if digest and isinstance(tree, dict) and rng.random() < 0.9:
-        tree.pop('digest', None)
-        try:
-            text = yaml.safe_dump(tree, sort_keys=True, width=10_000)
-        except TypeError:    # keys that cannot be sorted
-            text = ''
-        tree['digest'] = hashlib.sha256(text.encode()).hexdigest()
-    text = yaml.dump(tree, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True)
-    if rng.random() < 0.15:
-        k = rng.choice([k for k, c in enumerate(text) if c in ' \n'] or [0])
-        text = text[:k + 1] + rng.choice(STARTS) + text[k + 1:]
-    raw = text.encode('utf-8', 'replace')
-    return flipped(rng, raw) if rng.random() < 0.1 else raw
+    with tempfile.TemporaryDirectory() as folder:
+        WRITERS[storage](RECORDING, Path(folder) / 'bag')
+        return next(p for p in (Path(folder) / 'bag').iterdir()
+                    if p.suffix != '.yaml').read_bytes()
 
 
 def _excitation_seed():
-    from tempfile import TemporaryDirectory
     series = get_series('ffs', 10.0, 2)
     n = ARM.n
-    found = Excitation(
-        trajectory=Trajectory(series, np.zeros((series.size, n))), joint_names=ARM.joint_names,
+    found = motions.Excitation(
+        trajectory=motions.Trajectory(series, np.zeros((series.size, n))),
+        joint_names=ARM.joint_names,
         arm_name=ARM.name, urdf_sha256=ARM.urdf_sha256,
         limits=_finite_limits(), margin=0.0, usage=np.zeros((4, n)), criterion='cond', value=2.0,
         condition_number=2.0, rank=3, samples_per_period=100, seed=0, starts=1, seconds=1.0,
-        history=(2.0,), status='converged', notes=('a note',), requirements=Requirements(),
-        certificate=Certificate(), columns=ColumnChoice('none', 'none', (1.0,) * n, ()))
-    with TemporaryDirectory() as folder:
-        save_excitation(found, Path(folder) / 'x.yaml')
+        history=(2.0,), status='converged', notes=('a note',),
+        requirements=motions.Requirements(), certificate=motions.Certificate(),
+        columns=ColumnChoice('none', 'none', (1.0,) * n, ()))
+    with tempfile.TemporaryDirectory() as folder:
+        motions.save_excitation(found, Path(folder) / 'x.yaml')
         return (Path(folder) / 'x.yaml').read_bytes()
 
 
@@ -394,13 +215,16 @@ def _finite_limits():
 
 
 def _model_seed():
-    from tempfile import TemporaryDirectory
     n = ARM.n
     model = IdentifiedModel(
         arm=ARM, inertial=ARM.inertial_parameters, rotor_inertia=np.zeros(n),
         friction='coulomb_viscous', friction_parameters=np.ones((n, 3)),
-        information={'training_motion': [{'rate': 10.0, 'q': ROWS[:4].tolist()}], 'rank': 3})
-    with TemporaryDirectory() as folder:
+        information={
+            'training_motion': [{'rate': 10.0, 'q': ROWS[::5].tolist()}], 'rank': 3,
+            'servos': {name: {'kp': 10.0, 'limit': 3.0} for name in ARM.joint_names[:2]},
+            'payload_covariance': np.eye(10).tolist(),
+            'uncertain_directions': [[0.1] * ModelStructure.of(ARM).count]})
+    with tempfile.TemporaryDirectory() as folder:
         model.save(Path(folder) / 'm.yaml')
         content = yaml.safe_load((Path(folder) / 'm.yaml').read_bytes())
         content.pop('digest', None)    # older files have none
@@ -410,47 +234,31 @@ def _model_seed():
 def _robot_seed():
     joints = {name: {'acceleration': 5.0, 'velocity': 0.4, 'position': [-0.1, 0.2], 'torque': 5.0}
               for name in ARM.joint_names}
+    first, second, third = ARM.joint_names
     return yaml.safe_dump({
         'name': 'arm', 'urdf': ARM.urdf, 'gravity': [0.0, 0.0, -9.81], 'joints': joints,
         'locked': {}, 'drives': {name: {'gain': 1.0, 'reduction': 2.0, 'rotor_inertia': 0.1}
                                  for name in ARM.joint_names},
-        'coupling': {ARM.joint_names[2]: {ARM.joint_names[1]: 0.5}}, 'urdf_limits_wrong': [],
+        'coupling': {third: {second: 0.5}}, 'urdf_limits_wrong': [], 'package_dirs': ['src'],
         'effort': {'quantity': 'torque', 'side': 'joint', 'sign': 1,
-                   'gravity_compensated': False},
-        'position': {'side': 'joint', 'offset': {}}, 'recording': {'t': 'time'}}).encode()
+                   'gravity_compensated': False}, 'unmeasured': [first], 'tf_prefix': 'left_',
+        'balancers': {'spring': {'kind': 'torsion_spring', 'joint': second,
+                                 'stiffness': 'estimate'}},
+        'position': {'side': 'joint', 'offset': {first: 0.1}},
+        'driver': {'launch': 'package/file', 'controller': 'c', 'rate': 500.0,
+                   'arguments': {'robot_ip': '1.2.3.4', 'x': True}},
+        'recording': {'t': 'time', 'q': 'q_{joint}', 'names': ['a', 1, 'c'], 'topic': 'x',
+                      'units': {'q': 'deg', 'tau': dict.fromkeys(ARM.joint_names, 0.5)}}}
+    ).encode()
 
 
-def _urdf(rng, raw):
-    if rng.random() < 0.15:
-        return flipped(rng, raw)
-    root = ElementTree.fromstring(raw)
-    for _ in range(rng.choice([1, 1, 2, 4])):
-        elements = list(root.iter())
-        element, kind = rng.choice(elements), rng.randrange(7)
-        if kind < 3 and element.attrib:
-            key = rng.choice(list(element.attrib))
-            if kind == 0:
-                del element.attrib[key]
-            else:
-                names = [e.get('name') or e.get('link') for e in elements]
-                element.set(key, rng.choice([*NUMBERS, *(n for n in names if n)])
-                            .replace('\x00', 'x'))
-        elif kind == 3 and len(element):
-            element.remove(rng.choice(list(element)))
-        elif kind == 4 and len(element):
-            element.append(copy.deepcopy(rng.choice(list(element))))
-        elif kind == 5:
-            element.tag = rng.choice(['link', 'joint', 'inertial', 'limit', 'mass', 'robot',
-                                      'mimic'])
-        elif kind == 6:
-            element.append(copy.deepcopy(rng.choice([e for e in elements if not len(e)])))
-    return ElementTree.tostring(root)
-
-
-def _read_bag(suffix):
-    def read(path):
-        return load_recording(path, ARM)
-    return read
+def _read_robot(path):
+    """Load an arm from a robot YAML, use it, and read a log with its block `recording`."""
+    arm = load_arm(path)
+    use_arm(arm)
+    log = path.parent / 'log.csv'
+    log.write_bytes(_csv_seed())
+    return read_recording(log, arm)
 
 
 def _limits_seed():
@@ -459,32 +267,200 @@ def _limits_seed():
                            for name in ARM.joint_names}).encode()
 
 
+def _read_limits(path):
+    """Load link limits and return their linear constraints."""
+    return limit_rows(ModelStructure.of(ARM), load_limits(path, ARM))
+
+
+def _read_model(path):
+    """Load a model, predict torques, validate it on a recording, export it, and save it again."""
+    model = load_model(path)
+    covariance_directions(model)
+    for target in ('json', 'mjcf', 'sdf', 'urdf'):
+        export_model(model, target)
+    q = np.zeros((1, model.arm.n))
+    model.torque(q, q, q)
+    model.save(path.parent / 'saved.yaml')
+    load_model(path.parent / 'saved.yaml')
+    return ri.validate(model, MOTION)
+
+
+def _excitation_digest(tree):
+    return yaml.dump(tree, Dumper=yaml.CSafeDumper, sort_keys=True, width=10_000)
+
+
+def _read_excitation(path):
+    """Load an excitation, sample it, and prove its certificate again."""
+    excitation = motions.load_excitation(path)
+    excitation.sample(100.0)
+    if excitation.period < 20.0:    # thousands of points take long to write
+        motions.save_joint_trajectory(excitation, path.parent / 'trajectory.yaml', 50.0)
+    return motions.check_certificate(excitation, ARM)
+
+
+def _with_geometry(shapes):
+    """Return the URDF of the arm, with collision shapes for its links in turn."""
+    root = ElementTree.fromstring(ARM.urdf)
+    for link, text in zip(root.findall('link'), shapes):
+        collision = ElementTree.SubElement(link, 'collision')
+        ElementTree.SubElement(collision, 'origin', xyz='0 0 0.1', rpy='0 0 0')
+        ElementTree.SubElement(collision, 'geometry').append(ElementTree.fromstring(text))
+    return ElementTree.tostring(root)
+
+
+def _urdf_seed():
+    return _with_geometry(['<box size="0.1 0.1 0.1"/>', '<sphere radius="0.05"/>',
+                           '<cylinder radius="0.05" length="0.1"/>',
+                           f'<mesh filename="{MESH}" scale="1 1 1"/>'])
+
+
+def _read_urdf(path):
+    """Build an arm from a URDF, use it and its collision geometry."""
+    if not (path.parent / MESH).exists():
+        (path.parent / MESH).write_bytes(_mesh_seed())
+    arm = Arm.from_urdf(path)
+    use_arm(arm)
+    return link_shapes(arm)
+
+
+def _mesh_seed():
+    """Return a tetrahedron as a binary STL."""
+    corners = np.vstack([np.zeros(3), 0.1 * np.eye(3)])
+    faces = [corners[list(face)] for face in ((0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3))]
+    return bytes(80) + struct.pack('<I', 4) + b''.join(
+        np.vstack([np.zeros(3), face]).astype('<f4').tobytes() + bytes(2) for face in faces)
+
+
+def _read_mesh(path):
+    """Return the collision shapes of an arm with a mesh."""
+    urdf = path.parent / 'mesh.urdf'
+    urdf.write_bytes(_with_geometry([f'<mesh filename="{path.name}"/>']))
+    return link_shapes(Arm.from_urdf(urdf))
+
+
+def _srdf_seed():
+    links = ('base', 'one', 'two', 'three')
+    return ('<robot name="chain"><group name="a"><chain base_link="base" tip_link="three"/>'
+            '</group>' + ''.join(f'<disable_collisions link1="{a}" link2="{b}" reason="Never"/>'
+                                 for a, b in pairwise(links)) + '</robot>').encode()
+
+
+@cache
+def _shaped_arm():
+    ball = '<sphere radius="0.05"/>'
+    return Arm.from_urdf(_with_geometry([ball] * 4).decode())
+
+
+def _read_srdf(path):
+    """Build the collision pairs of an arm with an SRDF."""
+    return motions.build_scene(_shaped_arm(), motions.Requirements(
+        clearance=0.001, srdf=str(path))).pairs
+
+
 def _metadata_seed():
-    from tempfile import TemporaryDirectory
-    with TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         write_bag(RECORDING, Path(folder) / 'bag')
         return (Path(folder) / 'bag' / 'metadata.yaml').read_bytes()
 
 
-_MCAP = []
+@cache
+def _mcap():
+    return _bag_seed('mcap')
 
 
 def _read_metadata(path):
-    """Read a bag with mutated metadata and a valid data file."""
-    if not _MCAP:
-        _MCAP.append(_bag_seed('mcap')())
+    """Read a bag with changed metadata and a valid data file."""
     bag = path.parent / 'bag'
     bag.mkdir(exist_ok=True)
-    (bag / 'bag_0.mcap').write_bytes(_MCAP[0])
+    (bag / 'bag_0.mcap').write_bytes(_mcap())
     shutil.copy(path, bag / 'metadata.yaml')
     return load_recording(bag, ARM)
 
 
 def _csv_seed():
     names = ['t', *(f'{s}_{n}' for s in ('q', 'tau', 'v') for n in ARM.joint_names)]
-    rows = np.column_stack([TIMES, ROWS, ROWS, ROWS])
+    rows = np.column_stack([TIMES, ROWS, TORQUES, SPEEDS])
     return '\n'.join([','.join(names), *(','.join(map(repr, map(float, row))) for row in rows)]
                      ).encode()
+
+
+def _mat_seed():
+    file = io.BytesIO()
+    scipy.io.savemat(file, {'t': TIMES, 'q': ROWS, 'tau': TORQUES, 'v': SPEEDS,
+                            'joint_names': np.array(ARM.joint_names, object)})
+    return file.getvalue()
+
+
+STATE = 'observation.state'
+LEROBOT = replace(ARM, recording_keys={
+    't': 'timestamp', 'q': f'{STATE}[{{joint}}]', 'tau': 'effort[{joint}]',
+    'names': dict(zip(ARM.joint_names, '012')), 'units': {}})
+
+
+def _parquet_seed():
+    import pandas
+    file = io.BytesIO()
+    pandas.DataFrame({
+        'timestamp': TIMES, STATE: list(ROWS), 'effort': list(np.asarray(TORQUES)),
+        'episode_index': np.zeros(len(TIMES), int)}).to_parquet(file)
+    return file.getvalue()
+
+
+def _lerobot_seed():
+    def write(folder):
+        (folder / 'meta').mkdir()
+        (folder / 'meta' / 'info.json').write_text(json.dumps({'features': {
+            STATE: {'dtype': 'float32', 'shape': [3], 'names': ['0', '1', '2']},
+            'effort': {'dtype': 'float32', 'shape': [3], 'names': {'motors': ['0', '1', '2']}},
+            'timestamp': {'dtype': 'float32', 'shape': [1], 'names': None}}}))
+        (folder / 'file.parquet').write_bytes(_parquet_seed())
+    return _folder_seed(write)
+
+
+NAMED = replace(LEROBOT, recording_keys={
+    **LEROBOT.recording_keys, 'q': f'{STATE}.{{joint}}', 'tau': 'effort.{joint}'})
+
+
+def _read_lerobot(path):
+    """Read an episode of a LeRobot dataset, whose columns are named in its meta/info.json."""
+    return read_recording(_unpacked(path) / 'file.parquet', NAMED)
+
+
+def _results_seed():
+    """Return the results of an identification, with few points for plots."""
+    def write(folder):
+        arm = reporting_results.chain(['a', 'b'])
+        result = ri.identify(
+            arm, [reporting_results.record(arm, 1, 'train.npz', 4.0)],
+            held_out=[reporting_results.record(arm, 2, 'other.npz', 4.0)], estimator='ols')
+        save_results(result, folder)
+        for name in set(os.listdir(folder)) - {RESULTS, PLOTS}:
+            (folder / name).unlink()
+        with np.load(folder / PLOTS) as plots:
+            np.savez(folder / PLOTS, **{
+                name: array[..., ::max(1, array.shape[-1] // 8)] for name, array in plots.items()})
+        members = {name: (folder / name).read_bytes() for name in (RESULTS, PLOTS)}
+        _with_digest(None, members)
+        (folder / RESULTS).write_bytes(members[RESULTS])
+    return _folder_seed(write)
+
+
+def _with_digest(rng, members):
+    """Write the digest of plots.npz into results.json, as `save_results` does."""
+    try:
+        content = json.loads(members[RESULTS])
+        content['plots_sha256'] = hashlib.sha256(members[PLOTS]).hexdigest()
+        members[RESULTS] = json.dumps(content).encode('utf-8', 'replace')
+    except (ValueError, TypeError, RecursionError):
+        pass
+
+
+def _read_results(path):
+    """Write the report of an identification, and compare it with itself."""
+    folder = _unpacked(path)
+    write_report(folder)
+    compare.compare_command(folder, folder, folder / 'comparison.html', True, True)
+    compare.compare_command(folder, folder, None, False, False)
 
 
 def _fleet_seed():
@@ -495,6 +471,13 @@ def _fleet_seed():
         'robots': {'left': entry, 'right': {'robot': 'arm.yaml', 'recordings': 'c.csv'}},
         'settings': {'estimator': 'auto', 'thresholds': {'overall': 0.1, 'joint': 0.2},
                      'processing': {'cutoff': 5.0}, 'consistency': {}}}).encode()
+
+
+def _read_fleet(path):
+    """Read a fleet file, and the fingerprints of the recordings that it names."""
+    fleet = read_fleet(path)
+    return [recording_sources.fingerprint(name) for task in fleet.tasks
+            for name in (*task.recordings, *task.held_out) if '://' not in name]
 
 
 def _controllers_seed():
@@ -521,46 +504,56 @@ def _joint_limits_seed():
 
 def _read_joint_limits(path):
     """Create a robot YAML with the limits of a file."""
-    return robot_template(ARM.urdf, TemplateOptions(joint_limits=path), base=path.parent).text
+    return yaml.safe_load(robot_template(ARM.urdf, TemplateOptions(joint_limits=path),
+                                         base=path.parent).text)
 
 
 def _options_seed():
-    options = DesignOptions(velocity=(0.5, 1.0, 1.0), start=(0.0, 0.1, 0.2), time_budget=5.0,
-                            harmonics=4, workers=2, noise=1.0)
+    options = motions.DesignOptions(
+        kind='ffs_rest', velocity=(0.5, 1.0, 1.0), start=(0.0, 0.1, 0.2), time_budget=5.0,
+        acceleration=5.0, harmonics=4, workers=2, noise=1.0, requirements=motions.Requirements(
+            torque_margin=0.1, payload=motions.Payload(1.0, (0.0, 0.0, 0.1), (0.1, 0.1, 0.1)),
+            workspace=(motions.Workspace('three', (-2.0, -2.0, -2.0), (2.0, 2.0, 2.0)),)))
     return yaml.safe_dump(to_plain(options)).encode()
 
 
+def _read_options(path):
+    """Read the options of a design, and build its problem."""
+    options = read_options(path)
+    limits, _ = motions.motion_limits(ARM, options.velocity, options.acceleration)
+    return build_problem(ARM, options, limits)
+
+
 def _fleet_result_seed():
-    from tempfile import TemporaryDirectory
-    result = RobotResult('left', 'ur5e', 'broken', 'bad', 0.02, (
-        RecordingResult('a.csv', 'fitted', '', 1.0, 100.0, 0.02),), (
-        ParameterResult('shoulder: mass', 'kg', 1.0, 0.1, 0.8, 1.2, None),),
+    result = robot_result.RobotResult('left', 'ur5e', 'broken', 'bad', 0.02, (
+        robot_result.RecordingResult('a.csv', 'fitted', '', 1.0, 100.0, 0.02),), (
+        robot_result.ParameterResult('shoulder: mass', 'kg', 1.0, 0.1, 0.8, 1.2, None),),
         (Drift(0, 'payload', 1.0, 0.01, 0.0, 0.0), Drift(1, 'payload', 1.0, 0.01, 1.0, 0.01)),
         inputs={'a.csv': '0'})
-    with TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         result.save(Path(folder))
         return (Path(folder) / 'fleet.json').read_bytes()
 
 
 def _read_fleet_result(path):
-    """Use a stored result like the next run of a fleet."""
-    result = RobotResult.load(path.parent)
+    """Use a stored result like the next run of a fleet: page and table."""
+    result = robot_result.RobotResult.load(path.parent)
     write_fleet_page([result], path.parent)
-    return list(result.rows())
+    robot_result.write_table([result], path.parent / 'fleet.parquet')
 
 
 def _xacro_seed():
+    space = change.XACRO
     root = ElementTree.fromstring(ARM.urdf)
-    ElementTree.register_namespace('xacro', XACRO)
     for number, (name, value) in enumerate((('half', '0.5'), ('whole', '${2 * half}'))):
-        root.insert(number, ElementTree.Element(f'{{{XACRO}}}property', name=name, value=value))
-    root.insert(0, ElementTree.Element(f'{{{XACRO}}}arg', {'name': 'speed', 'default': '2.0'}))
-    macro = ElementTree.Element(f'{{{XACRO}}}macro', name='empty', params='name:=tool *origin')
+        root.insert(number, ElementTree.Element(f'{{{space}}}property', name=name, value=value))
+    root.insert(0, ElementTree.Element(f'{{{space}}}arg', {'name': 'speed', 'default': '2.0'}))
+    macro = ElementTree.Element(f'{{{space}}}macro', name='empty', params='name:=tool *origin')
     macro.append(ElementTree.Element('link', name='${name}_link'))
     root.insert(3, macro)
-    call = ElementTree.Element(f'{{{XACRO}}}empty', name='camera')
+    call = ElementTree.Element(f'{{{space}}}empty', name='camera')
     call.append(ElementTree.Element('origin', xyz='0 0 0'))
-    unless = ElementTree.Element(f'{{{XACRO}}}if', value='${whole > 2}')
+    unless = ElementTree.Element(f'{{{space}}}if', value='${whole > 2}')
     unless.append(call)
     root.append(unless)
     for limit in root.iter('limit'):
@@ -568,24 +561,49 @@ def _xacro_seed():
     return ElementTree.tostring(root)
 
 
-XACRO = 'http://www.ros.org/wiki/xacro'
+def _read_xacro(path):
+    """Build an arm from a xacro; the process that expands it is a fork."""
+    subprocess.run = forked
+    return use_arm(Arm.from_urdf(path))
+
+
+def _read_mat(path):
+    """Read a MATLAB file; the process that converts it is a fork."""
+    subprocess.run = forked
+    return read_recording(path)
+
+
 FUZZERS = {
-    'csv': Fuzzer('x.csv', _csv_seed, _csv, lambda path: load_recording(path, ARM)),
-    'npz': Fuzzer('x.npz', _npz_seed, _npz, lambda path: load_recording(path, ARM)),
-    'mcap': Fuzzer('x.mcap', _bag_seed('mcap'), _mcap, _read_bag('mcap')),
-    'sqlite': Fuzzer('x.db3', _bag_seed('sqlite3'), _sqlite, _read_bag('db3')),
-    'metadata': Fuzzer('metadata.yaml', _metadata_seed, _tree, _read_metadata),
-    'robot': Fuzzer('x.yaml', _robot_seed, _tree, load_arm),
-    'model': Fuzzer('x.yaml', _model_seed, _tree, load_model),
-    'excitation': Fuzzer('x.yaml', _excitation_seed,
-                         lambda rng, raw: _tree(rng, raw, digest=True), load_excitation),
-    'limits': Fuzzer('x.yaml', _limits_seed, _tree, lambda path: load_limits(path, ARM)),
-    'urdf': Fuzzer('x.urdf', lambda: ARM.urdf.encode(), _urdf, Arm.from_urdf),
-    'fleet': Fuzzer('fleet.yaml', _fleet_seed, _tree, read_fleet),
-    'fleet_result': Fuzzer('fleet.json', _fleet_result_seed, _json, _read_fleet_result),
-    'options': Fuzzer('options.yaml', _options_seed, _tree, read_options),
-    'controllers': Fuzzer(f'{ARM.name}_controllers.yaml', _controllers_seed, _tree,
+    'csv': Fuzzer('x.csv', _csv_seed, change.spoil_csv, read_recording),
+    'npz': Fuzzer('x.npz', _npz_seed, change.spoil_npz, read_recording),
+    'mat': Fuzzer('x.mat', _mat_seed, change.spoil_mat, _read_mat),
+    'parquet': Fuzzer('x.parquet', _parquet_seed, change.spoil_parquet,
+                      partial(read_recording, arm=LEROBOT)),
+    'lerobot': Fuzzer('x.zip', _lerobot_seed, partial(change.spoil_member, spoil={
+        'meta/info.json': (4, change.spoil_json), 'file.parquet': (1, change.spoil_parquet)}),
+        _read_lerobot),
+    'mcap': Fuzzer('x.mcap', _mcap, change.spoil_mcap, read_recording),
+    'sqlite': Fuzzer('x.db3', partial(_bag_seed, 'sqlite3'), change.spoil_sqlite, read_recording),
+    'metadata': Fuzzer('metadata.yaml', _metadata_seed, change.spoil_yaml, _read_metadata),
+    'robot': Fuzzer('x.yaml', _robot_seed, change.spoil_yaml, _read_robot),
+    'model': Fuzzer('x.yaml', _model_seed, change.spoil_yaml, _read_model),
+    'excitation': Fuzzer('x.yaml', _excitation_seed, partial(
+        change.spoil_yaml, digest=_excitation_digest), _read_excitation),
+    'options': Fuzzer('options.yaml', _options_seed, change.spoil_yaml, _read_options),
+    'limits': Fuzzer('x.yaml', _limits_seed, change.spoil_yaml, _read_limits),
+    'urdf': Fuzzer('x.urdf', _urdf_seed, change.spoil_xml, _read_urdf),
+    'srdf': Fuzzer('x.srdf', _srdf_seed, change.spoil_xml, _read_srdf),
+    'mesh': Fuzzer('x.stl', _mesh_seed, change.spoil_mesh, _read_mesh,
+                   quiet=False),    # coal prints about NaN
+    'results': Fuzzer('x.zip', _results_seed, partial(change.spoil_member, spoil={
+        'results.json': (4, change.spoil_json), 'plots.npz': (1, change.spoil_npz)},
+        finish=_with_digest), _read_results),
+    'fleet': Fuzzer('fleet.yaml', _fleet_seed, change.spoil_yaml, _read_fleet),
+    'fleet_result': Fuzzer('fleet.json', _fleet_result_seed, change.spoil_json,
+                           _read_fleet_result),
+    'controllers': Fuzzer(f'{ARM.name}_controllers.yaml', _controllers_seed, change.spoil_yaml,
                           _read_controllers),
-    'joint_limits': Fuzzer('joint_limits.yaml', _joint_limits_seed, _tree, _read_joint_limits),
-    'xacro': Fuzzer('x.urdf.xacro', _xacro_seed, _urdf, Arm.from_urdf, seconds=60),
+    'joint_limits': Fuzzer('joint_limits.yaml', _joint_limits_seed, change.spoil_yaml,
+                           _read_joint_limits),
+    'xacro': Fuzzer('x.urdf.xacro', _xacro_seed, change.spoil_xml, _read_xacro),
 }

@@ -137,6 +137,8 @@ class Excitation:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, 'usage', read_only(self.usage))
+        if len(set(self.joint_names)) < len(self.joint_names):
+            raise ExcitationError('the excitation names a joint twice')
         if self.trajectory.n != len(self.joint_names):
             raise ExcitationError(f'the trajectory moves {self.trajectory.n} joints, the '
                                   f'excitation names {len(self.joint_names)}')

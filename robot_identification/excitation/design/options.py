@@ -97,7 +97,7 @@ class DesignOptions:
     """
 
     kind: str = 'mfs'
-    period: Annotated[float, Quantity('s', above=0)] = 10.0
+    period: Annotated[float, Quantity('s', above=0, maximum=1e4)] = 10.0
     harmonics: int | None = None
     upper_frequency: Annotated[float, Quantity('Hz', above=0)] = 0.5
     first_resonance: Annotated[float, Quantity('Hz', above=0)] | None = None

@@ -44,7 +44,7 @@ class Series(ABC):
 
     """
 
-    period: Annotated[float, Quantity('s', above=0)]
+    period: Annotated[float, Quantity('s', above=0, maximum=1e4)]
     harmonics: Annotated[int, Quantity(minimum=1)]
 
     name: ClassVar[str]

@@ -131,7 +131,7 @@ BAG_FILES: dict[str, Callable[[Path], BagFile]] = {'.mcap': McapFile, '.db3': Sq
 
 def is_bag(path: Path) -> bool:
     """Return whether a path is a bag: a folder with metadata or bag files, or a bag file."""
-    if path.is_dir():
+    if os.path.isdir(path):
         return (path / METADATA).exists() or bool(_bag_files(path))
     return _suffix(path) in BAG_FILES
 
@@ -158,7 +158,7 @@ class Bag:
         self._compression = ''    # compression of each message; '' for none
         self._counts: dict[str, int] = {}    # number of messages by topic in the metadata
         self._unclosed: list[str] = []    # names of the files without an end that were read
-        if not self.path.exists():
+        if not os.path.exists(self.path):
             raise RecordingError(f"there is no recording '{path}'")
         self.files = self._list_files() if self.path.is_dir() else (self.path,)
         for file in self.files:

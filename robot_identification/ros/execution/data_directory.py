@@ -42,12 +42,13 @@ class DataDirectory:
     """
 
     def __init__(self, root: str | Path) -> None:
+        folder = Path(os.path.expanduser(root))
         try:
-            Path(root).expanduser().mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ConfigurationError(f"the data directory '{root}' cannot be used: "
                                      f'{error}') from error
-        self.root = Path(root).expanduser().resolve()
+        self.root = folder.resolve()
 
     def path(self, name: str, what: str = 'file') -> Path:
         """

@@ -34,6 +34,7 @@ HOLLOW = 1.05        # a mesh is cut if the volume of its hull over that of its 
 
 MERGED = 1.2         # simple shapes are merged if their hull's volume over theirs is below this
 
+FURTHEST = 1e6       # [m] limit of the coordinates of a mesh
 COARSE = 64          # largest number of vertices of a coarse shape
 AT_ONCE = 32         # points whose distances are updated together
 TINY = 1e-6          # [m] enlargement at which a coarse shape needs no further vertices
@@ -111,7 +112,11 @@ def convex_shapes(geometry: pin.GeometryObject, name: str) -> list[Shape]:
     body, link = geometry.geometry, geometry.parentJoint - 1
     radius = 0.0
     if isinstance(body, coal.BVHModelBase):
-        groups = _mesh(np.array(body.vertices()) * 1.0, _triangles(body))
+        vertices, triangles = np.array(body.vertices()) * 1.0, _triangles(body)
+        if not len(triangles) or not np.all(np.abs(vertices) < FURTHEST):
+            raise ExcitationError(f"the collision mesh of link '{name}' has no triangles, or "
+                                  f'vertices beyond {FURTHEST:g} m; repair the file')
+        groups = _mesh(vertices, triangles)
     elif isinstance(body, coal.ConvexBase):
         groups = [np.array(body.points())]
     elif isinstance(body, coal.Box):
