@@ -235,23 +235,35 @@ class IdentifiedModel:
             raise ModelFileError('the model has no torque interval: an earlier version identified '
                                  'it, or the recordings were too short; identify it again')
         directions = self.uncertain_directions
-        reach = np.abs(self.arm.transmission) @ band.speed
         load, states = self.transmitted_torque(q, v, a), self.states(q)
-        half = np.zeros_like(q)
+        uncertain = np.zeros_like(q)
         for first in range(0, len(q), _BLOCK):
+            if directions is None:
+                break
             rows = slice(first, first + _BLOCK)
-            state = None if states is None else states[rows]
-            position, speed = (x[rows] @ self.arm.transmission.T for x in (q, v))
-            change = (self.structure.actuator_friction(position, speed, load[rows], state)
-                      - self.structure.actuator_friction(
-                          position, np.clip(speed, -reach, reach), load[rows], state))
-            beyond = torque_band.BEYOND * np.einsum('nek,ek->ne', change, self.friction_parameters)
-            uncertain = np.zeros_like(q[rows])
-            if directions is not None:
-                columns = self.structure.columns(q[rows], v[rows], a[rows], load[rows], state)
-                uncertain = np.sqrt(np.sum((columns @ directions.T) ** 2, axis=2))
-            half[rows] = band.half_width(uncertain, beyond @ self.arm.transmission, low_pass)
-        return half
+            columns = self.structure.columns(q[rows], v[rows], a[rows], load[rows],
+                                             None if states is None else states[rows])
+            uncertain[rows] = np.sqrt(np.sum((columns @ directions.T) ** 2, axis=2))
+        return band.half_width(uncertain, self.friction_beyond(q, v, load, states), low_pass)
+
+    def friction_beyond(self, q: Array, v: Array, load: Array | None = None,
+                        states: Array | None = None) -> Array:
+        """
+        Return the standard deviation of friction at speeds above those of training, (N, n).
+
+        It is `BEYOND` times the change of the model's friction between the highest speed of
+        training and a speed above it; zero for a model that does not know its training speeds.
+        Parameters as for `drive_torque`.
+        """
+        if (band := self.band) is None:
+            return np.zeros_like(v)
+        reach = np.abs(self.arm.transmission) @ band.speed
+        position, speed = (x @ self.arm.transmission.T for x in (q, v))
+        change = (self.structure.actuator_friction(position, speed, load, states)
+                  - self.structure.actuator_friction(
+                      position, np.clip(speed, -reach, reach), load, states))
+        beyond = np.einsum('nek,ek->ne', change, self.friction_parameters)
+        return np.asarray(torque_band.BEYOND * np.abs(beyond @ self.arm.transmission))
 
     @property
     def band(self) -> torque_band.TorqueBand | None:

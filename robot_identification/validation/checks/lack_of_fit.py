@@ -20,8 +20,13 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.estimation.noise import autocorrelation_factor
-from robot_identification.estimation.uncertainty import covariance_directions
-from robot_identification.validation.checks.check import Check, CheckInput, Measurement, RECORDINGS
+from robot_identification.validation.checks.check import (
+    Check,
+    CheckInput,
+    Measurement,
+    RECORDINGS,
+    require,
+)
 from robot_identification.validation.checks.residual_axes import AXES, JointMotion, ResidualAxis
 from robot_identification.validation.checks.residual_regression import ResidualRegression
 from scipy.stats import f as f_distribution
@@ -41,6 +46,8 @@ _RECORDINGS = 2
 """Number of recordings, fitted and held out, for which the level holds."""
 _LOADED = 0.05
 """Joints below this fraction of the largest torque are left out."""
+_MAX_ROWS = 5000
+"""Largest number of samples at which friction is compared."""
 _SINGULAR = 1e-6
 _SPARE = 20
 """Smallest number of independent rows beside those that the parameters take."""
@@ -69,6 +76,8 @@ class _JointFit:
         Residual after all parameters of the joint are fitted to this recording alone.
     uncertain
         Variance of the model's torque from the covariance of its parameters.
+    beyond
+        Variance of friction at speeds above those of training.
     effects
         The significant effects in the rest, largest fraction first.
 
@@ -78,6 +87,7 @@ class _JointFit:
     residual: float
     rest: float
     uncertain: float
+    beyond: float
     effects: tuple[_Effect, ...]
 
     @property
@@ -88,7 +98,7 @@ class _JointFit:
         Uncertainty counts up to the size of the rest: parameters that are less certain than that
         were fitted to data with a larger rest.
         """
-        expected = self.rest + min(self.uncertain, self.rest)
+        expected = self.rest + min(self.uncertain, self.rest) + self.beyond
         return float(np.sqrt(self.residual / max(expected, 1e-300)))
 
 
@@ -97,22 +107,24 @@ def measure_lack_of_fit(data: CheckInput) -> Measurement | None:
     Compare the residuals with noise and uncertainty, and search them for effects along the axes.
 
     The residual of each joint is compared with the rest that remains when all its parameters are
-    fitted to this recording alone, plus the variance of the model's torque. A correct model
-    leaves no more. A model from faulty data leaves more on other data, whatever the fault is.
+    fitted to this recording alone, plus the variance of the model's torque, and that of friction
+    at speeds above those of training. A correct model leaves no more. A model from faulty data
+    leaves more on other data, whatever the fault is.
     Effects along the axes are found by F tests, with the number of independent rows reduced by the
     autocorrelation of the rest, and with Bonferroni's correction for all axes, joints and
     recordings.
     """
     regression = data.fine_regression
-    directions = covariance_directions(data.model)
+    directions, beyond = data.model.uncertain_directions, _friction_beyond(data)
     fits = {j: fit for j in regression.loaded_joints(_LOADED)
-            if (fit := _fit_joint(regression, j, directions)) is not None}
+            if (fit := _fit_joint(regression, j, directions, beyond[j])) is not None}
     if not fits:
         return None
     total = float(np.sum(regression.level ** 2))
-    residual, rest, uncertain = (sum(getattr(fit, name) for fit in fits.values())
-                                 for name in ('residual', 'rest', 'uncertain'))
-    arm = _JointFit(total, residual, rest, uncertain, ())
+    residual, rest, uncertain, faster = (
+        sum(getattr(fit, name) for fit in fits.values())
+        for name in ('residual', 'rest', 'uncertain', 'beyond'))
+    arm = _JointFit(total, residual, rest, uncertain, faster, ())
     names = regression.joint_names
 
     smallest = _NOTICEABLE ** 2 * total
@@ -153,8 +165,18 @@ def _advice(effect: _Effect | None) -> str:
             'effect that the model lacks; look at the residuals in the report, and record again')
 
 
-def _fit_joint(regression: ResidualRegression, j: int, directions: Array | None) -> (
-        _JointFit | None):
+def _friction_beyond(data: CheckInput) -> Array:
+    """Return the mean square deviation of friction above the speeds of training, (n,)."""
+    samples = require(data.samples)
+    rows = slice(None, None, 1 + len(samples) // _MAX_ROWS)
+    q, v, a = samples.q[rows], samples.v[rows], samples.a[rows]
+    load = data.model.transmitted_torque(q, v, a)
+    beyond = data.model.friction_beyond(q, v, load, data.model.states(q))
+    return np.asarray(np.mean(beyond ** 2, axis=0))
+
+
+def _fit_joint(regression: ResidualRegression, j: int, directions: Array | None,
+               beyond: float) -> _JointFit | None:
     """Return the mean squares of a joint, and the effects in its residual; None if short."""
     rows = regression.packed[j][:, :-1]
     residual = regression.measured[:, j] - regression.predicted[:, j]
@@ -171,7 +193,7 @@ def _fit_joint(regression: ResidualRegression, j: int, directions: Array | None)
         uncertain = float(np.mean(np.sum(errors ** 2, axis=1)))
     return _JointFit(
         float(regression.level[j] ** 2), float(np.mean(residual ** 2)),
-        float(rest @ rest) / spare, uncertain,
+        float(rest @ rest) / spare, uncertain, float(beyond),
         _find_effects(regression, j, base, rest, independent) if independent > _SPARE else ())
 
 
