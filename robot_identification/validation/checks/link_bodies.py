@@ -20,7 +20,7 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.validation.checks.check import Check, CheckInput, Measurement, Role
 
-_MASS = 5.0
+_MASS = 8.0
 """Largest ratio between the masses of model and URDF without alarm; the prior's standard deviation
 is 30 %."""
 _LIGHT = 0.02
