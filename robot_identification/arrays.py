@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import linalg
 
 Array = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -31,6 +32,19 @@ _GROUP = 64
 _LARGER = 1.25
 """[-] Largest ratio of the size of a view's base to that of the view with which the view is not
 copied: a small view would keep a large array in memory."""
+
+
+def svd(matrix: Array) -> tuple[Array, Array, Array]:
+    """
+    Return U, s and V' of the thin singular value decomposition.
+
+    The fast driver of LAPACK fails for some graded matrices; the slower one then decomposes them.
+    """
+    try:
+        left, singular, right = np.linalg.svd(matrix, full_matrices=False)
+    except np.linalg.LinAlgError:
+        left, singular, right = linalg.svd(matrix, full_matrices=False, lapack_driver='gesvd')
+    return left, singular, right
 
 
 def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:

@@ -47,7 +47,7 @@ class Limits:
     """Largest figures that `make house` accepts; a commit that raises one states the reason."""
 
     pipeline_files: int = 150
-    pipeline_lines: int = 11_900
+    pipeline_lines: int = 11_950
     core_lines: int = 21_500
     function_lines: int = 80
     imported_names: int = 25

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.arrays import read_only
+from robot_identification.arrays import read_only, svd
 
 
 def test_what_can_be_written_to_is_copied():
@@ -45,3 +45,15 @@ def test_a_small_part_keeps_nothing_large_in_memory():
     whole = np.frombuffer(raw)
     assert np.shares_memory(read_only(whole), whole)
     assert not np.shares_memory(read_only(whole[:10]), whole)
+
+
+def test_singular_values_are_found_where_the_fast_driver_fails(monkeypatch):
+    matrix = np.random.default_rng(0).normal(size=(20, 5)) * np.logspace(0, -12, 5)
+    expected = np.linalg.svd(matrix, full_matrices=False)
+
+    def fail(*args, **kwargs):
+        raise np.linalg.LinAlgError('SVD did not converge')
+    monkeypatch.setattr(np.linalg, 'svd', fail)    # it depends on the processor when it does
+    left, singular, right = svd(matrix)
+    np.testing.assert_allclose(singular, expected[1], rtol=1e-6, atol=1e-15)
+    np.testing.assert_allclose(left * singular @ right, matrix, atol=1e-12)

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from robot_identification.arrays import Array, IndexArray
+from robot_identification.arrays import Array, IndexArray, svd
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK, RANK_DEFICIENT
 from robot_identification.estimation.estimator_info import EstimatorInfo
 from robot_identification.estimation.noise import autocorrelation_factor
@@ -256,7 +256,7 @@ def solve(normal: ReducedRegression, weights: Array) -> _Solution:
     matrix, target = normal.stacked(weights)
     norms = np.linalg.norm(matrix, axis=0)
     scale = np.where(norms > 0, norms, 1.0)
-    left, singular, right = np.linalg.svd(matrix / scale, full_matrices=False)
+    left, singular, right = svd(matrix / scale)
     rank = int(np.sum(singular > RANK_TOLERANCE * singular[0]))
     inverse = (right[:rank].T / singular[:rank]) @ left[:, :rank].T / scale[:, None]
     unexcited = np.flatnonzero(np.linalg.norm(right[rank:], axis=0) > 1e-4)
@@ -306,7 +306,7 @@ def make_estimate(name: str, normal: ReducedRegression, weights: Array, solution
     if labels:
         status = RANK_DEFICIENT
         covariance[solution.unexcited, solution.unexcited] = np.inf
-    singular = np.linalg.svd(normal.stacked(np.ones(normal.joints))[0], compute_uv=False)
+    singular = svd(normal.stacked(np.ones(normal.joints))[0])[1]
     return Estimate(
         estimator=name, base=base, values=solution.beta, covariance=covariance, noise=noise,
         autocorrelation_factor=factors, rows=normal.rows,

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import numpy as np
+from robot_identification.arrays import svd
 from robot_identification.errors import ConfigurationError
 from robot_identification.estimation.estimate import Estimate, OK
 from robot_identification.estimation.estimator import Estimator, with_values
@@ -69,7 +70,7 @@ class Ridge(Estimator):
         transform = base.matrix @ prior.transform
         rows, target = normal.stacked(plain.weights)
         target = target - rows @ base.project(prior.mean)
-        left, singular, right = np.linalg.svd(rows @ transform, full_matrices=False)
+        left, singular, right = svd(rows @ transform)
         inside = left.T @ target
         scale = self.deviation
         if scale is None:

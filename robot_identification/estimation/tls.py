@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import numpy as np
+from robot_identification.arrays import svd
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimator import Estimator, with_values
@@ -70,8 +71,8 @@ class TotalLeastSquares(Estimator):
         rows, target = normal.stacked(plain.weights)
         scale = self.ratio * np.linalg.norm(rows, axis=0) / np.linalg.norm(target)
         scaled = rows / scale
-        smallest = float(np.linalg.svd(scaled, compute_uv=False)[-1])
-        _, singular, right = np.linalg.svd(np.column_stack([scaled, target]), full_matrices=False)
+        smallest = float(svd(scaled)[1][-1])
+        _, singular, right = svd(np.column_stack([scaled, target]))
         if singular[-1] > MAX_RATIO * smallest:
             raise EstimationError(
                 f'total least squares has no clear solution: the smallest singular value of the '

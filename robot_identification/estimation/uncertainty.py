@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.arrays import Array
+from robot_identification.arrays import Array, svd
 from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.dynamics.structure import ModelStructure
 from scipy.stats.qmc import Halton
@@ -58,12 +58,10 @@ def low_rank_covariance(structure: ModelStructure, covariance: Array) -> Array:
     half = _half(covariance)
     errors = structure.columns(q, v, a, load, structure.sliding_state(v)) @ half.T    # (N, n, p)
     scale = np.maximum(np.sqrt(np.mean(np.sum(errors ** 2, axis=2), axis=0)), 1e-300)
-    scaled = (errors / scale[:, None]).reshape(q.size, -1)
-    # the largest singular values alone count, and LAPACK's SVD can fail on graded columns
-    squares, right = np.linalg.eigh(scaled.T @ scaled)
-    explained = np.cumsum(squares[::-1]) / max(float(np.sum(squares)), 1e-300)
+    _, sizes, right = svd((errors / scale[:, None]).reshape(q.size, -1))
+    explained = np.cumsum(sizes ** 2) / max(float(np.sum(sizes ** 2)), 1e-300)
     count = int(np.searchsorted(explained, KEPT)) + 1
-    return right.T[::-1][:count] @ half
+    return right[:count] @ half
 
 
 def to_rows(directions: Array) -> list[list[float]]:
