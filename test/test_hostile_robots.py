@@ -160,7 +160,8 @@ BACK = '<joint name="k" type="fixed"><parent link="b"/><child link="{}"/></joint
     ('</robot>', '<a>' * 200 + '</a>' * 200 + '</robot>', r'nested more than'),
     ('name="j"', '', r'joint without a name'),
     ('name="j"', 'name="a&#10;b"', r"joint named 'a\\nb', of 3 characters; a name is one line"),
-    ('name="j"', f'name="{"a" * 100_000}"', r"named 'a+\.\.\., of 100000 characters"),
+    ('name="j"', f'name="{"a" * 201}"', r"named 'a+\.\.\., of 201 characters"),
+    ('name="j"', f'name="{"a" * 100_000}"', r'has an attribute of 100000 characters'),
     ('<link name="a"/>', '<link name="a">' + MISPLACED, r"link 'a' has <origin> in a collision"),
     ('<link name="a"/>', ''.join(f'<link name="l{i}"/>' for i in range(1500)), r'1501 links'),
 ])

@@ -31,6 +31,7 @@ from urdf_parser_py.urdf import URDF
 MAX_DEPTH = 100    # levels of nesting: ten times those of a URDF
 MAX_CHARACTERS = 10_000_000    # fifty times the size of the largest URDFs of arms
 MAX_ELEMENTS = 100_000    # fifty times those of the largest URDFs of arms
+MAX_VALUE = 10_000    # characters of an attribute; paths of meshes have hundreds
 MAX_NUMBER = 1e9    # [SI unit] magnitude of a number: no quantity of an arm is so large
 NUMBER = re.compile(r'[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?')
 INFINITE = re.compile(r'[-+]?inf(inity)?', re.IGNORECASE)
@@ -68,7 +69,8 @@ def parse_xml(text: str, label: str,
     Raises
     ------
     RobotIdentificationError
-        An error of the class `error`: the text is too large, nested too deep, or not well-formed.
+        An error of the class `error`: the text is too large, nested too deep, not well-formed,
+        or has an attribute of more than `MAX_VALUE` characters.
 
     """
     if len(text) > MAX_CHARACTERS:
@@ -85,9 +87,14 @@ def parse_xml(text: str, label: str,
                 raise error(f'{label} has more than {MAX_ELEMENTS} elements')
             if depth > MAX_DEPTH:
                 raise error(f'{label} is nested more than {MAX_DEPTH} levels deep')
-        return ElementTree.fromstring(text)
+        root = ElementTree.fromstring(text)
     except (ElementTree.ParseError, ValueError, LookupError) as reason:
         raise error(f'{label} is not well-formed XML: {reason}') from reason
+    longest = max(len(text) for element in root.iter()
+                  for text in (element.tag, *element.attrib.values()))
+    if longest > MAX_VALUE:
+        raise error(f'{label} has an attribute of {longest} characters; the limit is {MAX_VALUE}')
+    return root
 
 
 def check_urdf(root: ElementTree.Element, label: str) -> None:
