@@ -67,17 +67,18 @@ FIRST ?= 0
 fuzz: $(STAMP)
 	$(VENV)/bin/python test/fuzz/run.py --count $(N) --first $(FIRST)
 
-# detection rates of the checks on corrupted recordings, and false alarms; SEEDS, DATASETS;
-# results are collected in results/reliability.json
-SEEDS ?= 10
+# verdicts on corrupted and on clean recordings of simulated arms, and on those of real arms in
+# DATASETS; results are collected in results/wrong_models.json and results/reliability.json
+SEEDS ?= 0 1 2
 DATASETS ?= ../shared/datasets
 RELIABILITY := $(VENV)/bin/python benchmarks/reliability.py --datasets $(DATASETS)
 reliability: $(STAMP)
-	$(RELIABILITY) --part clean --seeds $(SEEDS)
-	$(RELIABILITY) --part corrupted --seeds $(SEEDS)
+	$(VENV)/bin/python benchmarks/wrong_models.py --seeds $(SEEDS)
+	$(VENV)/bin/python benchmarks/wrong_models.py --clean 20
+	$(VENV)/bin/python benchmarks/wrong_models.py --clean 6 --plant mujoco
 	if [ -d $(DATASETS) ]; then $(RELIABILITY) --part real && \
-		$(RELIABILITY) --part real-corrupted; fi
-	$(RELIABILITY) --table
+		$(RELIABILITY) --part real-corrupted && $(RELIABILITY) --table && \
+		$(VENV)/bin/python benchmarks/torque_intervals.py --datasets $(DATASETS); fi
 
 lint: $(STAMP)
 	$(VENV)/bin/ruff check .

@@ -12,9 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Which corruptions of recordings are noticed, by which check, and how often good ones give an alarm.
+Which corruptions of recordings of real arms are noticed, by which check, and false alarms.
 
-    python benchmarks/reliability.py --part corrupted --robots panda ur5e --seeds 0 1
+wrong_models.py does the same for simulated arms, whose truth is known.
+
     python benchmarks/reliability.py --part clean --robots panda --seeds 0 1 2 3
     python benchmarks/reliability.py --part real --datasets FOLDER
     python benchmarks/reliability.py --part intervals --datasets FOLDER
@@ -234,7 +235,7 @@ def main() -> int:
     """Run a part, or print the table."""
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
     parser.add_argument('--part', choices=(
-        'corrupted', 'clean', 'real', 'real-corrupted', 'intervals'))
+        'clean', 'real', 'real-corrupted', 'intervals'))
     parser.add_argument('--robots', nargs='*', default=list(ROBOTS))
     parser.add_argument('--seeds', nargs='*', type=int, default=[0])
     parser.add_argument('--only', nargs='*', default=[''],

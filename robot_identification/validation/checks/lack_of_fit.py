@@ -40,6 +40,12 @@ Wrists of simulated arms with a friction that the model lacks reach 10 % of thei
 _MOST = 0.75
 """Fraction of the arm's squared residual beyond all parameters that an effect must explain for an
 alarm: without it this residual would be halved, and on other motion it may double."""
+_CLEAR = 0.5
+"""Fraction of what no parameter fits that an effect must explain to count as the cause."""
+_CONTRADICTION = (
+    '; the recordings contradict each other or themselves: the effort drifts, something pushed '
+    'the arm, load or temperature changed, or the model lacks an effect; look at the residuals in '
+    'the report, and record again')
 _LEVEL = 0.01
 """Significance level of all axes and joints of one identification together."""
 _RECORDINGS = 2
@@ -137,32 +143,22 @@ def measure_lack_of_fit(data: CheckInput) -> Measurement | None:
     worst = max(wrong or fits, key=lambda j: fits[j].residual if wrong else fits[j].excess)
     text = (f'the error is {np.sqrt(residual / total):.1%} of the torque, {arm.excess:.1f} times '
             'what noise and the uncertainty of the parameters explain')
-    advice = ''
+    shown, advice = effects, ''
     if wrong:
         fit = fits[worst]
-        text += (f'; at {names[worst]} {np.sqrt(fit.residual / fit.torque):.1%} of its torque, '
-                 f'{fit.excess:.1f} times')
-        advice = _advice(fit.effects[0] if fit.effects else None)
+        text += (f', most at {names[worst]} ({np.sqrt(fit.residual / fit.torque):.1%} of its '
+                 'torque)')
+        shown = [each for each in fit.effects if each.fraction > _CLEAR]
+        advice = f'; {shown[0].axis.cause}' if shown else _CONTRADICTION
     elif lacking:
-        effect = max(lacking, key=lambda each: each.energy)
-        worst, advice = effect.joint, f'; {effect.axis.cause}'
-    shown = [each for each in effects if each.joint == worst and (wrong or lacking)] or effects
+        shown = [max(lacking, key=lambda each: each.energy)]
+        worst, advice = shown[0].joint, f'; {shown[0].axis.cause}'
     if shown:
-        effect = max(shown, key=lambda each: each.energy if not wrong else each.fraction)
+        effect = shown[0] if wrong else max(shown, key=lambda each: each.energy)
         text += (f'; an effect of {np.sqrt(effect.energy / fits[effect.joint].torque):.1%} of the '
-                 f'torque of {names[effect.joint]} varies with {effect.axis.name}, '
-                 f'{effect.fraction:.0%} of what no parameter fits')
+                 f'torque of {names[effect.joint]} varies with {effect.axis.name}')
     return Measurement(arm.excess, _EXCESS, '-', text, advice,
                        names[worst] if wrong or lacking else '', bool(wrong or lacking))
-
-
-def _advice(effect: _Effect | None) -> str:
-    """Return probable causes and what to do about an error that is too large."""
-    if effect is not None and effect.fraction > 0.5:
-        return f'; {effect.axis.cause}'
-    return ('; this recording and those of the fit contradict each other, or one of them '
-            'contradicts itself: an effort that drifts, a push, another load or temperature, an '
-            'effect that the model lacks; look at the residuals in the report, and record again')
 
 
 def _friction_beyond(data: CheckInput) -> Array:
