@@ -120,8 +120,8 @@ def table(rows: list[dict[str, Any]]) -> None:
               f'{len(wrong)} wrong models: '
               + ', '.join(f"{sum(row['end'] == end for row in wrong)} {end}" for end in ENDS[1:])
               + (f' ({len(silent) / len(wrong):.1%} pass)' if wrong else '')
-              + f"; {len(right)} right ones, "
-              f"of which {sum(row['end'] == 'PASS' for row in right)} pass")
+              + f'; {len(right)} right ones, of which '
+              + f"{sum(row['end'] == 'PASS' for row in right)} pass")
     good = [row for row in rows if not row['corruption']]
     doubted = [row for row in good if row['end'] != 'PASS']
     print(f'\nclean: {len(doubted)} of {len(good)} do not pass'

@@ -188,7 +188,8 @@ def isolated_workers() -> Iterator[Any]:
     before, flags = sys.path[:], util._args_from_interpreter_flags    # type: ignore[attr-defined]
     try:
         sys.path[:] = import_path()
-        util._args_from_interpreter_flags = lambda: ['-I', *flags()]    # type: ignore[attr-defined]
+        util._args_from_interpreter_flags = (    # type: ignore[attr-defined]
+            lambda: ['-I', *flags()])
         resource_tracker.ensure_running()    # it is a process as well, and outlives the block
         yield multiprocessing.get_context('spawn')
     finally:

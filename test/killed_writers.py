@@ -295,7 +295,6 @@ def try_all(write, read, home, subfolder, quick):
         found['not_removed'] += len(hidden(folder))
         shutil.rmtree(folder.parent)
 
-
     raise AssertionError(f'a complete run has more than {total} steps')
 
 

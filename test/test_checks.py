@@ -39,6 +39,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'benchmarks'))
 spoilt = importlib.import_module('corruptions')
 CORRUPTIONS, PAYLOADS, loaded = spoilt.CORRUPTIONS, spoilt.PAYLOADS, spoilt.loaded
 
+
 @pytest.fixture(scope='module')
 def arm():
     return chain()

@@ -108,7 +108,6 @@ class CheckInput:
         return require(residual_regression.build_residual_regression(
             require(self.base), samples, require(self.beta), self.model))
 
-
     @cached_property
     def fine_regression(self) -> residual_regression.ResidualRegression:
         """Rows at a higher rate, with the residuals of the model itself."""
