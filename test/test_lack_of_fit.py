@@ -17,6 +17,7 @@ from dataclasses import replace
 import json
 
 from check_arms import chain, record
+from command_line import call
 import numpy as np
 import pytest
 from robot_identification import IdentifiedModel, identify, load_model, Recording, validate
@@ -159,3 +160,27 @@ def test_a_path_at_another_speed_is_another_motion_and_a_remark_says_how_far(arm
     verdict = validate(identify(arm, [fitted]).model, faster).verdict
     assert not verdict.held_out[0].repeat
     assert any('speed up to 2.0 times that of training' in note for note in verdict.notes)
+
+
+def test_commands_exit_with_three_where_a_model_is_doubtful(arm, pair, tmp_path):
+    (tmp_path / 'chain.urdf').write_text(arm.urdf)
+    (tmp_path / 'chain.yaml').write_text(
+        'urdf: chain.urdf\neffort: {quantity: torque, side: joint, sign: 1, '
+        'gravity_compensated: false}\n')
+    for recording in pair:
+        changed(recording, drifting_gain).to_csv(tmp_path / f'{recording.name}.csv')
+    command = ('identify', 'chain.yaml', 'fitted.csv', '--held-out', 'other.csv',
+               '--overall', '0.5', '--joint', '1', '--json')
+    done = call(*command, '-o', 'result', cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    verdict = json.loads(done.stdout)['verdict']
+    assert verdict['status'] == 'doubtful' and verdict['passed'] is False and verdict['doubts']
+    assert 'DOUBT' in (tmp_path / 'result' / 'report.html').read_text(encoding='utf-8')
+    strict = call(*command, '--strict', '-o', 'strict', cwd=tmp_path)
+    assert strict.returncode == 1 and json.loads(strict.stdout)['verdict']['status'] == 'failed'
+    validated = call('validate', 'result/model.yaml', 'other.csv', '--overall', '0.5', '--joint',
+                     '1', '--csv', 'torque.csv', cwd=tmp_path)
+    assert validated.returncode == 3 and ' DOUBT ' in validated.stdout
+    header = (tmp_path / 'torque.csv').read_text().splitlines()[0].split(',')
+    assert header == ['t', *(f'{name}_{joint}' for name in ('tau_hat', 'tau_low', 'tau_high')
+                             for joint in arm.joint_names)]
