@@ -41,8 +41,8 @@ from scipy import signal
 _FOLDS = 3
 """Blocks of each recording. Long blocks leave out other postures and speeds: with 5 blocks of the
 recordings of real arms, coverage on other motion is up to 2 % lower."""
-_SETTLE = 5.0
-"""Periods of the low-pass that a run must exceed for its noise to be measured."""
+_SETTLE, _SHORTEST = 5.0, 30
+"""Periods of the low-pass, and samples, that a run must exceed for its noise to be measured."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,4 +161,4 @@ def _noise(samples: Samples) -> list[Array]:
     step = max(1, len(samples) // 20_000)
     return [np.abs(samples.tau[run] - signal.sosfiltfilt(
         sections, samples.tau[run], axis=0))[::step] for run in samples.segments
-            if run.stop - run.start > _SETTLE * samples.rate / FINE_CUTOFF]
+            if run.stop - run.start > max(_SETTLE * samples.rate / FINE_CUTOFF, _SHORTEST)]
