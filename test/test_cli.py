@@ -86,7 +86,9 @@ def test_the_walk_ends_with_a_model_and_a_report(own_arm):
     assert checked['held_out'][0]['relative_error'] == pytest.approx(
         out['verdict']['held_out'][0]['relative_error'], rel=1e-9)
     table = np.genfromtxt(own_arm / 'predicted.csv', delimiter=',', names=True)
-    assert table.dtype.names == ('t', 'tau_hat_shoulder', 'tau_hat_elbow', 'tau_hat_wrist')
+    assert table.dtype.names[:4] == ('t', 'tau_hat_shoulder', 'tau_hat_elbow', 'tau_hat_wrist')
+    assert table.dtype.names[4:] == tuple(f'tau_{end}_{joint}' for end in ('low', 'high')
+                                          for joint in ('shoulder', 'elbow', 'wrist'))
     assert len(table) == 8000
     before = (own_arm / 'result' / 'report.html').read_bytes()
     run('report', 'result', cwd=own_arm)

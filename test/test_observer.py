@@ -22,6 +22,7 @@ import pinocchio as pin
 import pytest
 from robot_identification import IdentifiedModel, load_arm
 from robot_identification.dynamics import get_friction
+from robot_identification.dynamics.identified_model import UNCERTAINTY
 from robot_identification.errors import (
     ConfigurationError,
     EstimationError,
@@ -32,7 +33,6 @@ from robot_identification.errors import (
 from robot_identification.estimation.uncertainty import (
     low_rank_covariance,
     to_rows,
-    UNCERTAINTY,
 )
 from robot_identification.online import (
     calibrate_residuals,

@@ -249,7 +249,7 @@ def test_no_line_is_drawn_across_what_was_left_out():
     t = np.concatenate([np.arange(300), np.arange(500, 900)]) / 100
     torque = np.sin(t)[:, None]
     arrays = _evaluation(SimpleNamespace(t=t, measured=torque, predicted=0.9 * torque,
-                                         cutoff=np.inf), 100)
+                                         half_width=None, cutoff=np.inf), 100)
     time, measured, predicted = arrays['joint_0']
     [gap] = np.flatnonzero(np.isnan(measured))
     assert np.isnan(predicted[gap]) and time[gap - 1] <= 2.99 and time[gap + 1] >= 5.0

@@ -91,7 +91,11 @@ def identify_command(
     force: console.Force = False,
     as_json: console.AsJson = False,
 ) -> None:
-    """Identify a dynamic model; exit code 1 if the verdict fails, 3 if the model is doubtful."""
+    """
+    Identify a dynamic model from recordings.
+
+    The exit code is 1 if the verdict fails, and 3 if the model is doubtful.
+    """
     if delay_of and delay is False:
         raise ConfigurationError('--delay-of and --no-delay contradict each other')
     if held_out_window is not None and not held_out:

@@ -51,7 +51,11 @@ def validate_command(
     force: console.Force = False,
     as_json: console.AsJson = False,
 ) -> None:
-    """Predict recorded torques; exit code 1 if the verdict fails, 3 if the model is doubtful."""
+    """
+    Predict recorded torques with a model.
+
+    The exit code is 1 if the verdict fails, and 3 if the model is doubtful.
+    """
     files.check_outputs([(csv, files.PREDICTION_CSV)], (model, *recordings), force=force)
     if csv is not None and len(recordings) > 1:
         raise ConfigurationError('--csv takes one recording at a time')

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from robot_identification.arrays import Array
@@ -45,15 +45,6 @@ _SETTLE, _SHORTEST = 5.0, 30
 """Periods of the low-pass, and samples, that a run must exceed for its noise to be measured."""
 
 
-@dataclass(frozen=True, eq=False)
-class _BlockErrors:
-    """Residuals, errors on left-out blocks and their uncertainty, (rows, n) [N m or N] each."""
-
-    residual: Array
-    left_out: Array
-    uncertain: Array
-
-
 def calibrate_band(model: IdentifiedModel, fit: Fit) -> IdentifiedModel:
     """
     Return the model with prediction intervals from left-out blocks of its training motion.
@@ -74,7 +65,8 @@ def calibrate_band(model: IdentifiedModel, fit: Fit) -> IdentifiedModel:
     base, names = fit.estimate.base, model.arm.joint_names
     half = base.matrix @ fit.consistent.prior_root
     precision = np.asarray(np.linalg.pinv(half @ half.T, rcond=1e-12, hermitian=True), float)
-    values, blocks, noise = model_values(model, base), [], []
+    values = model_values(model, base)
+    rests, factors, noise, weights = [], [], [], []    # of each piece
     speed = np.zeros(model.arm.n)
     for samples in fit.regression.samples:
         speed = np.maximum(speed, np.quantile(np.abs(samples.v), 0.999, axis=0))
@@ -82,17 +74,16 @@ def calibrate_band(model: IdentifiedModel, fit: Fit) -> IdentifiedModel:
         regression = build_residual_regression(
             base, finely_decimated(samples), values, model, min_blocks=_FOLDS)
         if regression is not None:
-            blocks.append(_block_errors(regression, samples, model, precision))
-    if not blocks:
+            rest, factor = _compare_blocks(regression, samples, model, precision)
+            rests.append(rest ** 2)
+            factors.append(factor)
+            weights.append(len(regression.block))
+    if not weights:
         return model
-    residual, left_out, uncertain = (np.concatenate([getattr(each, name) for each in blocks])
-                                     for name in ('residual', 'left_out', 'uncertain'))
-    rest = np.sqrt(np.mean(residual ** 2, axis=0))
-    expected = np.maximum(np.sqrt(rest ** 2 + uncertain ** 2), np.finfo(float).tiny)
     band = TorqueBand(
-        rest, np.quantile(np.abs(left_out) / expected, COVERAGE, axis=0),
-        np.quantile(np.concatenate(noise), COVERAGE, axis=0) if noise else np.zeros(model.arm.n),
-        speed)
+        np.sqrt(np.average(rests, axis=0, weights=weights)),
+        np.average(factors, axis=0, weights=weights),
+        np.mean(noise, axis=0) if noise else np.zeros(model.arm.n), speed)
     return _with_band(model, band, names)
 
 
@@ -121,10 +112,10 @@ def _with_band(model: IdentifiedModel, band: TorqueBand, names: Sequence[str]) -
     return replace(model, information={**model.information, TORQUE_BAND: band.to_dict(names)})
 
 
-def _block_errors(regression: ResidualRegression, samples: Samples, model: IdentifiedModel,
-                  precision: Array) -> _BlockErrors:
+def _compare_blocks(regression: ResidualRegression, samples: Samples, model: IdentifiedModel,
+                    precision: Array) -> tuple[Array, Array]:
     """
-    Return the errors on left-out blocks of a recording.
+    Return the root mean square residual, and the quantile of left-out over expected errors, (n,).
 
     X_b and f_b are the rows and residuals of block b, G_b = X_b' X_b, and P is the precision of
     the prior. Without the block, the parameters change by -H_b X_b' f_b, where H_b is the inverse
@@ -149,16 +140,17 @@ def _block_errors(regression: ResidualRegression, samples: Samples, model: Ident
         for j, (columns, rows) in enumerate(zip(regression.columns, regression.packed)):
             factor = (regression.base.matrix @ directions.T)[columns]
             uncertain[:, j] = np.sqrt(np.sum((rows[:, :-1] @ factor) ** 2, axis=1))
-    return _BlockErrors(regression.residual / regression.weights, left_out / regression.weights,
-                        uncertain)
+    rest = np.sqrt(np.mean(regression.residual ** 2, axis=0)) / regression.weights
+    expected = np.maximum(np.sqrt(rest ** 2 + uncertain ** 2), np.finfo(float).tiny)
+    ratio = np.abs(left_out) / regression.weights / expected
+    return rest, np.asarray(np.quantile(ratio, COVERAGE, axis=0))
 
 
 def _noise(samples: Samples) -> list[Array]:
-    """Return magnitudes of the measured torques above the low-pass, (N, n) of each run."""
+    """Return the quantile of the measured torques above the low-pass, (n,) of each run."""
     if 0.45 * samples.rate < FINE_CUTOFF:
         return []
     sections = lowpass_sections(FINE_CUTOFF, samples.rate)
-    step = max(1, len(samples) // 20_000)
-    return [np.abs(samples.tau[run] - signal.sosfiltfilt(
-        sections, samples.tau[run], axis=0))[::step] for run in samples.segments
+    return [np.quantile(np.abs(samples.tau[run] - signal.sosfiltfilt(
+        sections, samples.tau[run], axis=0)), COVERAGE, axis=0) for run in samples.segments
             if run.stop - run.start > max(_SETTLE * samples.rate / FINE_CUTOFF, _SHORTEST)]

@@ -449,9 +449,9 @@ def _with_digest(rng, members):
     """Write the digest of plots.npz into results.json, as `save_results` does."""
     try:
         content = json.loads(members[RESULTS])
-        content['plots_sha256'] = hashlib.sha256(members[PLOTS]).hexdigest()
+        content['files'][PLOTS] = hashlib.sha256(members[PLOTS]).hexdigest()
         members[RESULTS] = json.dumps(content).encode('utf-8', 'replace')
-    except (ValueError, TypeError, RecursionError):
+    except (LookupError, ValueError, TypeError, RecursionError):
         pass
 
 
