@@ -30,6 +30,7 @@ RESULT_TIMEOUT = 60         # [s] for which results of goals are kept; rclpy's 1
 MAX_DISTANCE = 1e4          # [m] largest coordinate of the surroundings
 RANGES: dict[str, tuple[float, float]] = {
     'average': (0, 1), 'design': (0, 1), 'no_torque': (0, 1), 'no_collisions': (0, 1),
+    'strict': (0, 1),
     'period': (0, 3600), 'time_budget': (0, 86_400), 'margin': (0, 1),
     'cutoff': (0, 1e5), 'decimation_cutoff': (0, 1e5), 'prior_deviation': (0, 1e3),
     'overall_threshold': (0, 1), 'joint_threshold': (0, 1), 'lease': (0, 3600),
