@@ -41,7 +41,7 @@ import numpy as np
 from own_plant import OwnPlant, Truth
 import reliability
 from robot_identification import Arm, identify, load_arm, Recording
-from robot_identification.errors import RobotIdentificationError, SignalError
+from robot_identification.errors import RobotIdentificationError
 
 ROBOTS = ('panda', 'ur5e', 'xarm7', 'z1', 'er16', 'ur10e', 'fr3', 'er20_c10')
 WRONG = 2.0
@@ -78,7 +78,7 @@ def corrupted(robot: str, seed: int, only: list[str]) -> Iterator[dict[str, Any]
         joint = reliability.spoilt_joint(arm, fitted, seed + number)
         try:
             found = judge(arm, *reliability.spoil(corruption, arm, fitted, other, joint), tests)
-        except SignalError as error:    # a corruption that this motion does not allow
+        except RobotIdentificationError as error:    # stamps or joints that cannot be recorded
             found = {'end': 'refused', 'says': [str(error)], 'error': None}
         ratio = None if found['error'] is None else found['error'] / clean['error']
         yield {'robot': robot, 'seed': seed, 'corruption': corruption.name,
