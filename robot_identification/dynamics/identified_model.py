@@ -234,16 +234,14 @@ class IdentifiedModel:
         if (band := self.band) is None:
             raise ModelFileError('the model has no torque interval: an earlier version identified '
                                  'it, or the recordings were too short; identify it again')
-        directions = self.uncertain_directions
         load, states = self.transmitted_torque(q, v, a), self.states(q)
         uncertain = np.zeros_like(q)
-        for first in range(0, len(q), _BLOCK):
-            if directions is None:
-                break
-            rows = slice(first, first + _BLOCK)
-            columns = self.structure.columns(q[rows], v[rows], a[rows], load[rows],
-                                             None if states is None else states[rows])
-            uncertain[rows] = np.sqrt(np.sum((columns @ directions.T) ** 2, axis=2))
+        if (directions := self.uncertain_directions) is not None:
+            for first in range(0, len(q), _BLOCK):
+                rows = slice(first, first + _BLOCK)
+                columns = self.structure.columns(q[rows], v[rows], a[rows], load[rows],
+                                                 None if states is None else states[rows])
+                uncertain[rows] = np.linalg.norm(columns @ directions.T, axis=2)
         return band.half_width(uncertain, self.friction_beyond(q, v, load, states), low_pass)
 
     def friction_beyond(self, q: Array, v: Array, load: Array | None = None,
@@ -265,14 +263,14 @@ class IdentifiedModel:
         beyond = np.einsum('nek,ek->ne', change, self.friction_parameters)
         return np.asarray(torque_band.BEYOND * np.abs(beyond @ self.arm.transmission))
 
-    @property
+    @cached_property
     def band(self) -> torque_band.TorqueBand | None:
         """The stored widths of prediction intervals, or None."""
         stored = self.information.get(torque_band.TORQUE_BAND)
         return None if stored is None else torque_band.TorqueBand.from_dict(
             stored, self.arm.joint_names)
 
-    @property
+    @cached_property
     def uncertain_directions(self) -> Array | None:
         """
         The stored factor D (r, p) of the covariance D'D of the standard parameters, or None.
@@ -283,8 +281,18 @@ class IdentifiedModel:
             The stored directions are damaged.
 
         """
-        return torque_band.uncertain_directions(
-            self.information, UNCERTAINTY, self.structure.count)
+        stored = self.information.get(UNCERTAINTY)
+        if stored is None:
+            return None
+        try:
+            directions = np.array(stored, dtype=float).reshape(-1, self.structure.count)
+        except (TypeError, ValueError) as error:
+            raise ModelFileError(f"'{UNCERTAINTY}' in the model file is damaged: {error}"
+                                 ) from error
+        if not np.all(np.isfinite(directions)):
+            raise ModelFileError(f"'{UNCERTAINTY}' in the model file is damaged: a number is not "
+                                 f'finite')
+        return directions
 
     def transmitted_torque(self, q: Array, v: Array, a: Array) -> Array:
         """Return the torques at the gear outputs (links and balancers), (N, n) [N m or N]."""

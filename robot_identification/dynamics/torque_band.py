@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,25 +101,3 @@ class TorqueBand(ReadOnlyArrays):
             raise ModelFileError(f"'{TORQUE_BAND}' in the model file is damaged: a number is not "
                                  f'finite')
         return band
-
-
-def uncertain_directions(information: Mapping[str, Any], key: str, count: int) -> Array | None:
-    """
-    Return the stored factor D (r, p) of the parameter covariance D'D; None if there is none.
-
-    Raises
-    ------
-    ModelFileError
-        The stored directions are damaged.
-
-    """
-    stored = information.get(key)
-    if stored is None:
-        return None
-    try:
-        directions = np.array(stored, dtype=float).reshape(-1, count)
-    except (TypeError, ValueError) as error:
-        raise ModelFileError(f"'{key}' in the model file is damaged: {error}") from error
-    if not np.all(np.isfinite(directions)):
-        raise ModelFileError(f"'{key}' in the model file is damaged: a number is not finite")
-    return directions

@@ -20,6 +20,7 @@ from typing import Annotated
 
 from robot_identification.cli.console import AsJson, emit, err, Force, out
 from robot_identification.fleet import read_fleet, run_fleet
+from robot_identification.validation.verdict import exit_code
 import typer
 
 
@@ -51,5 +52,4 @@ def fleet_command(
         counts = ', '.join(f'{count} {state}' for state, count in summary.states.items())
         out.print(f'{summary.done} robots identified, {summary.unchanged} unchanged; {counts}; '
                   f'see {summary.folder}/index.html', markup=False, highlight=False)
-    states = set(summary.states)
-    raise typer.Exit(0 if states <= {'passed'} else 3 if states <= {'passed', 'doubtful'} else 1)
+    raise typer.Exit(exit_code(*summary.states))

@@ -54,6 +54,7 @@ def ros_demo_command(
                 f"the demo on ROS needs the Python module '{module}': source a ROS 2 workspace "
                 'with this package, or install the wheels with .ci/ros_wheels VENV')
     from robot_identification.ros.nodes.demo import Demo, FILES
+    from robot_identification.validation.verdict import exit_code
     check_output_folder(output, FILES, FILES[0], load_arm(robot).files, force=force)
 
     def report(text: str) -> None:
@@ -72,4 +73,5 @@ def ros_demo_command(
         for reason in (*result.reasons, *result.doubts):
             out.print(f'  {reason}', markup=False, style='red')
         out.print(f'open {result.report}', markup=False)
-    raise typer.Exit(0 if result.passed else 3 if result.doubtful else 1)
+    raise typer.Exit(exit_code('passed' if result.passed else 'doubtful' if result.doubtful
+                               else 'failed'))

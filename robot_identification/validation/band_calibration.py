@@ -70,6 +70,8 @@ def calibrate_band(model: IdentifiedModel, fit: Fit) -> IdentifiedModel:
     speed = np.zeros(model.arm.n)
     for samples in fit.regression.samples:
         speed = np.maximum(speed, np.quantile(np.abs(samples.v), 0.999, axis=0))
+        if not samples.diagnosed:
+            continue
         noise += _noise(samples)
         regression = build_residual_regression(
             base, finely_decimated(samples), values, model, min_blocks=_FOLDS)
@@ -134,12 +136,7 @@ def _compare_blocks(regression: ResidualRegression, samples: Samples, model: Ide
         change = np.linalg.lstsq(precision + sum(grams) - gram, product, rcond=1e-12)[0]
         for j, (columns, rows) in enumerate(zip(regression.columns, regression.rows)):
             left_out[subset, j] += rows[subset] @ change[columns]
-    uncertain = np.zeros_like(left_out)
-    directions = model.uncertain_directions
-    if directions is not None:
-        for j, (columns, rows) in enumerate(zip(regression.columns, regression.packed)):
-            factor = (regression.base.matrix @ directions.T)[columns]
-            uncertain[:, j] = np.sqrt(np.sum((rows[:, :-1] @ factor) ** 2, axis=1))
+    uncertain = regression.torque_deviation(model.uncertain_directions)
     rest = np.sqrt(np.mean(regression.residual ** 2, axis=0)) / regression.weights
     expected = np.maximum(np.sqrt(rest ** 2 + uncertain ** 2), np.finfo(float).tiny)
     ratio = np.abs(left_out) / regression.weights / expected

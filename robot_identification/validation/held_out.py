@@ -49,6 +49,8 @@ _PLOT_RATE = 100.0
 """[Hz] Rate of the torques kept for plots."""
 MAX_PLOT_ROWS = 60_000
 """Largest number of rows kept for plots of one recording: ten minutes at `_PLOT_RATE`."""
+_INTERVAL_STEP = 5
+"""Rows of plots per row at which the width of intervals, which changes slowly, is computed."""
 _MAX_FILL = 10
 """Ratio of interpolated to recorded samples above which a recording is mostly gaps."""
 
@@ -187,10 +189,14 @@ def evaluate(
         model_errors.append(compare(predicted))
         if free is not None:
             free_errors.append(compare(low_pass(_torque(free, piece))))
-        plot.append([np.array(x[::step]) for x in (cut(piece.t), measured, predicted, used)])
+        clock = cut(piece.t)
+        plot.append([np.array(x[::step]) for x in (clock, measured, predicted, used)])
         if model.band is not None:
-            q, v, a = (np.array(cut(x)[::step]) for x in (piece.q, piece.v, piece.a))
-            half_widths.append(model.torque_half_width(q, v, a, low_pass=filtered))
+            coarse = step * _INTERVAL_STEP
+            q, v, a = (np.array(cut(x)[::coarse]) for x in (piece.q, piece.v, piece.a))
+            half_width = model.torque_half_width(q, v, a, low_pass=filtered)
+            half_widths.append(np.column_stack([
+                np.interp(clock[::step], clock[::coarse], column) for column in half_width.T]))
     if not model_errors:
         raise SignalError(f"'{name}' has no unbroken run longer than {SHORTEST:g} s to validate "
                           f'on; record for longer')

@@ -165,8 +165,13 @@ class Verdict:
 
     @property
     def exit_code(self) -> int:
-        """Exit code of commands: 0 if passed, 3 if doubtful, otherwise 1."""
-        return {'passed': 0, 'doubtful': 3}.get(self.status, 1)
+        """Exit code of commands, see `exit_code`."""
+        return exit_code(self.status)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the model does not fail, but may be wrong."""
+        return self.status == 'doubtful'
 
     @property
     def status(self) -> str:
@@ -198,6 +203,12 @@ class Verdict:
     def alarms(self) -> tuple[Finding, ...]:
         """The findings with an alarm."""
         return tuple(finding for finding in self.findings if finding.alarm)
+
+
+def exit_code(*states: str) -> int:
+    """Return the exit code for verdicts: 0 if all passed, 3 if the others are doubtful, or 1."""
+    codes = {{'passed': 0, 'doubtful': 3}.get(state, 1) for state in states}
+    return 1 if 1 in codes else max(codes, default=0)
 
 
 def _validation_motions(held_out: Sequence[HeldOut]) -> list[HeldOut]:

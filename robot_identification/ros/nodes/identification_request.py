@@ -121,7 +121,7 @@ def fill_response(response: Any, result: IdentificationResult, folder: Path) -> 
     """Fill a response with the result of an identification and the paths of its files."""
     verdict, estimate = result.verdict, result.estimate
     response.success, response.passed = True, verdict.passed
-    response.doubtful = verdict.status == 'doubtful'
+    response.doubtful = verdict.doubtful
     response.reasons, response.doubts = list(verdict.reasons), list(verdict.doubts)
     response.status = estimate.status
     response.message = verdict.sentence

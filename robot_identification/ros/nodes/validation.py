@@ -90,7 +90,7 @@ class ValidationNode(NodeProcess):
             return response
         verdict = outcome.verdict
         response.success, response.passed = True, verdict.passed
-        response.doubtful = verdict.status == 'doubtful'
+        response.doubtful = verdict.doubtful
         response.reasons, response.doubts = list(verdict.reasons), list(verdict.doubts)
         response.message = verdict.sentence
         response.joint_names = list(model.arm.joint_names)

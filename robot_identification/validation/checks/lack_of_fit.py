@@ -116,21 +116,23 @@ def measure_lack_of_fit(data: CheckInput) -> Measurement | None:
     fitted to this recording alone, plus the variance of the model's torque, and that of friction
     at speeds above those of training. A correct model leaves no more. A model from faulty data
     leaves more on other data, whatever the fault is.
+
     Effects along the axes are found by F tests, with the number of independent rows reduced by the
     autocorrelation of the rest, and with Bonferroni's correction for all axes, joints and
     recordings.
     """
     regression = data.fine_regression
-    directions, beyond = data.model.uncertain_directions, _friction_beyond(data)
+    deviation = regression.torque_deviation(data.model.uncertain_directions)
+    uncertain, beyond = np.mean(deviation ** 2, axis=0), _friction_beyond(data)
     fits = {j: fit for j in regression.loaded_joints(_LOADED)
-            if (fit := _fit_joint(regression, j, directions, beyond[j])) is not None}
+            if (fit := _fit_joint(regression, j, uncertain[j], beyond[j])) is not None}
     if not fits:
         return None
     total = float(np.sum(regression.level ** 2))
-    residual, rest, uncertain, faster = (
+    residual, rest, uncertain_arm, beyond_arm = (
         sum(getattr(fit, name) for fit in fits.values())
         for name in ('residual', 'rest', 'uncertain', 'beyond'))
-    arm = _JointFit(total, residual, rest, uncertain, faster, ())
+    arm = _JointFit(total, residual, rest, uncertain_arm, beyond_arm, ())
     names = regression.joint_names
 
     smallest = _NOTICEABLE ** 2 * total
@@ -171,7 +173,7 @@ def _friction_beyond(data: CheckInput) -> Array:
     return np.asarray(np.mean(beyond ** 2, axis=0))
 
 
-def _fit_joint(regression: ResidualRegression, j: int, directions: Array | None,
+def _fit_joint(regression: ResidualRegression, j: int, uncertain: float,
                beyond: float) -> _JointFit | None:
     """Return the mean squares of a joint, and the effects in its residual; None if short."""
     rows = regression.packed[j][:, :-1]
@@ -183,13 +185,9 @@ def _fit_joint(regression: ResidualRegression, j: int, directions: Array | None,
     rest = residual - base @ (base.T @ residual)
     factor = float(autocorrelation_factor([rest[:, None]], len(rest))[0])
     independent = len(residual) / factor - base.shape[1]
-    uncertain = 0.0
-    if directions is not None:
-        errors = rows @ (regression.base.matrix @ directions.T)[regression.columns[j]]
-        uncertain = float(np.mean(np.sum(errors ** 2, axis=1)))
     return _JointFit(
         float(regression.level[j] ** 2), float(np.mean(residual ** 2)),
-        float(rest @ rest) / spare, uncertain, float(beyond),
+        float(rest @ rest) / spare, float(uncertain), float(beyond),
         _find_effects(regression, j, base, rest, independent) if independent > _SPARE else ())
 
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.dynamics import joint_torque_regressor
-from robot_identification.estimation.uncertainty import covariance_directions
 from robot_identification.validation.checks.check import Check, CheckInput, Measurement, Role
 from robot_identification.validation.checks.residual_regression import AddedColumn
 
@@ -73,7 +72,7 @@ def _fit_body(data: CheckInput) -> AddedColumn | None:
     sums = np.zeros((int(regression.block.max()) + 1, flat.shape[1]))
     np.add.at(sums, np.repeat(regression.block, n), flat * remaining[:, None])
     variance = np.sum((inverse @ inverse.T @ sums.T)[0] ** 2)
-    directions = covariance_directions(data.model)
+    directions = data.model.uncertain_directions
     if directions is not None:    # a model file without its covariance has none
         variance += np.sum((directions @ (regression.base.matrix.T @ regression.products(
             inverse[0].reshape(-1, n)))) ** 2)

@@ -204,6 +204,23 @@ class ResidualRegression:
         energy = float(np.sum(left ** 2) * np.sum(before ** 2))
         return float(np.sum(left * before) ** 2 / energy) if energy > 0 else 0.0
 
+    def torque_deviation(self, directions: Array | None) -> Array:
+        """
+        Return the standard deviation of the model's torque, (rows, n) [N m or N].
+
+        Parameters
+        ----------
+        directions
+            Factor D (r, p) of the covariance D'D of the standard parameters; None for no
+            uncertainty.
+
+        """
+        if directions is None:
+            return np.zeros_like(self.measured)
+        factor = self.base.matrix @ directions.T
+        return np.column_stack([np.linalg.norm(rows[:, :-1] @ factor[columns], axis=1)
+                                for columns, rows in zip(self.columns, self.packed)])
+
     def refit(self, packed: Sequence[Array], torque: Array) -> Array:
         """
         Return the residuals after fitting all base parameters to other rows or torques.
