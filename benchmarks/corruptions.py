@@ -27,6 +27,7 @@ from robot_identification.signals import process
 from scipy import signal
 
 Change = Callable[[Recording, int], Recording]
+Torque = Callable[[Arm, Array, Array, Array], Array]
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class Corruption:
         Takes a recording and the number of a joint.
     right
         Names of the checks that ought to notice; empty where none need: the held-out error stays
-        small, and is the error of torques for positions as published.
+        small, and is the error of torques for positions as published. None where it depends on
+        the arm.
     held_out_only
         Whether the training recording stays as it is.
     from_training
@@ -51,16 +53,23 @@ class Corruption:
         Whether the held-out recording stays as it is.
     hidden
         Whether the data agree with another arm as well, so that no recording reveals the fault.
+    added
+        Torque added to the changed recording, a function of arm, q, v and a; None for none.
 
     """
 
     name: str
     change: Change
-    right: tuple[str, ...]
+    right: tuple[str, ...] | None
     held_out_only: bool = False
     from_training: bool = False
     training_only: bool = False
     hidden: bool = False
+    added: Torque | None = None
+
+
+def _unchanged(recording: Recording, joint: int) -> Recording:
+    return recording
 
 
 def _with(recording: Recording, **changes: Any) -> Recording:
@@ -261,21 +270,14 @@ def _halves(recording: Recording, joint: int) -> Recording:
     return _with(turned, q=np.roll(recording.q, half, axis=0), v=v)
 
 
-def loaded(arm: Arm, recording: Recording, mass: float) -> Recording:
-    """
-    Return a recording of the same motion with a ball at the flange.
+def payload_torque(mass: float) -> Torque:
+    """Return the torque of a ball of a mass [kg], 50 mm from the origin of the last link."""
+    body = mass * BALL
+    return lambda arm, q, v, a: joint_torque_regressor(arm, q, v, a)[:, :, -10:] @ body
 
-    Parameters
-    ----------
-    arm, recording
-        The arm, whose effort is the torque at the joints, and what was recorded.
-    mass
-        Of the ball [kg], 50 mm from the origin of the last link.
 
-    """
-    body = mass * np.array([1, 0, 0, 0.05, 0.004, 0, 0.004, 0, 0, 0.002])
-    return added_torque(arm, recording, lambda arm, q, v, a: joint_torque_regressor(
-        arm, q, v, a)[:, :, -10:] @ body)
+BALL = np.array([1, 0, 0, 0.05, 0.004, 0, 0.004, 0, 0, 0.002])
+"""Inertial parameters of a ball of 1 kg, 50 mm from the origin of the last link."""
 
 
 @dataclass(frozen=True)
@@ -398,8 +400,7 @@ def _noisy_velocity(recording: Recording, joint: int) -> Recording:
     return _with(recording, v=recording.v + size * rng.normal(size=recording.v.shape))
 
 
-def added_torque(arm: Arm, recording: Recording,
-                 torque: Callable[[Arm, Array, Array, Array], Array]) -> Recording:
+def added_torque(arm: Arm, recording: Recording, torque: Torque) -> Recording:
     """Return a recording whose efforts contain more: a function of arm, q, v and a."""
     samples = process(recording, arm, still_joints=True, edges='keep', standstill='keep')
     extra = torque(arm, samples.q, samples.v, samples.a)
@@ -424,9 +425,7 @@ def _gravity(arm: Arm, q: Array, v: Array, a: Array) -> Array:
 
 
 def _late_load(arm: Arm, q: Array, v: Array, a: Array) -> Array:
-    body = np.array([1, 0, 0, 0.05, 0.004, 0, 0.004, 0, 0, 0.002])
-    extra = joint_torque_regressor(arm, q, v, a)[:, :, -10:] @ body
-    return extra * (np.arange(len(q)) > len(q) // 2)[:, None]
+    return payload_torque(1.0)(arm, q, v, a) * (np.arange(len(q)) > len(q) // 2)[:, None]
 
 
 ANY = ('gravity scale', 'joint gain', 'time scale', 'velocity', 'delay', 'saturation', 'encoder',
@@ -468,92 +467,105 @@ CORRUPTIONS = (
     Corruption('torque of joint {joint} zero for 0.5 s', _still(0.5, True),
                ('stuck effort', 'saturation')),
     Corruption('torque of joint {joint} drifts by a fifth of its largest', _drifting,
-               ()),
+               ('lack of fit',)),
     Corruption('one torque in a hundred x 10', _spiky, ANY),
-    Corruption('all torques x 1.15', _scaled(1.15), (), hidden=True),
-    Corruption('torque of joint {joint} x 1.1', _one_scaled(1.1), ()),
+    Corruption('all torques x 1.15', _scaled(1.15), None, hidden=True),
+    Corruption('torque of joint {joint} x 1.1', _one_scaled(1.1), None),
     Corruption('gain of joint {joint} drifts by 30 %', _changed(
-        lambda x, m: x * (1 + 0.3 * m.t / m.t[-1])), ()),
+        lambda x, m: x * (1 + 0.3 * m.t / m.t[-1])), None),
     Corruption('gain of all joints drifts by 15 %', _changed(
-        lambda x, m: x * (1 + 0.15 * m.t / m.t[-1]), True), ()),
+        lambda x, m: x * (1 + 0.15 * m.t / m.t[-1]), True), None),
     Corruption('zero of joint {joint} jumps by a tenth in the middle', _changed(
-        lambda x, m: x + 0.1 * np.abs(x).max() * (m.t > m.t[-1] / 2)), ()),
+        lambda x, m: x + 0.1 * np.abs(x).max() * (m.t > m.t[-1] / 2)), None),
     Corruption('zero of joint {joint} swings slowly', _changed(
-        lambda x, m: x + 0.15 * np.abs(x).max() * np.sin(2 * np.pi * 0.7 * m.t / m.t[-1])), ()),
+        lambda x, m: x + 0.15 * np.abs(x).max() * np.sin(2 * np.pi * 0.7 * m.t / m.t[-1])), None),
     Corruption('torque of joint {joint} disturbed at 2.3 Hz', _changed(
-        lambda x, m: x + 0.15 * _rms(x) * np.sin(2 * np.pi * 2.3 * m.t)), ()),
+        lambda x, m: x + 0.15 * _rms(x) * np.sin(2 * np.pi * 2.3 * m.t)), None),
     Corruption('torque of joint {joint} without its sign', _changed(
-        lambda x, m: np.abs(x)), ()),
+        lambda x, m: np.abs(x)), None),
     Corruption('torque of joint {joint} has a dead zone of a tenth', _changed(
-        lambda x, m: np.where(np.abs(x) < 0.1 * np.abs(x).max(), 0.0, x)), ()),
+        lambda x, m: np.where(np.abs(x) < 0.1 * np.abs(x).max(), 0.0, x)), None),
     Corruption('torque of joint {joint} compressed when large', _changed(
-        lambda x, m: 0.7 * np.abs(x).max() * np.tanh(x / (0.7 * np.abs(x).max()))), ()),
+        lambda x, m: 0.7 * np.abs(x).max() * np.tanh(x / (0.7 * np.abs(x).max()))), None),
     Corruption('torque of joint {joint} cut above half its largest', _changed(
-        lambda x, m: np.minimum(x, 0.5 * np.abs(x).max())), ()),
+        lambda x, m: np.minimum(x, 0.5 * np.abs(x).max())), None),
     Corruption('torque of joint {joint} without its mean', _changed(
-        lambda x, m: x - x.mean()), ()),
+        lambda x, m: x - x.mean()), None),
     Corruption('all torques 30 ms late', _changed(
         lambda x, m: np.interp(m.t - 0.03, m.t, x), True), ('delay',)),
     Corruption('torque of joint {joint} 50 ms early', _changed(
         lambda x, m: np.interp(m.t + 0.05, m.t, x)), ('delay',)),
     Corruption('torque of joint {joint} through a low-pass of 150 ms',
-               _filtered('low', 1 / (2 * np.pi * 0.15), False), ()),
-    Corruption('all torques AC-coupled at 0.1 Hz', _filtered('high', 0.1, True), ()),
+               _filtered('low', 1 / (2 * np.pi * 0.15), False), None),
+    Corruption('all torques AC-coupled at 0.1 Hz', _filtered('high', 0.1, True), None),
     Corruption('torque of joint {joint} AC-coupled at 0.05 Hz', _filtered('high', 0.05, False),
-               ()),
-    Corruption('collision of 0.5 s in the training', _collision(0.5, 0.5), (),
+               None),
+    Corruption('collision of 0.5 s in the training', _collision(0.5, 0.5), None,
                training_only=True),
-    Corruption('collision of 0.5 s in both', _collision(0.5, 0.5), ()),
-    Corruption('hand on the arm for 3 s in the training', _collision(3.0, 0.2), (),
+    Corruption('collision of 0.5 s in both', _collision(0.5, 0.5), None),
+    Corruption('hand on the arm for 3 s in the training', _collision(3.0, 0.2), None,
                training_only=True),
     Corruption('friction of joint {joint} warms up', _changed(
-        lambda x, m: x + 0.25 * _rms(x) * np.exp(-4 * m.t / m.t[-1]) * _direction(m)), ()),
+        lambda x, m: x + 0.25 * _rms(x) * np.exp(-4 * m.t / m.t[-1]) * _direction(m)), None),
     Corruption('held out: friction of joint {joint} grew', _changed(
-        lambda x, m: x + 0.15 * _rms(x) * _direction(m)), (), held_out_only=True),
+        lambda x, m: x + 0.15 * _rms(x) * _direction(m)), None, held_out_only=True),
     Corruption('friction of joint {joint} depends on its position', _changed(
-        lambda x, m: x + 0.2 * _rms(x) * _direction(m) * np.sin(2 * m.q)), ()),
+        lambda x, m: x + 0.2 * _rms(x) * _direction(m) * np.sin(2 * m.q)), None),
     Corruption('friction of joint {joint} depends on the load', _changed(
-        lambda x, m: x + 0.1 * np.abs(x) * _direction(m)), ()),
+        lambda x, m: x + 0.1 * np.abs(x) * _direction(m)), None),
     Corruption('ripple of joint {joint}', _changed(
-        lambda x, m: x + 0.15 * _rms(x) * np.sin(12 * m.q)), ()),
+        lambda x, m: x + 0.15 * _rms(x) * np.sin(12 * m.q)), None),
     Corruption('slow ripple of joint {joint}', _changed(
-        lambda x, m: x + 0.2 * _rms(x) * np.sin(3 * m.q)), ()),
+        lambda x, m: x + 0.2 * _rms(x) * np.sin(3 * m.q)), None),
     Corruption('cable that pulls joint {joint} beyond the middle', _changed(
         lambda x, m: x + 0.5 * _rms(x) * np.maximum(
-            0, m.q - np.median(m.q)) / np.ptp(m.q)), ()),
+            0, m.q - np.median(m.q)) / np.ptp(m.q)), None),
     Corruption('spring at joint {joint} that is not modelled', _changed(
-        lambda x, m: x + 0.5 * _rms(x) * (m.q - np.median(m.q)) / np.ptp(m.q)), ()),
-    Corruption('hysteresis of joint {joint}', _changed(_play), ()),
+        lambda x, m: x + 0.5 * _rms(x) * (m.q - np.median(m.q)) / np.ptp(m.q)), None),
+    Corruption('hysteresis of joint {joint}', _changed(_play), None),
     Corruption('noise of joint {joint} in bursts', _changed(
         lambda x, m: x + 0.3 * _rms(x) * m.rng.normal(size=len(x)) * (np.sin(
-            2 * np.pi * m.t) > 0.9)), ()),
-    Corruption("torque of joint {joint} contains a fifth of its neighbour's", _mixed(0.2), ()),
-    Corruption('joint {joint} mirrored', _mirrored, ()),
-    Corruption('encoder of joint {joint} off by 0.05', _positions(lambda q, t: q + 0.05), ()),
+            2 * np.pi * m.t) > 0.9)), None),
+    Corruption("torque of joint {joint} contains a fifth of its neighbour's", _mixed(0.2), None),
+    Corruption('joint {joint} mirrored', _mirrored, None),
+    Corruption('encoder of joint {joint} off by 0.05', _positions(lambda q, t: q + 0.05), None),
     Corruption('encoder of joint {joint} slips by 0.1', _positions(
-        lambda q, t: q + 0.1 * (t > t[-1] / 2)), ()),
+        lambda q, t: q + 0.1 * (t > t[-1] / 2)), None),
     Corruption('encoder of joint {joint} eccentric by 0.03', _positions(
-        lambda q, t: q + 0.03 * np.sin(q + 1.0)), ()),
-    Corruption('position of joint {joint} x 1.05', _positions(lambda q, t: 1.05 * q), ()),
+        lambda q, t: q + 0.03 * np.sin(q + 1.0)), None),
+    Corruption('position of joint {joint} x 1.05', _positions(lambda q, t: 1.05 * q), None),
     Corruption('position of joint {joint} drifts by 0.1', _positions(
-        lambda q, t: q + 0.1 * t / t[-1]), ()),
-    Corruption('one second lost without a gap', _second_lost, ()),
-    Corruption('stamps of arrival', _jitter, ()),
-    Corruption('clock that slows down by a fifth', _accelerating_clock, ()),
-    Corruption('velocities with noise', _noisy_velocity, ()),
-    Corruption('base leans by 6 degrees', lambda r, j: r, ()),
-    Corruption('gravity removed from the torques', lambda r, j: r, ('gravity scale',)),
-    Corruption('load of 1 kg from the middle on', lambda r, j: r, ()),
+        lambda q, t: q + 0.1 * t / t[-1]), None),
+    Corruption('one second lost without a gap', _second_lost, None),
+    Corruption('stamps of arrival', _jitter, None),
+    Corruption('clock that slows down by a fifth', _accelerating_clock, None),
+    Corruption('velocities with noise', _noisy_velocity, None),
+    Corruption('base leans by 6 degrees', _unchanged, None, added=tilted_torque),
+    Corruption('gravity removed from the torques', _unchanged, ('gravity scale', 'refused'),
+               added=_gravity),
+    Corruption('load of 1 kg from the middle on', _unchanged, None, added=_late_load),
     Corruption('held out: three fifths of the training, noise anew', _part, ('repeats',), True,
                True),
     Corruption('held out: training, its halves exchanged', _halves, ('repeats',), True, True),
     Corruption('held out: training with joint 1 turned by 0.5', _turned, ('repeats',), True, True),
     Corruption('held out: training played backwards', _backwards, ('repeats',), True, True),
-    Corruption('held out: 0.3 kg that the model does not know', lambda r, j: r, ('payload',),
-               True),
-    Corruption('held out: 0.7 kg that the model does not know', lambda r, j: r, ('payload',),
-               True),
+    Corruption('held out: 0.3 kg that the model does not know', _unchanged, ('payload',), True,
+               added=payload_torque(0.3)),
+    Corruption('held out: 0.7 kg that the model does not know', _unchanged, ('payload',), True,
+               added=payload_torque(0.7)),
 )
-ADDED = {'base leans by 6 degrees': tilted_torque, 'gravity removed from the torques': _gravity,
-         'load of 1 kg from the middle on': _late_load}
-PAYLOADS = {CORRUPTIONS[-2].name: 0.3, CORRUPTIONS[-1].name: 0.7}
+
+
+def spoil(corruption: Corruption, arm: Arm, fitted: Recording, other: Recording,
+          joint: int) -> tuple[Recording, Recording]:
+    """Return the recording to fit and the one to validate on, spoilt."""
+    def apply(recording: Recording) -> Recording:
+        changed = corruption.change(recording, joint)
+        return changed if corruption.added is None else added_torque(
+            arm, changed, corruption.added)
+
+    first = fitted if corruption.held_out_only else apply(fitted)
+    if corruption.training_only:
+        return first, other
+    source = fitted if corruption.from_training else other
+    return first, replace(apply(source), name='other')

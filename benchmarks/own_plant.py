@@ -26,12 +26,12 @@ import zlib
 
 import numpy as np
 import pinocchio as pin
+from random_motion import RandomMotion
 from robot_identification import Arm, Recording
 from robot_identification.arrays import Array
 
 RATE = 250.0    # [Hz]
 COUNT = 2 * np.pi / 2 ** 18    # [rad]
-HARMONICS, PART = 4, 0.6
 
 
 @dataclass(frozen=True)
@@ -43,43 +43,6 @@ class Truth:
     v: Array
     a: Array
     torque: Array
-
-
-class RandomMotion:
-    """A Fourier series within a part of the limits of motion, with the deviations of a servo."""
-
-    def __init__(self, arm: Arm, period: float, rng: np.random.Generator) -> None:
-        limits = arm.limits
-        lower = np.maximum(np.nan_to_num(limits.lower, neginf=-np.pi), -np.pi)
-        upper = np.minimum(np.nan_to_num(limits.upper, posinf=np.pi), np.pi)
-        self.period, frequencies = period, 2 * np.pi / period * np.arange(1, HARMONICS + 1)
-        size = rng.normal(size=(HARMONICS, arm.n)) / np.sqrt(np.arange(1, HARMONICS + 1))[:, None]
-        phase = rng.uniform(0, 2 * np.pi, (HARMONICS, arm.n))
-        self._terms = frequencies, size, phase
-        self._middle = np.zeros(arm.n)
-        q, v, a = self.evaluate(np.linspace(0, period, 500))
-        fastest = np.where(np.isfinite(limits.acceleration), limits.acceleration, 10.0)
-        speed = np.where(np.isfinite(limits.velocity), limits.velocity, 2.0)
-        factor = PART * np.minimum.reduce([
-            (upper - lower) / np.ptp(q, axis=0), speed / np.abs(v).max(axis=0),
-            fastest / np.abs(a).max(axis=0)])
-        slack = (upper - lower - factor * np.ptp(q, axis=0)) / 2
-        # a servo deviates by some thousandths of the motion, at frequencies of its own
-        wobble = 0.002 * factor * np.ptp(q, axis=0) * rng.normal(size=(3, arm.n))
-        self._terms = (np.concatenate([frequencies, rng.uniform(1.0, 12.0, 3)]),
-                       np.concatenate([size * factor, wobble]),
-                       np.concatenate([phase, rng.uniform(0, 2 * np.pi, (3, arm.n))]))
-        self._middle = ((lower + upper) / 2 - factor * (q.max(axis=0) + q.min(axis=0)) / 2
-                        + rng.uniform(-0.8, 0.8, arm.n) * slack)
-
-    def evaluate(self, t: Array) -> tuple[Array, Array, Array]:
-        """Return positions, velocities and accelerations at times, (N, n) each."""
-        frequencies, size, phase = self._terms
-        angle = frequencies[:, None, None] * np.asarray(t)[None, :, None] + phase[:, None, :]
-        return tuple(np.einsum(
-            'hn,htn->tn', size * frequencies[:, None] ** order,
-            np.sin(angle + order * np.pi / 2)) + (self._middle if order == 0 else 0.0)
-            for order in range(3))    # type: ignore[return-value]
 
 
 class OwnPlant:
@@ -98,7 +61,7 @@ class OwnPlant:
                 body.inertia * np.exp(0.2 * rng.normal()) + 1e-3 * body.mass * length * np.eye(3))
         self._model.armature = np.zeros(arm.n)
         self._data = self._model.createData()
-        size = np.sqrt(np.mean(self._rigid(*RandomMotion(arm, 10.0, rng).evaluate(
+        size = np.sqrt(np.mean(self._rigid(*RandomMotion(arm, 10.0, rng, wobble=True).evaluate(
             np.arange(0, 10, 0.1))) ** 2, axis=0))
         size = np.maximum(size, 0.03 * size.max())
         speed = np.where(np.isfinite(arm.limits.velocity), arm.limits.velocity, 2.0)
@@ -114,7 +77,7 @@ class OwnPlant:
     def move(self, seconds: float) -> Truth:
         """Return a new random motion with its true torques."""
         t = np.arange(0, seconds, 1 / RATE)
-        q, v, a = RandomMotion(self.arm, seconds, self._rng).evaluate(t)
+        q, v, a = RandomMotion(self.arm, seconds, self._rng, wobble=True).evaluate(t)
         return Truth(t, q, v, a, self.torque(q, v, a))
 
     def record(self, truth: Truth, name: str) -> Recording:

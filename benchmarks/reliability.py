@@ -34,7 +34,6 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 import json
 from pathlib import Path
 import shutil
@@ -42,54 +41,18 @@ import sys
 import tempfile
 from typing import Any
 
-from corruptions import ADDED, added_torque, Corruption, CORRUPTIONS, loaded, PAYLOADS
+from corruptions import CORRUPTIONS, spoil
 import numpy as np
+from random_motion import RandomMotion
 from real_arms import CASES
 from robot_identification import Arm, identify, load_arm, load_recording, Recording
-from robot_identification.arrays import Array
 from robot_identification.errors import RobotIdentificationError, SignalError
 from robot_identification.simulation import Plant, PlantOptions, simulate
 from robot_identification.validation import Verdict
 
 ROOT = Path(__file__).resolve().parents[1]
 ROBOTS = ('panda', 'ur5e', 'xarm7', 'z1', 'er16', 'two_link', 'ur10e', 'ur3', 'fr3', 'er20_c10')
-HARMONICS, PART = 4, 0.6
 LOADED = 1 / 20
-
-
-class RandomMotion:
-    """A Fourier series within a part of the limits of motion."""
-
-    def __init__(self, arm: Arm, period: float, seed: int) -> None:
-        rng = np.random.default_rng(seed)
-        self.period, self.joint_names = period, arm.joint_names
-        limits = arm.limits
-        lower = np.maximum(np.nan_to_num(limits.lower, neginf=-np.pi), -np.pi)
-        upper = np.minimum(np.nan_to_num(limits.upper, posinf=np.pi), np.pi)
-        self._harmonic = 2 * np.pi / period * np.arange(1, HARMONICS + 1)[:, None]
-        self._size = rng.normal(size=(HARMONICS, arm.n)) / np.sqrt(
-            np.arange(1, HARMONICS + 1))[:, None]
-        self._phase = rng.uniform(0, 2 * np.pi, (HARMONICS, arm.n))
-        self._middle = np.zeros(arm.n)
-        q, v, a = self.evaluate(np.linspace(0, period, 500))
-        fastest = np.where(np.isfinite(limits.acceleration), limits.acceleration, 10.0)
-        factor = PART * np.minimum.reduce([
-            (upper - lower) / np.ptp(q, axis=0), limits.velocity / np.abs(v).max(axis=0),
-            fastest / np.abs(a).max(axis=0)])
-        slack = (upper - lower - factor * np.ptp(q, axis=0)) / 2
-        self._size = self._size * factor
-        self._middle = ((lower + upper) / 2 - factor * (q.max(axis=0) + q.min(axis=0)) / 2
-                        + rng.uniform(-0.8, 0.8, arm.n) * slack)
-
-    def evaluate(self, t: Array, derivatives: int = 2) -> tuple[Array, ...]:
-        """Return positions and derivatives at times, (N, n) each."""
-        angle = self._harmonic[:, :, None] * np.asarray(t) + self._phase[:, :, None]
-        out = []
-        for order in range(derivatives + 1):
-            sizes = self._size * self._harmonic ** order
-            moved = np.einsum('hn,hnt->tn', sizes, np.sin(angle + order * np.pi / 2))
-            out.append(moved + (self._middle if order == 0 else 0.0))
-        return tuple(out)
 
 
 def simulated(robot: str, seed: int) -> tuple[Arm, Recording, Recording]:
@@ -97,7 +60,8 @@ def simulated(robot: str, seed: int) -> tuple[Arm, Recording, Recording]:
     arm = load_arm(robot)
     plant = Plant(arm, PlantOptions(seed=seed, rate=500.0))
     rng = np.random.default_rng(seed)
-    first, second = (simulate(plant, RandomMotion(arm, period, 1000 * number + seed), rng=rng,
+    first, second = (simulate(plant, RandomMotion(
+        arm, period, np.random.default_rng(1000 * number + seed)), rng=rng,
                               name=name).recording
                      for number, (period, name) in enumerate(((12.0, 'fitted'), (10.0, 'other'))))
     return arm, first, second
@@ -141,21 +105,6 @@ def spoilt_joint(arm: Arm, recording: Recording, seed: int) -> int:
     return int(carrying[seed % len(carrying)])
 
 
-def spoil(corruption: Corruption, arm: Arm, fitted: Recording, other: Recording,
-          joint: int) -> tuple[Recording, Recording]:
-    """Return both recordings, spoilt."""
-    if corruption.name in PAYLOADS:
-        return fitted, loaded(arm, other, PAYLOADS[corruption.name])
-    if corruption.name in ADDED:
-        fitted, other = (added_torque(arm, each, ADDED[corruption.name])
-                         for each in (fitted, other))
-    if corruption.training_only:
-        return corruption.change(fitted, joint), other
-    source = fitted if corruption.from_training else other
-    second = replace(corruption.change(source, joint), name='other')
-    return (fitted if corruption.held_out_only else corruption.change(fitted, joint)), second
-
-
 def corrupted(name: str, arm: Arm, fitted: Recording, other: Recording,
               seed: int, only: Sequence[str] = ('',)) -> list[dict[str, Any]]:
     """Return what was noticed of every corruption whose name contains a text."""
@@ -173,7 +122,7 @@ def corrupted(name: str, arm: Arm, fitted: Recording, other: Recording,
         except SignalError as error:
             raise SystemExit(f'{name}, {corruption.name}: {error}') from error
         found = noticed(arm, *recordings)
-        right = bool(set(found['alarms']) & set(corruption.right))
+        right = bool(set(found['alarms']) & set(corruption.right or ()))
         rows.append({'part': 'corrupted', 'case': name, 'corruption': corruption.name,
                      'joint': arm.joint_names[joint], 'right': right, **found})
         said = ', '.join(found['alarms'])

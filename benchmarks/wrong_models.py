@@ -36,7 +36,7 @@ from pathlib import Path
 import sys
 from typing import Any
 
-from corruptions import CORRUPTIONS
+from corruptions import CORRUPTIONS, spoil
 import numpy as np
 from own_plant import OwnPlant, Truth
 import reliability
@@ -77,7 +77,7 @@ def corrupted(robot: str, seed: int, only: list[str]) -> Iterator[dict[str, Any]
             continue
         joint = reliability.spoilt_joint(arm, fitted, seed + number)
         try:
-            found = judge(arm, *reliability.spoil(corruption, arm, fitted, other, joint), tests)
+            found = judge(arm, *spoil(corruption, arm, fitted, other, joint), tests)
         except RobotIdentificationError as error:    # stamps or joints that cannot be recorded
             found = {'end': 'refused', 'says': [str(error)], 'error': None}
         ratio = None if found['error'] is None else found['error'] / clean['error']

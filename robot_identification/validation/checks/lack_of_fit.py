@@ -80,6 +80,8 @@ class _JointFit:
         Measured torque, and residual of the model.
     rest
         Residual after all parameters of the joint are fitted to this recording alone.
+    noise
+        The rest without the largest effect of time, which belongs to the recording.
     uncertain
         Variance of the model's torque from the covariance of its parameters.
     beyond
@@ -92,6 +94,7 @@ class _JointFit:
     torque: float
     residual: float
     rest: float
+    noise: float
     uncertain: float
     beyond: float
     effects: tuple[_Effect, ...]
@@ -101,10 +104,10 @@ class _JointFit:
         """
         Error over the expected one.
 
-        Uncertainty counts up to the size of the rest: parameters that are less certain than that
-        were fitted to data with a larger rest.
+        Uncertainty counts up to the size of the noise: parameters that are less certain than that
+        were fitted to data with more of it, or with faults.
         """
-        expected = self.rest + min(self.uncertain, self.rest) + self.beyond
+        expected = self.noise + min(self.uncertain, self.noise) + self.beyond
         return float(np.sqrt(self.residual / max(expected, 1e-300)))
 
 
@@ -129,22 +132,21 @@ def measure_lack_of_fit(data: CheckInput) -> Measurement | None:
     if not fits:
         return None
     total = float(np.sum(regression.level ** 2))
-    residual, rest, uncertain_arm, beyond_arm = (
-        sum(getattr(fit, name) for fit in fits.values())
-        for name in ('residual', 'rest', 'uncertain', 'beyond'))
-    arm = _JointFit(total, residual, rest, uncertain_arm, beyond_arm, ())
+    arm = _JointFit(total, effects=(), **{
+        name: sum(getattr(fit, name) for fit in fits.values())
+        for name in ('residual', 'rest', 'noise', 'uncertain', 'beyond')})
     names = regression.joint_names
 
     smallest = _NOTICEABLE ** 2 * total
     wrong = [j for j, fit in fits.items()
              if fit.excess > _EXCESS and fit.residual > _OF_JOINT ** 2 * fit.torque]
-    if arm.excess > _EXCESS and residual > smallest:
+    if arm.excess > _EXCESS and arm.residual > smallest:
         wrong.append(max(fits, key=lambda j: fits[j].residual - fits[j].rest))
     effects = [effect for fit in fits.values() for effect in fit.effects]
-    lacking = [each for each in effects if each.energy > max(_MOST * rest, smallest)]
+    lacking = [each for each in effects if each.energy > max(_MOST * arm.rest, smallest)]
     worst = max(wrong or fits, key=lambda j: fits[j].residual if wrong else fits[j].excess)
-    text = (f'the error is {np.sqrt(residual / total):.1%} of the torque, {arm.excess:.1f} times '
-            'what noise and the uncertainty of the parameters explain')
+    text = (f'the error is {np.sqrt(arm.residual / total):.1%} of the torque, {arm.excess:.1f} '
+            'times what noise and the uncertainty of the parameters explain')
     shown, advice = effects, ''
     if wrong:
         fit = fits[worst]
@@ -183,16 +185,16 @@ def _fit_joint(regression: ResidualRegression, j: int, uncertain: float,
     if spare < _SPARE:
         return None
     rest = residual - base @ (base.T @ residual)
-    factor = float(autocorrelation_factor([rest[:, None]], len(rest))[0])
-    independent = len(residual) / factor - base.shape[1]
+    effects = _find_effects(regression, j, base, rest)
+    passing = max((each.fraction for each in effects if each.axis.of_recording), default=0.0)
+    power = float(rest @ rest) / spare
     return _JointFit(
-        float(regression.level[j] ** 2), float(np.mean(residual ** 2)),
-        float(rest @ rest) / spare, float(uncertain), float(beyond),
-        _find_effects(regression, j, base, rest, independent) if independent > _SPARE else ())
+        float(regression.level[j] ** 2), float(np.mean(residual ** 2)), power,
+        (1 - passing) * power, float(uncertain), float(beyond), effects)
 
 
-def _find_effects(regression: ResidualRegression, j: int, base: Array, rest: Array,
-                  independent: float) -> tuple[_Effect, ...]:
+def _find_effects(regression: ResidualRegression, j: int, base: Array,
+                  rest: Array) -> tuple[_Effect, ...]:
     """Return the significant effects in a joint's residual, largest fraction first."""
     samples, decimate = regression.samples, regression.decimate
     q, v = decimate(np.array(samples.q[:, j])), decimate(np.array(samples.v[:, j]))
@@ -203,24 +205,26 @@ def _find_effects(regression: ResidualRegression, j: int, base: Array, rest: Arr
     found, energy = [], float(rest @ rest)
     tests = _RECORDINGS * len(AXES) * len(regression.loaded_joints(_LOADED))
     for axis in AXES:
-        groups = axis.columns(motion)
-        explained, count = max(_explained(group, base, rest) for group in groups)
-        if not count or independent - count < 1:
+        groups = [_orthonormal(_project_out(columns, base), 1e-3)
+                  for columns in axis.columns(motion)]
+        best = max(groups, key=lambda group: float(np.sum((group.T @ rest) ** 2)))
+        remaining = rest - best @ (best.T @ rest)
+        explained, count = energy - float(remaining @ remaining), best.shape[1]
+        factor = float(autocorrelation_factor([remaining[:, None]], len(rest))[0])
+        independent = len(rest) / factor - base.shape[1] - count
+        if independent < _SPARE or not count:
             continue
-        ratio = explained / count / ((energy - explained) / (independent - count))
-        scale = independent / len(rest)    # of the energy of correlated rows
-        if f_distribution.sf(ratio * scale, count, independent - count) * tests * len(
-                groups) < _LEVEL:
+        ratio = explained / count / factor / ((energy - explained) / independent)
+        if f_distribution.sf(ratio, count, independent) * tests * len(groups) < _LEVEL:
             found.append(_Effect(explained / energy, explained / len(rest), j, axis))
     return tuple(sorted(found, key=lambda each: -each.fraction))
 
 
-def _explained(columns: Array, base: Array, rest: Array) -> tuple[float, int]:
-    """Return the energy of a residual that columns explain beside the base, and their rank."""
+def _project_out(columns: Array, base: Array) -> Array:
+    """Return the residual of columns on an orthonormal basis, (rows, k)."""
     for _ in range(2):    # twice for rounding errors
         columns = columns - base @ (base.T @ columns)
-    added = _orthonormal(columns, 1e-3)
-    return float(np.sum((added.T @ rest) ** 2)), added.shape[1]
+    return columns
 
 
 def _orthonormal(columns: Array, singular: float = _SINGULAR) -> Array:

@@ -79,12 +79,16 @@ class ResidualAxis:
         Probable causes, and what to do.
     columns
         Returns alternative groups of columns, (rows, k) each, of which the best counts.
+    of_recording
+        Whether the effect belongs to the recording and not to the arm, so that it does not count
+        as noise of the arm.
 
     """
 
     name: str
     cause: str
     columns: Callable[[JointMotion], Sequence[Array]]
+    of_recording: bool = False
 
 
 def hat_functions(x: Array, count: int) -> Array:
@@ -106,11 +110,12 @@ _FRICTION = 'try --estimator auto, which compares friction models'
 AXES = (
     ResidualAxis(
         'time', 'the zero of the effort drifts, or something pushed the arm for a while: '
-        'record again with a warm drive and a free arm', lambda m: [m.slow]),
+        'record again with a warm drive and a free arm', lambda m: [m.slow], of_recording=True),
     ResidualAxis(
         'time, in a step', 'the zero of the effort or of an encoder jumped, or the load changed: '
         'look at the residuals in the report, and record again',
-        lambda m: [(m.elapsed[:, None] > part).astype(float) for part in _PARTS]),
+        lambda m: [(m.elapsed[:, None] > part).astype(float) for part in _PARTS],
+        of_recording=True),
     ResidualAxis(
         'time, in proportion to the torque', 'the gain of the effort drifts: record again with a '
         'warm drive', lambda m: [m.torque[:, None] * m.slow[:, :3]]),
