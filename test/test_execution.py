@@ -37,22 +37,22 @@ from robot_identification.ros.execution.effort_checks import (
     check_driver_effort,
     check_effort_at_rest,
 )
+from robot_identification.ros.execution.emergency_stop import EmergencyStop, Observation
 from robot_identification.ros.execution.fault import goal_fault
 from robot_identification.ros.execution.motion_executor import BrakeTiming
 from robot_identification.ros.execution.motion_monitor import JointStateWatchdog
 from robot_identification.ros.execution.motion_plan import check_approach
 from robot_identification.ros.execution.plan_tracker import PlanPosition, PlanTracker
 from robot_identification.ros.execution.robot_clock import RobotClock
+from robot_identification.ros.execution.sampled_plan import MotionLimits, SampledPlan
 from robot_identification.ros.execution.trajectory_segment import (
     brake_segment,
     full_trajectory,
-    LATE,
 )
 from robot_identification.ros.sampled_trajectory import (
     SampledTrajectory,
     TrajectoryMessage,
 )
-from scipy.interpolate import CubicHermiteSpline
 
 
 @pytest.fixture(scope='module')
@@ -167,8 +167,8 @@ class Recorder:
     def send(self, segment):
         self.sent.append(segment)
 
-    def guard(self, segments, until):
-        self.guards.append((segments, until))
+    def guard(self, position, until):
+        self.guards.append((position, until))
 
     def cancel(self):
         return False
@@ -188,26 +188,90 @@ def test_nothing_begins_on_old_joint_states(arm, plan):
     assert len(link.sent) == 1 and not run.finished
 
 
-def test_the_dead_mans_brake_is_made_anew_and_taken_back(arm, plan):
+def test_the_brake_watchdog_is_told_the_progress(arm, plan):
     link = Recorder()
     run = MotionExecutor(arm, plan, link, timing=BrakeTiming(horizon=0.5))
     middle = plan.start_of('excitation')
     for t in np.arange(-0.4, middle, 0.02):
         run.step(t, states_at(plan, t), 0.0, 0.02)
-    left = [(segments, until) for segments, until in link.guards if segments]
-    assert 8 * middle < len(left) < 11 * (middle + 1)
-    for segments, until in left[-3:]:
-        assert until < segments[0].departure < until + 0.1
-        departures = [segment.departure for segment in segments]
-        assert len(segments) == 3 and departures[0] < departures[1] < departures[2]
-        for segment in segments:
-            assert not np.any(segment.v[-1])
-            t = np.linspace(segment.t[0], segment.departure + LATE, 200)
-            there = CubicHermiteSpline(segment.t, segment.q, segment.v)(t)
-            assert np.abs(there - plan.evaluate(t)[0]).max() < 2e-3    # at any time of entry
+    told = [(position, until) for position, until in link.guards if position is not None]
+    assert 8 * middle < len(told) < 11 * (middle + 1)
+    for position, until in told[-3:]:
+        assert position.at == position.t < until < position.t + 0.5
     run.stop(Fault('stopped', 'by the test'))
     run.step(middle, states_at(plan, middle), 0.0, 0.02)
-    assert link.guards[-1][0] == () and len(link.sent) == 2
+    assert link.guards[-1][0] is None and len(link.sent) == 2
+
+
+def sampled(plan):
+    full = full_trajectory(plan)
+    return SampledPlan(plan.joint_names, full.t, full.q, full.v, full.a,
+                       MotionLimits(plan.limits.velocity, plan.limits.acceleration))
+
+
+def test_the_points_of_a_plan_are_the_plan(plan):
+    t = np.random.default_rng(0).uniform(-0.5, plan.duration + 0.5, 500)
+    for mine, theirs, tolerance in zip(sampled(plan).evaluate(t), plan.evaluate(t),
+                                       (1e-6, 1e-4, 0.05)):
+        np.testing.assert_allclose(mine, theirs, atol=tolerance)
+
+
+def stop_of(plan, moves, seconds=6.0):
+    """
+    Return an emergency stop after some seconds, and what it sent, with times.
+
+    `moves(t, sent)` returns the observed position; None if nothing is observed.
+    """
+    begin = plan.start_of('excitation') + 1.0
+    stop = EmergencyStop(sampled(plan), PlanPosition(begin, begin), 0.5)
+    sent = []
+    for t in begin + np.arange(0.0, seconds, 0.01):
+        q = moves(t, sent)
+        seen = None if q is None else Observation(t, q)
+        order = stop.step(t, None, seen)
+        if order is not None:
+            sent.append((t - begin, order))
+        if stop.finished:
+            break
+    return stop, sent, t
+
+
+def test_an_emergency_stop_without_effect_escalates_until_the_end_of_the_plan(plan):
+    stop, sent, _ = stop_of(plan, lambda t, sent: plan.evaluate(np.array([t]))[0][0], 3.0)
+    assert stop.measures[:5] == ['brake', 'brake', 'cancel', 'deactivate', 'brake']
+    brakes = [(at, order) for at, order in sent if not isinstance(order, str)]
+    copies = [order for _, order in brakes if order is brakes[0][1]]
+    assert len(copies) > 5 and brakes[len(copies) - 1][0] < 0.25
+    assert not stop.finished and stop.at_rest is None
+    stop = stop_of(plan, lambda t, sent: plan.evaluate(np.array([t]))[0][0], 60.0)[0]
+    assert stop.finished and stop.at_rest    # the motion itself has ended at rest
+
+
+def test_an_emergency_stop_that_sees_nothing_does_not_brake_again(plan):
+    """A second braking trajectory would make a step if the first one has stopped the arm."""
+    stop, sent, _ = stop_of(plan, lambda t, sent: None)
+    first = sent[0][1]
+    assert all(order is first or order == 'cancel' for _, order in sent)
+    assert stop.measures == ['brake', 'cancel'] and stop.at_rest is None
+    assert 'unknown whether the arm rests' in stop.report(0.0)
+
+
+def test_an_emergency_stop_reports_what_it_sees(plan):
+    def braked(t, sent):
+        segments = [order for _, order in sent if not isinstance(order, str)]
+        if not segments:
+            return plan.evaluate(np.array([t]))[0][0]
+        return np.array([np.interp(t, segments[-1].t, column) for column in segments[-1].q.T])
+    stop, _, t = stop_of(plan, braked)
+    assert stop.measures == ['brake'] and stop.at_rest
+    assert stop.report(t).startswith('the arm rests, 0.')
+    start = plan.start_of('excitation')
+
+    def moved_by_others(t, sent):
+        return plan.evaluate(np.array([start]))[0][0] + 0.5 * (t - start)
+    stop, _, t = stop_of(plan, moved_by_others)
+    assert stop.measures == ['brake'] and stop.at_rest is False
+    assert 'THE ARM STILL MOVES' in stop.report(t)
 
 
 def test_a_run_that_was_held_up_touches_nothing(arm, plan):
@@ -416,10 +480,11 @@ def test_a_motion_of_an_hour_is_refused(arm):
     assert caught.value.reason == 'too_long'
 
 
-def test_the_clock_of_the_dead_man_brings_no_libraries_of_numbers():
-    """The brake watchdog runs beside every motion, so it must not import numerical libraries."""
-    script = ('import sys, robot_identification.ros.execution.robot_clock\n'
-              "print(*sorted({'numpy', 'scipy', 'pinocchio'} & set(sys.modules)))")
+def test_the_brake_watchdog_starts_without_the_libraries_of_arms():
+    """The brake watchdog runs beside every motion, and must start soon."""
+    script = ('import sys, robot_identification.ros.execution.emergency_stop\n'
+              'import robot_identification.ros.execution.sampled_plan\n'
+              "print(*sorted({'pinocchio', 'numba', 'coal'} & set(sys.modules)))")
     done = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
                           check=True)
     assert not done.stdout.strip()

@@ -118,7 +118,7 @@ class SampledTrajectory:
         if not (segment >= 0 and self._t[segment] <= t < self._t[segment + 1]):
             segment = max(int(np.searchsorted(self._t, t, side='right')) - 1, 0)
             self._segment = segment
-            self._coefficients = _interpolate(
+            self._coefficients = polynomial_coefficients(
                 self._degree, self._t[segment + 1] - self._t[segment],
                 self._points[segment], self._points[segment + 1])
         c, s = self._coefficients, t - self._t[segment]
@@ -128,8 +128,20 @@ class SampledTrajectory:
                 (degrees[2:] * degrees[1:5] * powers[:4]) @ c[2:])
 
 
-def _interpolate(degree: int, h: float, first: Array, last: Array) -> Array:
-    """Return the coefficients (6, n) of the polynomial between two points."""
+def polynomial_coefficients(degree: int, h: float | Array, first: Array, last: Array) -> Array:
+    """
+    Return the coefficients (6, ..., n) of the polynomial between two points, lowest power first.
+
+    Parameters
+    ----------
+    degree
+        1, 3 or 5: degree of the polynomial.
+    h
+        Time between the points [s].
+    first, last
+        States at the points, (..., n) each.
+
+    """
     (q0, v0, a0), (q1, v1, a1) = first, last
     zero = np.zeros_like(q0)
     if degree == 1:

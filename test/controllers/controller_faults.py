@@ -157,7 +157,7 @@ def run_scenario(scenario: Scenario, arm: Arm, plan: MotionPlan,
     for instant in INSTANTS[-1:] if scenario.reason == 'finished' else INSTANTS:
         bench = in_motion(kind, arm, plan, instant, started)
         alone = in_motion(kind, arm, plan, instant, started)
-        alone.frozen, alone.guarded = True, ((), np.inf)
+        alone.frozen, alone.guarded = True, (None, np.inf)
         values = []
         for one in (bench, alone):
             begin, sent = len(one.commands), one.sent
@@ -200,9 +200,10 @@ def in_motion(kind: Scenario, arm: Arm, plan: MotionPlan, instant: float,
 
 def _steps(bench: ControllerTestbench, begin: int) -> tuple[float, float, float]:
     """Return largest step, largest excess and time to rest of the commands since `begin`."""
-    steps = np.abs(np.diff(np.array(bench.commands[begin - 2:]), axis=0))
+    signed = np.diff(np.array(bench.commands[begin - 2:]), axis=0)
+    steps = np.abs(signed)
     allowed = bench.arm.limits.acceleration * PERIOD ** 2
-    excess = float(np.max((steps[1:] - steps[:-1]) / allowed))
+    excess = float(np.max(np.abs(np.diff(signed, axis=0)) / allowed))
     moving = np.flatnonzero(np.max(steps, axis=1) > STILL * PERIOD)
     return float(steps.max()), excess, PERIOD * (int(moving[-1]) if len(moving) else 0)
 

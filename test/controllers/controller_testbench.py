@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 import copy
 from dataclasses import replace
 import math
@@ -34,9 +34,11 @@ from robot_identification.ros.execution import (
     MotionTolerances,
     StateBatch,
 )
+from robot_identification.ros.execution.emergency_stop import EmergencyStop, Observation
 from robot_identification.ros.execution.fault import goal_fault
+from robot_identification.ros.execution.plan_tracker import PlanPosition
 from robot_identification.ros.execution.robot_clock import RobotClock
-from robot_identification.ros.execution.trajectory_segment import LATE, REST, TrajectorySegment
+from robot_identification.ros.execution.trajectory_segment import REST, TrajectorySegment
 from robot_identification.ros.sampled_trajectory import TrajectoryMessage
 from robot_identification.ros.trajectory_controller import (
     ControllerGoal,
@@ -50,6 +52,40 @@ STATE = 10          # cycles between messages of the controller's state: 50 Hz
 LATENCY = 0.003     # [s] latency of a message
 START = 1e4         # [s] start of the plan on the controller's clock; 0 would mean now
 STILL = 0.01        # [rad/s] slower commands are at rest
+WATCHDOG = 5        # cycles between steps of the brake watchdog
+
+
+class Starvation:
+    """
+    Starvation of a controller manager: messages to it and from it arrive late or never.
+
+    Parameters
+    ----------
+    rng
+        Source of randomness.
+    latest
+        Largest delay [s].
+    lost
+        Fraction of the messages that are lost.
+    stalls
+        Whether the manager stalls, so that all messages of up to `latest` seconds arrive together;
+        otherwise each message has its own delay.
+    """
+
+    def __init__(self, rng: np.random.Generator, latest: float, lost: float,
+                 stalls: bool) -> None:
+        self._rng, self._latest, self._lost, self._stalls = rng, latest, lost, stalls
+        self._end = -math.inf       # [s] of the present stall
+
+    def delay(self, t: float) -> float | None:
+        """Return the delay of a message sent at time t [s]; None if it is lost."""
+        lost = self._rng.random() < self._lost
+        delay = float(self._rng.uniform(LATENCY, self._latest))
+        if self._stalls:
+            if t > self._end:
+                self._end = t + delay
+            delay = self._end - t + LATENCY
+        return None if lost else delay
 
 
 class ControllerTestbench:
@@ -85,6 +121,7 @@ class ControllerTestbench:
         self.clock.measure(_ns(START - REST + LATENCY), _ns(START - REST))
         self.executor.monitor.start_effort_monitoring(self._states(self.q, -REST).effort, self.q)
         self.alive, self.frozen = True, False
+        self.starvation: Starvation | None = None
         self.publishes_states, self.publishes_reference, self.rejects = True, True, False
         self.stuck: int | None = None
         self.effort = np.zeros(arm.n)       # added to the measured effort
@@ -94,8 +131,12 @@ class ControllerTestbench:
         self._watchdog_clock = RobotClock()
         self._received_states: list[StateBatch] = []
         self._received_reference: ControllerState | None = None
+        self._seen_states: StateBatch | None = None     # by the watchdog
+        self._seen_reference: ControllerState | None = None
         self._queue: list[tuple[float, Callable[..., None], tuple[Any, ...]]] = []
-        self.guarded: tuple[Sequence[TrajectorySegment], float] = ((), math.inf)    # watchdog
+        self.guarded: tuple[PlanPosition | None, float] = (None, math.inf)    # of the watchdog
+        self.stop: EmergencyStop | None = None
+        self.stop_report = ''
         self.watchdog_stalled = 0.0     # [s] until when the watchdog stalls
         self._goal: ControllerGoal | None = None
 
@@ -111,11 +152,11 @@ class ControllerTestbench:
         self.sent += 1
         goal = ControllerGoal() if self._action else None
         self._goal = goal or self._goal
-        self._later('_accept', segment, goal)
+        self._deliver('_accept', segment, goal)
 
-    def guard(self, segments: Sequence[TrajectorySegment], until: float) -> None:
-        """Replace the segments of the brake watchdog."""
-        self.guarded = segments, until
+    def guard(self, position: PlanPosition | None, until: float) -> None:
+        """Tell the brake watchdog the progress."""
+        self.guarded = position, until
 
     # Other clients
 
@@ -125,7 +166,7 @@ class ControllerTestbench:
                                     np.zeros((1, self.arm.n)), None)
         self.controller.accept(self.time, message, ControllerGoal() if goal else None)
         if not goal:
-            self._later('_stop', Fault('another_client', 'a trajectory of another client was '
+            self._deliver('_stop', Fault('another_client', 'a trajectory of another client was '
                                        'received on the topic of the controller', touch=False))
 
     def cancel_by_others(self) -> None:
@@ -196,10 +237,10 @@ class ControllerTestbench:
 
     def _publish(self) -> None:
         if self.publishes_states and self._cycles % NODE == 0:
-            self._later('_receive_states', self._states(self.q, self.t + self.shift))
+            self._deliver('_receive_states', self._states(self.q, self.t + self.shift))
         if self.publishes_reference and self.controller.active and self._cycles % STATE == 0:
             scaling = self.controller.scaling if self._reports else math.nan
-            self._later('_receive_reference', ControllerState(
+            self._deliver('_receive_reference', ControllerState(
                 self.t + self.shift, self.controller.reference[0].copy(), scaling,
                 self.controller.command[0].copy()))
 
@@ -209,14 +250,12 @@ class ControllerTestbench:
         added = getattr(self, 'effort', 0.0)
         return StateBatch(np.array([t]), q[None].copy(), self.v[None].copy(), effort + added)
 
-    def _later(self, name: str, *args: Any) -> None:
-        self._queue.append((self.t + LATENCY, name, args))     # type: ignore[arg-type]
-
     def _receive_states(self, states: StateBatch) -> None:
         self._received_states.append(states)
+        self._seen_states = states
 
     def _receive_reference(self, reference: ControllerState) -> None:
-        self._received_reference = reference
+        self._received_reference = self._seen_reference = reference
 
     def _stop(self, fault: Fault) -> None:
         self.executor.stop(fault)
@@ -234,16 +273,47 @@ class ControllerTestbench:
                 goal.end('aborted', -1, 'rejected')
 
     def _step_watchdog(self) -> None:
-        if self._watchdog_clock.watch(_ns(START + self.t + self.own), None, PERIOD) is not None:
-            self.guarded = ((), math.inf)
-        segments, until = self.guarded
+        """Step the brake watchdog, whose clock is that of the node."""
+        jumped = self._watchdog_clock.watch(_ns(START + self.t + self.own), None,
+                                            PERIOD) is not None
+        reference, self._seen_reference = self._seen_reference, None
+        measured, self._seen_states = self._seen_states, None
         here = self.t + self.own - self.start - (self.clock.offset or 0) / 1e9
-        if self.t < self.watchdog_stalled or not segments or (self.alive and here <= until):
+        position, until = self.guarded
+        if self.t < self.watchdog_stalled or self._cycles % WATCHDOG:
             return
-        self.guarded = ((), math.inf)
-        segment = next((segment for segment in segments if here <= segment.departure + LATE), None)
-        if segment is not None:
-            self._later('_accept', segment, None)
+        if self.stop is None:
+            if jumped:
+                self.guarded = (None, math.inf)
+            elif position is not None and (not self.alive or here > until):
+                horizon = self.executor.timing.horizon
+                self.guarded = (None, math.inf)
+                self.stop = EmergencyStop(self.plan, position,
+                                          horizon if not self.alive else horizon / 2)
+            else:
+                return
+        if self.stop is None or self.stop.finished:
+            return
+        seen = [None if one is None else Observation(float(t) - self.start, q) for one, t, q in (
+            (reference, reference and reference.t, reference and reference.q),
+            (measured, measured and measured.t[-1], measured and measured.q[-1]))]
+        order = self.stop.step(here, *seen, jumped)
+        if isinstance(order, TrajectorySegment):
+            self._deliver('_accept', order, None)
+        elif order is not None:
+            self._deliver('cancel_by_others' if order == 'cancel' else '_deactivate')
+        if self.stop.finished:
+            self.stop_report = self.stop.report(here)
+
+    def _deactivate(self) -> None:
+        self.controller.deactivate()
+
+    def _deliver(self, name: str, *args: Any) -> None:
+        """Deliver a message to or from the manager; late or never, if that is starved."""
+        starved = self.starvation and (not self.alive or name == '_accept')
+        delay = self.starvation.delay(self.t) if self.starvation and starved else LATENCY
+        if delay is not None:
+            self._queue.append((self.t + delay, name, args))     # type: ignore[arg-type]
 
 
 def _ns(seconds: float) -> int:

@@ -24,6 +24,7 @@ from controller_faults import (
     Scenario,
 )
 from controller_testbench import ControllerTestbench
+from node_deaths import deaths_of, SOON
 import numpy as np
 import pytest
 from robot_identification.arm import load_arm
@@ -45,8 +46,10 @@ def test_fault(benches, scenario):
     row = run_scenario(scenario, *benches)
     assert row.reasons == (scenario.reason,)
     allowed = BOUND
-    if scenario.steps_alone or '1.2' in scenario.name:   # the controller itself makes steps
-        allowed = row.alone + BOUND
+    if scenario.steps_alone or 'scaling' in scenario.name or 'deactivated' in scenario.name:
+        allowed = row.alone + BOUND    # the controller itself makes steps
+    if '1.2' in scenario.name:    # it scales the braking trajectory as well, see docs/safety.md
+        allowed = 1.2 * row.alone + BOUND
     elif 'scaling' in scenario.name and 'topic only' in scenario.name:
         allowed = row.alone + UNKNOWN + BOUND
     assert row.excess <= allowed
@@ -109,7 +112,7 @@ def test_any_scaling_below_one(benches, part, instant):
     steps = np.abs(np.diff(np.array(bench.commands[begin - 2:]), axis=0))
     assert bench.executor.fault.reason == 'speed_scaling'
     excess = (steps[1:] - steps[:-1]) / (arm.limits.acceleration * 0.002 ** 2)
-    assert excess.max() <= BOUND
+    assert excess.max() <= BOUND    # besides the drop of the speed, which the controller makes
     assert steps[-50:].max() < 1e-5
 
 
@@ -123,3 +126,14 @@ def test_a_pause_that_ends_does_not_move_the_arm_again(benches):
     bench.alive, bench.frozen = False, True
     bench.until(bench.t + 1.0)
     assert np.abs(bench.commands[-1] - rest).max() < 1e-6
+
+
+@pytest.mark.parametrize('stalls', [False, True])
+def test_the_arm_of_a_node_that_dies_rests_within_a_second(benches, stalls):
+    """Messages to and from a starved manager are late or lost; more in node_deaths.py."""
+    arm, plan, _ = benches
+    deaths = deaths_of(arm, plan, 20, 1, stalls)
+    assert max(death.rest for death in deaths) < 1.5
+    assert sum(death.rest > SOON for death in deaths) <= 1
+    assert not any(death.wrong for death in deaths)
+    assert max(death.excess for death in deaths) < BOUND

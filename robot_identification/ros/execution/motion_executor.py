@@ -15,7 +15,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 import math
 from typing import Protocol
@@ -35,6 +34,7 @@ from robot_identification.ros.execution.motion_monitor import (
 )
 from robot_identification.ros.execution.motion_plan import MotionPlan
 from robot_identification.ros.execution.plan_tracker import PlanPosition, PlanTracker
+from robot_identification.ros.execution.rest_detector import RestDetector
 from robot_identification.ros.execution.trajectory_segment import (
     brake_segment,
     TrajectorySegment,
@@ -42,16 +42,12 @@ from robot_identification.ros.execution.trajectory_segment import (
 
 SETTLING = 0.3   # [s] wait after the last point before it is checked that the arm rests
 PATIENCE = 1.0   # [s] after that wait, the time within which the arm must come to rest
-RESTING = 0.02   # [rad/s or m/s] slower joints count as resting
-HISTORY = 0.1    # [s] of recent positions, from which the velocity at the end is computed
-REFRESH = 0.1    # [s] between updates of the brake watchdog's segments
-LATER = (0.0, 0.3, 2.0)    # [s] further departures after the horizon, if the watchdog stalls too
+REFRESH = 0.1    # [s] between updates of the brake watchdog
 MEASURED = 0.02     # [s] shortest time between measured positions used for the progress
 MAX_LEAD = 0.02     # [s] largest lead of the command over the reference: one cycle at 50 Hz
 NEW_CLOCK = 0.15    # [s] after a jump of a clock until stamps on the new clock have arrived
 GRACE = 0.5         # [s] for the controller to report why its reference left the plan
 RECENT = 0.1        # [s] longest extrapolation of a reference
-ENTRY = 0.007       # [s] from sending to entering a segment: two messages of 3 ms, half a cycle
 MAX_DISTANCE = 0.005    # [rad or m] a reference farther from the plan comes from another client
 MAX_DELAY = 0.03    # [s] largest delay of the reference: one cycle, and the offset of the clocks
 SCALED = 1e-3       # [-] smaller deviations of the reported speed scaling from 1 are ignored
@@ -71,8 +67,8 @@ class BrakeTiming:
         Time from the decision to brake to the start of braking [s]; the braking segment must
         reach the controller within this time.
     horizon
-        Time from the last step of this process to the start of braking by the brake watchdog, if
-        this process dies or stalls [s].
+        If this process dies, the brake watchdog starts braking after this time [s]. If it stalls
+        for nearly this time, the watchdog starts braking half of it later.
 
     """
 
@@ -137,18 +133,17 @@ class ControllerInterface(Protocol):
     def send(self, segment: TrajectorySegment) -> None:
         """Send a trajectory to the controller, where it replaces the previous one."""
 
-    def guard(self, segments: Sequence[TrajectorySegment], until: float) -> None:
+    def guard(self, position: PlanPosition | None, until: float) -> None:
         """
-        Replace the braking segments that the brake watchdog holds.
+        Tell the brake watchdog the progress along the plan, from which it would brake.
 
         Parameters
         ----------
-        segments
-            Braking segments in the order of their departure; the watchdog sends the first one
-            whose departure from the plan has not passed. If empty, it sends nothing.
+        position
+            Progress of the controller's reference; None if the watchdog must do nothing.
         until
-            Time since the start of the plan at which the watchdog sends a segment, unless the
-            segments are replaced before [s].
+            Time since the start of the plan at which the watchdog brakes the arm, unless it is
+            told another progress before [s].
 
         """
 
@@ -206,7 +201,7 @@ class MotionExecutor:
         self._started, self._end = False, math.inf
         self._guarded, self._refresh_at = math.inf, -math.inf
         self._off_plan_since: float | None = None   # [s] since when the reference is off the plan
-        self._recent: list[tuple[float, Array]] = []
+        self._rest = RestDetector()
         self._stop: Fault | None = None
         self._clock_unknown = math.inf      # [s] left to wait after a clock jumped; inf: no jump
         self._now = -math.inf   # [s] time of the last step
@@ -294,7 +289,7 @@ class MotionExecutor:
             return False
         if math.isinf(self._clock_unknown):
             self._clock_unknown, self._guarded = NEW_CLOCK, math.inf
-            self._controller.guard((), math.inf)
+            self._controller.guard(None, math.inf)
         self._clock_unknown -= elapsed
         return self._clock_unknown > 0
 
@@ -324,8 +319,9 @@ class MotionExecutor:
         """Return a fault if this step is so late that the brake watchdog has braked the arm."""
         if not self._started or now < self._guarded:
             return None
-        return Fault('late', f'this node stalled for too long at {now:.2f} s, and the watchdog '
-                     f'braked the arm; the computer is too busy', touch=False)
+        return Fault('late', f'this node stalled for too long at {now:.2f} s, so that the brake '
+                     f'watchdog stops the arm and reports the result in the log; the computer is '
+                     f'too busy', touch=False)
 
     def _check_controller(self, now: float) -> Fault | None:
         """Return a fault if the controller's reference is missing or deviates from the plan."""
@@ -399,23 +395,20 @@ class MotionExecutor:
         return PlanPosition(position.t, position.at + self._lag * position.rate, position.rate)
 
     def _refresh_watchdog(self, now: float) -> None:
-        """Replace the braking segments of the watchdog; near the end of the plan leave none."""
+        """Tell the watchdog the progress; near its end the motion comes to rest by itself."""
         self._refresh_at = now + REFRESH
         position, horizon = self._position(now), self.timing.horizon
         if position is None or now + horizon > self.plan.duration:
             self._guarded = math.inf
-            self._controller.guard((), math.inf)
+            self._controller.guard(None, math.inf)
         elif self.states_watchdog.fresh and now > 0:
             self._guarded = now + horizon - self.timing.lead
-            departures = [now + horizon + later for later in LATER]
-            self._controller.guard(
-                [brake_segment(self.plan, position, now - trajectory_segment.PAST, departure)
-                 for departure in departures if departure <= self.plan.duration], self._guarded)
+            self._controller.guard(position, self._guarded)
 
     def _brake(self, now: float, fault: Fault) -> None:
         """End the motion with a fault: send the segment that brakes or holds the arm."""
         self.fault = fault
-        self._controller.guard((), math.inf)
+        self._controller.guard(None, math.inf)
         if not self._started:
             self.finished, self.at_rest = True, True
             return
@@ -428,12 +421,10 @@ class MotionExecutor:
         if position.rate < STOPPED:
             known = self._has_reference and self._reference_watchdog.fresh
             command = self._command if known else None
-            q = self._recent[-1][1] if command is None else command
+            q = self._rest.newest if command is None else command
+            assert q is not None    # the motion starts after the first joint state
             self._send(trajectory_segment.hold_segment(q, now), now, 1.0)
             return
-        if position.rate > 1:   # the controller scales the segment too and would move it faster
-            entry = now + ENTRY
-            position = PlanPosition(entry, float(position.on_plan(np.array([entry]))[0]))
         departure = now + self.timing.lead
         if float(position.on_plan(np.array([departure]))[0]) >= self.plan.duration:
             self._end = max(now, self.plan.duration)
@@ -458,26 +449,18 @@ class MotionExecutor:
             if (abs(position.rate - 1) < 0.1 and 0 < position.delay < 2 * MAX_DELAY
                     and self._stop is None):
                 self._lag = position.delay
-        self._recent += list(zip(states.t.tolist(), positions))
-        newest = self._recent[-1][0]
-        self._recent = [item for item in self._recent if item[0] > newest - HISTORY]
+        for t, q in zip(states.t.tolist(), positions):
+            self._rest.add(t, q)
 
     def _check_end(self, now: float) -> None:
         """Finish the execution once the last trajectory has ended and the arm rests."""
         frozen = self.braking and self._frozen > FROZEN     # the simulation is paused or has ended
         if not self._started or (now < self._end + SETTLING and not frozen):
             return
-        self.at_rest = self._rests() if self.states_watchdog.fresh else None
+        self.at_rest = self._rest.at_rest if self.states_watchdog.fresh else None
         if self.at_rest is False and now < self._end + SETTLING + PATIENCE and not frozen:
             return
         self.finished = True
-        self._controller.guard((), math.inf)
+        self._controller.guard(None, math.inf)
         if not self.braking and self.at_rest is not True:
             self.fault = Fault('not_at_rest', 'the motion is over, but the arm still moves')
-
-    def _rests(self) -> bool:
-        """Return whether the mean velocities over the recent positions are nearly zero."""
-        if len(self._recent) < 2:
-            return False
-        (first, start), (last, end) = self._recent[0], self._recent[-1]
-        return bool(last > first and np.all(np.abs(end - start) / (last - first) < RESTING))

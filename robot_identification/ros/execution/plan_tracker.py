@@ -16,10 +16,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.ros.execution.motion_plan import MotionPlan
+
+if TYPE_CHECKING:
+    from robot_identification.ros.execution.motion_plan import MotionPlan
+    from robot_identification.ros.execution.sampled_plan import SampledPlan
 
 EXACT = 1e-5        # [rad or m] deviation from the plan up to which there is no delay
 MOVING = 0.02       # slower positions, relative to the largest velocity limit, show no progress
@@ -74,7 +78,7 @@ class PlanTracker:
 
     """
 
-    def __init__(self, plan: MotionPlan, window: float = 0.0) -> None:
+    def __init__(self, plan: MotionPlan | SampledPlan, window: float = 0.0) -> None:
         self._plan, self._window = plan, window
         self._past: list[tuple[float, float]] = []
         slow = MOVING if window else NOISELESS

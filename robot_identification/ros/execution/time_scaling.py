@@ -16,10 +16,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
-from robot_identification.arm import Limits
 from robot_identification.arrays import Array
+
+if TYPE_CHECKING:
+    from robot_identification.arm import Limits
 
 States = tuple[Array, Array, Array]
 """Positions, velocities and accelerations, (N, n) each."""

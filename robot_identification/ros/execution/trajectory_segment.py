@@ -16,18 +16,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from robot_identification.arrays import Array, read_only
-from robot_identification.ros.execution.motion_plan import MotionPlan
 from robot_identification.ros.execution.plan_tracker import PlanPosition
 from robot_identification.ros.execution.time_scaling import ramp_down, States
+
+if TYPE_CHECKING:
+    from robot_identification.ros.execution.motion_plan import MotionPlan
+    from robot_identification.ros.execution.sampled_plan import SampledPlan
 
 BRAKES = tuple(0.1 * 1.25 ** k for k in range(20))  # [s] durations tried for braking
 STEP = 0.02     # [s] between points; quintic interpolation then deviates by less than 1e-6 rad
 REST = 1.2      # [s] rest before the plan; the trajectory is sent when half of it has passed
 PAST = 0.1      # [s] a braking segment starts this long before the present, for clock errors
-LATE = 0.02     # [s] latest entry into a segment after its departure; a step of at most 1 mrad
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +106,7 @@ def hold_segment(q: Array, now: float) -> TrajectorySegment:
                              now, 0.0)
 
 
-def brake_segment(plan: MotionPlan, position: PlanPosition, first: float,
+def brake_segment(plan: MotionPlan | SampledPlan, position: PlanPosition, first: float,
                   departure: float) -> TrajectorySegment:
     """
     Return a segment that follows the plan from `first` to `departure` and then brakes.

@@ -64,13 +64,15 @@ class BatchSubscription:
         Whether messages are returned as serialised bytes.
     latched
         Whether to receive the last message that was published before the subscription.
+    depth
+        Largest number of messages that wait; older ones are dropped.
 
     """
 
     def __init__(self, node: Node, kind: Any, topic: str, *, reliable: bool = True,
-                 raw: bool = True, latched: bool = False) -> None:
+                 raw: bool = True, latched: bool = False, depth: int = DEPTH) -> None:
         qos = QoSProfile(
-            depth=DEPTH, history=HistoryPolicy.KEEP_LAST,
+            depth=depth, history=HistoryPolicy.KEEP_LAST,
             reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
             durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE)
         self._node, self._kind, self._raw = node, kind, raw

@@ -12,118 +12,89 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The brake watchdog: a process that brakes the arm if the excitation node dies or stalls.
+The brake watchdog: a process that stops the arm if the excitation node dies or stalls.
 
-During a motion the node writes braking trajectories and a deadline to shared memory, and replaces
-them ten times a second. The watchdog publishes one of the trajectories if the node has died (its
-pipe is closed) or has not replaced them by the deadline.
+Before a motion the node writes its trajectory to shared memory. During the motion it writes the
+progress of the controller's reference and a deadline, ten times a second. If the node has died
+(its pipe is closed) or has not written by the deadline, the watchdog stops the arm, see
+`EmergencyStop`. It observes joint states and the controller's reference itself, and reports what
+it observed.
 
-Each trajectory follows the planned motion up to its departure and then brakes. The watchdog
-publishes the first trajectory whose departure has not passed. A controller enters a trajectory at
-the current time. After the departure its reference would therefore make a step.
-
-Shared memory is used because a watchdog that has stalled must read the newest trajectories; from a
+Shared memory is used because a watchdog that has stalled must read the newest progress; from a
 pipe it would read outdated ones first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import math
 import os
-import struct
+import pickle
 import sys
 import time
 from typing import Any
-import zlib
 
+from action_msgs.srv import CancelGoal
+import numpy as np
 import rclpy
-from rclpy.duration import Duration
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
-from rclpy.serialization import serialize_message
 from rclpy.signals import SignalHandlerOptions
 from robot_identification.errors import ExecutionError
 from robot_identification.helper_process import PIPE, start_helper
+from robot_identification.ros.execution.emergency_stop import EmergencyStop, Observation
+from robot_identification.ros.execution.plan_tracker import PlanPosition
 from robot_identification.ros.execution.robot_clock import RobotClock
+from robot_identification.ros.execution.trajectory_segment import TrajectorySegment
+from robot_identification.ros.nodes.batch_subscription import BatchSubscription
+from robot_identification.ros.nodes.controller_reference import ControllerReference
+from robot_identification.ros.nodes.messages import message_type, nanoseconds, trajectory_message
+from robot_identification.ros.nodes.watchdog_memory import (
+    GuardedMotion,
+    PendingProgress,
+    Progress,
+    SharedContent,
+)
+from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
-HEADER = struct.Struct('<qI')   # deadline [ns], and number of trajectories
-ITEM = struct.Struct('<qI')     # latest time to send a trajectory [ns], and its number of bytes
-VERSION = struct.Struct('<Q')   # version number of the newest content
-SLOT_HEADER = struct.Struct('<II')  # number of bytes of a content, and their checksum
-SLOT = 1 << 26                  # [bytes] reserved for a content; unused bytes take no memory
 STALLED = 0.05  # [s] after a longer cycle, older messages may be queued before the newest /clock
 QUEUED = 3      # largest number of queued messages
-
-
-class SharedContent:
-    """
-    Shared memory through which one process passes its newest content (bytes) to another.
-
-    Contents are written to two slots alternately, and the version number after the content.
-    Thus one slot is complete at any time.
-
-    Parameters
-    ----------
-    file
-        Descriptor of an open file in shared memory.
-
-    """
-
-    def __init__(self, file: int) -> None:
-        self._file, self._version = file, 0
-
-    def write(self, content: bytes) -> None:
-        """
-        Replace the content.
-
-        Parameters
-        ----------
-        content
-            New content, shorter than `SLOT` bytes.
-
-        """
-        self._version += 1
-        os.pwrite(self._file, SLOT_HEADER.pack(len(content), zlib.crc32(content)) + content,
-                  VERSION.size + self._version % 2 * SLOT)
-        os.pwrite(self._file, VERSION.pack(self._version), 0)
-
-    def read(self) -> tuple[int, bytes]:
-        """Return version (0: nothing written yet) and content (empty if it is damaged)."""
-        data = os.pread(self._file, VERSION.size, 0)
-        if len(data) < VERSION.size:
-            return 0, b''
-        version, = VERSION.unpack(data)
-        offset = VERSION.size + version % 2 * SLOT
-        size, check_sum = SLOT_HEADER.unpack(os.pread(self._file, SLOT_HEADER.size, offset))
-        content = os.pread(self._file, size, offset + SLOT_HEADER.size)
-        return version, content if zlib.crc32(content) == check_sum else b''
+LIMIT = 60.0    # [s] on a steady clock, in case a simulated clock stands still
+DEPTH = 20      # number of messages that wait until the watchdog looks at them
 
 
 class BrakeWatchdog:
     """
-    Starts the watchdog process and supplies it with braking trajectories.
+    Starts the watchdog process and supplies it with motion and progress.
 
     Parameters
     ----------
     node
         The node that the watchdog monitors.
-    target
-        Resolved name of the topic on which the watchdog publishes a braking trajectory.
+    controller, manager
+        Resolved name of the controller, and name of the controller manager.
+    joint_states
+        Topic of the joint states.
 
     """
 
-    def __init__(self, node: Any, target: str) -> None:
-        self._node, self._target = node, target
+    def __init__(self, node: Any, controller: str, manager: str, joint_states: str) -> None:
+        self._node, self._target = node, f'{controller}/joint_trajectory'
         self.name = f'{node.get_name()}_dead_man'
-        use_sim_time = 'true' if node.get_parameter('use_sim_time').value else 'false'
-        file = os.memfd_create(self.name)
-        self._content = SharedContent(file)
-        self.process = start_helper(
-            'brake_watchdog', self.name, node.get_namespace(), target, use_sim_time, _enclave(),
-            str(file), stdin=PIPE, start_new_session=True, pass_fds=[file])
+        self._motion, self._progress = (
+            SharedContent(os.memfd_create(f'{self.name}_{name}'))
+            for name in ('motion', 'progress'))
+        files = [self._motion.file, self._progress.file]
+        settings = {
+            'name': self.name, 'namespace': node.get_namespace(), 'controller': controller,
+            'manager': node.resolve_service_name(manager), 'enclave': _enclave(), 'files': files,
+            'joint_states': node.resolve_topic_name(joint_states),
+            'simulated': bool(node.get_parameter('use_sim_time').value)}
+        self.process = start_helper('brake_watchdog', json.dumps(settings), stdin=PIPE,
+                                    start_new_session=True, pass_fds=files)
 
     def check(self) -> None:
         """
@@ -141,29 +112,18 @@ class BrakeWatchdog:
             raise ExecutionError('dead_man', f"the process '{self.name}', which brakes the arm "
                                  f'if this node dies, is not running (yet); try again')
 
-    def update(self, messages: Sequence[tuple[JointTrajectory, int]], until: int) -> None:
-        """
-        Replace the braking trajectories of the watchdog.
+    def begin(self, motion: GuardedMotion) -> None:
+        """Pass a motion to the watchdog before it starts."""
+        self.update(None)
+        self._motion.write(pickle.dumps(motion))
 
-        Parameters
-        ----------
-        messages
-            Trajectories in the order of their departure, each with the latest time at which the
-            watchdog may send it, on the node's clock [ns]. If empty, the watchdog sends nothing.
-        until
-            Deadline for the next replacement, on the node's clock [ns]. If it passes without a
-            replacement, the watchdog sends a trajectory.
-
-        """
-        content = HEADER.pack(until, len(messages))
-        for message, latest in messages:
-            data = serialize_message(message)
-            content += ITEM.pack(latest, len(data)) + data
-        self._content.write(content)
+    def update(self, progress: Progress | None) -> None:
+        """Replace the progress; None if the watchdog must do nothing."""
+        self._progress.write(b'' if progress is None else progress.pack())
 
     def close(self) -> None:
-        """End the watchdog process without sending a trajectory."""
-        self.update((), 0)
+        """End the watchdog process; it sends nothing."""
+        self.update(None)
         if self.process.stdin is not None:
             self.process.stdin.close()
 
@@ -175,57 +135,100 @@ def _enclave() -> str:
     return args[options[-1] + 1] if options else '/'
 
 
-class PendingMessages:
+class ArmStopper:
     """
-    Braking trajectories that the node has written, as the watchdog reads them.
+    Stops the arm: sends what an `EmergencyStop` asks for, and observes the arm for it.
 
     Parameters
     ----------
-    content
-        Shared memory to which the node writes them.
+    node
+        Node of the watchdog.
+    controller, manager, joint_states
+        Names as for `BrakeWatchdog`, resolved.
 
     """
 
-    def __init__(self, content: SharedContent) -> None:
-        self._content = content
-        self._settled = 0       # version that was sent or discarded
+    def __init__(self, node: Node, controller: str, manager: str, joint_states: str) -> None:
+        self._node, self._controller = node, controller
+        self._publisher = node.create_publisher(
+            JointTrajectory, f'{controller}/joint_trajectory', QoSProfile(depth=20))
+        self._cancel = node.create_client(
+            CancelGoal, f'{controller}/follow_joint_trajectory/_action/cancel_goal')
+        self._switch_type = message_type('controller_manager_msgs', 'srv', 'SwitchController')
+        self._switch = None if self._switch_type is None else node.create_client(
+            self._switch_type, f'{manager}/switch_controller')
+        self._states = BatchSubscription(node, JointState, joint_states, reliable=False,
+                                         raw=False, depth=DEPTH)
+        self._reference = ControllerReference(node, controller, DEPTH)
+        self._stop: EmergencyStop | None = None
+        self._limit = math.inf
 
-    def discard(self) -> None:
-        """Discard the current trajectories, and wait for the next replacement."""
-        self._settled = self._content.read()[0]
+    @property
+    def active(self) -> bool:
+        """Whether the arm is being stopped."""
+        return self._stop is not None
 
-    def due(self, now: int, gone: bool) -> bytes | None:
+    def begin(self, motion: GuardedMotion, progress: Progress, gone: bool) -> None:
+        """Start to stop the arm."""
+        self._motion, self._progress = motion, progress
+        self._stop = EmergencyStop(
+            motion.plan, PlanPosition(progress.t, progress.at, progress.rate),
+            motion.horizon if gone else motion.horizon / 2)
+        self._limit = time.monotonic() + LIMIT
+        self._node.get_logger().error(
+            'the excitation node has died or stalled: braking trajectories are sent')
+
+    def step(self, now: int, jumped: bool) -> None:
         """
-        Return the trajectory to send now; at most one trajectory of each replacement is sent.
+        Observe the arm and send what is needed; report the result at the end.
 
         Parameters
         ----------
         now
-            Time on the node's clock, read before this call [ns].
-        gone
-            Whether the node has ended, determined before this call.
-
-        Returns
-        -------
-        bytes or None
-            The serialised trajectory; None if no braking is required; empty if braking is
-            required, but the latest times of all trajectories have passed.
+            Time on the node's clock [ns].
+        jumped
+            Whether that clock jumped since the last step.
 
         """
-        version, content = self._content.read()
-        if version <= self._settled or not content:
-            return None
-        until, count = HEADER.unpack_from(content)
-        if not count or (not gone and now < until):
-            return None
-        self._settled, offset = version, HEADER.size
-        for _ in range(count):
-            latest, size = ITEM.unpack_from(content, offset)
-            offset += ITEM.size
-            if now <= latest:
-                return content[offset:offset + size]
-            offset += size
-        return b''
+        stop, log = self._stop, self._node.get_logger()
+        if stop is None:
+            return
+        t = self._time(now - self._progress.offset)
+        order = stop.step(t, self._observe_reference(), self._observe_joints(), jumped)
+        if isinstance(order, TrajectorySegment):
+            message = trajectory_message(self._motion.plan.joint_names, order,
+                                         self._progress.start)
+            message.header.frame_id = self._node.get_name()
+            self._publisher.publish(message)
+        elif order == 'cancel':
+            self._cancel.call_async(CancelGoal.Request())    # without an identifier: all goals
+        elif order == 'deactivate' and self._switch is not None:
+            self._switch.call_async(self._switch_type.Request(
+                deactivate_controllers=[self._controller.rsplit('/', 1)[-1]],
+                strictness=self._switch_type.Request.BEST_EFFORT))
+        if stop.finished or time.monotonic() > self._limit:
+            (log.error if stop.at_rest else log.fatal)(
+                f'the excitation node has died or stalled: {stop.report(t)}')
+            self._stop = None
+
+    def _time(self, stamp: int) -> float:
+        """Return a time on the robot's clock [ns] as time since the start of the plan [s]."""
+        return (stamp - self._progress.start) / 1e9
+
+    def _observe_reference(self) -> Observation | None:
+        newest = self._reference.take(self._motion.plan.joint_names)
+        return None if newest is None else Observation(self._time(newest.stamp), newest.q)
+
+    def _observe_joints(self) -> Observation | None:
+        names = self._motion.plan.joint_names
+        for message in reversed(self._states.take()[0]):
+            found = dict(zip(message.name, message.position))
+            if set(names) <= found.keys():
+                motion, t = self._motion, self._time(nanoseconds(message.header.stamp))
+                q = motion.factor @ [found[name] for name in names] + motion.offset
+                turns = np.round((motion.plan.evaluate(np.array([t]))[0][0] - q) / (2 * np.pi))
+                return Observation(t, q + 2 * np.pi * np.where(motion.continuous, turns, 0.0))
+        return None
 
 
 def _is_closed(pipe: int) -> bool:
@@ -237,16 +240,19 @@ def _is_closed(pipe: int) -> bool:
 
 
 def main() -> int:
-    """Run the watchdog process until the node closes the pipe on stdin."""
-    name, namespace, target, simulated, enclave, file = sys.argv[1:7]
-    rclpy.init(args=['--ros-args', '--enclave', enclave],
+    """Run the watchdog process until the node closes the pipe on stdin and the arm is stopped."""
+    settings = json.loads(sys.argv[1])
+    simulated = settings['simulated']
+    rclpy.init(args=['--ros-args', '--enclave', settings['enclave']],
                signal_handler_options=SignalHandlerOptions.NO)
-    node = Node(name, namespace=namespace, parameter_overrides=[
-        Parameter('use_sim_time', value=simulated == 'true')])
-    publisher = node.create_publisher(JointTrajectory, target, QoSProfile(depth=5))
-    pending, pipe = PendingMessages(SharedContent(int(file))), sys.stdin.fileno()
+    node = Node(settings['name'], namespace=settings['namespace'], parameter_overrides=[
+        Parameter('use_sim_time', value=simulated)])
+    stopper = ArmStopper(node, settings['controller'], settings['manager'],
+                         settings['joint_states'])
+    motion, progress = map(SharedContent, settings['files'])
+    pending, pipe = PendingProgress(progress), sys.stdin.fileno()
     os.set_blocking(pipe, False)
-    clock, last = RobotClock(simulated == 'true'), time.monotonic()
+    clock, last = RobotClock(simulated), time.monotonic()
     try:
         while True:
             rclpy.spin_once(node, timeout_sec=0.01)
@@ -254,18 +260,15 @@ def main() -> int:
             for _ in range(QUEUED if elapsed > STALLED else 0):
                 rclpy.spin_once(node, timeout_sec=0.0)
             gone, now = _is_closed(pipe), node.get_clock().now().nanoseconds
-            if clock.watch(now, None, elapsed) is not None:
-                pending.discard()    # their times refer to the clock before the jump
-            content = pending.due(now, gone)
-            if content == b'':
-                node.get_logger().error('the excitation node has died or stalled, and this '
-                                        'watchdog stalled too: the controller finishes the motion '
-                                        'unmonitored')
-            elif content is not None:
-                publisher.publish(content)
-                node.get_logger().error('the excitation node has died or stalled: the arm brakes')
-                publisher.wait_for_all_acked(Duration(seconds=2.0))
-            if gone:
+            jumped = clock.watch(now, None, elapsed) is not None
+            if jumped and not stopper.active:
+                pending.discard()    # its times refer to the clock before the jump
+            if not stopper.active:
+                due = pending.due(now, gone)
+                if due is not None:
+                    stopper.begin(pickle.loads(motion.read()[1]), due, gone)
+            stopper.step(now, jumped)
+            if gone and not stopper.active:
                 return 0
     except (KeyboardInterrupt, ExternalShutdownException):
         return 0

@@ -112,6 +112,8 @@ class ControllerClient:
         Name of the controller manager.
     scaling
         Name of the topic with the robot's speed scaling [%].
+    joint_states
+        Topic of the joint states.
 
     Raises
     ------
@@ -121,7 +123,7 @@ class ControllerClient:
     """
 
     def __init__(self, node: Any, name: str, transport: str, joint_names: Sequence[str],
-                 manager: str, scaling: str) -> None:
+                 manager: str, scaling: str, joint_states: str) -> None:
         if transport not in TRANSPORTS:
             raise ConfigurationError(f"the transport '{transport}' is unknown; choose from: "
                                      f"{', '.join(TRANSPORTS)}")
@@ -135,11 +137,12 @@ class ControllerClient:
             self._action = ActionTransport(node, self.name)
         self.joint_names = tuple(joint_names)
         self._manager = ControllerManagerClient(node, manager)
-        self.monitor = ControllerMonitor(node, self.name, joint_names, scaling)
+        self.watchdog = BrakeWatchdog(node, self.name, manager, joint_states)
+        self.monitor = ControllerMonitor(node, self.name, joint_names, scaling,
+                                         self.watchdog.name)
         for package, kind, item, consequence in OPTIONAL:
             if message_type(package, kind, item) is None:
                 node.get_logger().warning(f'{package} is not installed: {consequence}')
-        self.watchdog = BrakeWatchdog(node, f'{self.name}/joint_trajectory')
 
     @property
     def missing_requirement(self) -> str:

@@ -18,15 +18,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from robot_identification.arm import Arm
+from robot_identification.recording.effort import joint_position
 from robot_identification.ros.execution.motion_plan import MotionPlan
+from robot_identification.ros.execution.plan_tracker import PlanPosition
 from robot_identification.ros.execution.robot_clock import RobotClock
+from robot_identification.ros.execution.sampled_plan import MotionLimits, SampledPlan
 from robot_identification.ros.execution.trajectory_segment import (
     full_trajectory,
-    LATE,
     TrajectorySegment,
 )
 from robot_identification.ros.nodes.controller_client import ControllerClient, Transport
 from robot_identification.ros.nodes.messages import nanoseconds, time_message, trajectory_message
+from robot_identification.ros.nodes.watchdog_memory import GuardedMotion, Progress
 
 
 class ControllerLink:
@@ -41,16 +46,21 @@ class ControllerLink:
         Transport of the trajectories.
     clock
         Clock of the robot.
-    plan
-        The motion.
+    plan, arm
+        The motion and the arm.
+    horizon
+        See `BrakeTiming`.
 
     """
 
     def __init__(self, controller: ControllerClient, transport: Transport, clock: RobotClock,
-                 plan: MotionPlan) -> None:
+                 plan: MotionPlan, arm: Arm, horizon: float) -> None:
         self._controller, self._transport, self._clock = controller, transport, clock
+        trajectory = full_trajectory(plan)
         # converted in advance, because this takes a second for a motion of several minutes
-        self._full: Any = trajectory_message(controller.joint_names, full_trajectory(plan), 0)
+        self._full: Any = trajectory_message(controller.joint_names, trajectory, 0)
+        controller.watchdog.begin(
+            _guarded_motion(controller.joint_names, plan, trajectory, arm, horizon))
         self.start = 0      # [ns] start of the plan on the robot's clock
 
     def _message(self, segment: TrajectorySegment) -> Any:
@@ -70,11 +80,24 @@ class ControllerLink:
             self._controller.monitor.add_own(stamp)
         self._transport.send(message)
 
-    def guard(self, segments: Sequence[TrajectorySegment], until: float) -> None:
-        """Replace the segments of the brake watchdog."""
-        def on_node_clock(t: float) -> int:
-            return self.start + round(t * 1e9) + (self._clock.offset or 0)
+    def guard(self, position: PlanPosition | None, until: float) -> None:
+        """Tell the brake watchdog the progress."""
+        if position is None:
+            self._controller.watchdog.update(None)
+            return
+        offset = self._clock.offset or 0
+        self._controller.watchdog.update(Progress(
+            self.start + round(until * 1e9) + offset, self.start, offset, position.t,
+            position.at, position.rate))
 
-        self._controller.watchdog.update(
-            [(self._message(segment), on_node_clock(segment.departure + LATE))
-             for segment in segments], on_node_clock(until) if segments else 0)
+
+def _guarded_motion(joint_names: Sequence[str], plan: MotionPlan, trajectory: TrajectorySegment,
+                    arm: Arm, horizon: float) -> GuardedMotion:
+    """Return the motion as the watchdog needs it: as points, without the arm."""
+    offset = joint_position(arm, np.zeros((1, arm.n)))[0]
+    limits = MotionLimits(plan.limits.velocity, plan.limits.acceleration)
+    return GuardedMotion(
+        SampledPlan(tuple(joint_names), trajectory.t, trajectory.q, trajectory.v, trajectory.a,
+                    limits),
+        (joint_position(arm, np.eye(arm.n)) - offset).T, offset,
+        ~np.isfinite(arm.limits.upper - arm.limits.lower), horizon)

@@ -21,15 +21,15 @@ import time
 from typing import Any
 
 from action_msgs.msg import GoalStatus, GoalStatusArray
-import numpy as np
 from rclpy.node import Node
-from rclpy.serialization import deserialize_message
-from robot_identification.arrays import Array
 from robot_identification.errors import ExecutionError
 from robot_identification.ros.execution.fault import Fault
 from robot_identification.ros.execution.motion_executor import SCALED
-from robot_identification.ros.nodes.batch_subscription import BatchSubscription
-from robot_identification.ros.nodes.messages import LATCHED, message_type, nanoseconds
+from robot_identification.ros.nodes.controller_reference import (
+    ControllerReference,
+    PublishedState,
+)
+from robot_identification.ros.nodes.messages import LATCHED, nanoseconds
 from std_msgs.msg import Float64, String
 from trajectory_msgs.msg import JointTrajectory
 
@@ -55,16 +55,18 @@ class ControllerMonitor:
         The n joints of the arm.
     scaling
         Name of the topic with the robot's speed scaling [%], std_msgs/Float64.
+    watchdog
+        Name of the brake watchdog, whose trajectories have it as frame.
 
     """
 
     def __init__(self, node: Any, controller: str, joint_names: Sequence[str],
-                 scaling: str) -> None:
+                 scaling: str, watchdog: str) -> None:
         self._node: Node = node
+        self._watchdog = watchdog
         self._names, self._topic = tuple(joint_names), f'{controller}/joint_trajectory'
-        self._status, self._state = f'{controller}/follow_joint_trajectory/_action/status', (
-            f'{controller}/controller_state')
-        self._newest: tuple[int, Array, float, Array | None] | None = None
+        self._status = f'{controller}/follow_joint_trajectory/_action/status'
+        self._newest: PublishedState | None = None
         self._own_stamps: set[int] = set()
         self._foreign = ''
         self._goals: set[bytes] = set()
@@ -75,10 +77,8 @@ class ControllerMonitor:
                                  self._on_scaling, 1)
         self.description = ''       # URDF of the running driver, if it is published
         Node.create_subscription(node, String, 'robot_description', self._on_description, LATCHED)
-        kind = message_type('control_msgs', 'msg', 'JointTrajectoryControllerState')
-        self._kind, self._states = kind, None
-        if kind is not None:    # taken by the thread of the motion, to relieve the executor
-            self._states = BatchSubscription(node, kind, self._state)
+        # taken by the thread of the motion, to relieve the executor
+        self._reference = ControllerReference(node, controller)
 
     def begin(self) -> None:
         """
@@ -92,14 +92,14 @@ class ControllerMonitor:
 
         """
         self._own_stamps, self._foreign = set(), ''
-        self._take()
+        self.newest()
         self._newest = None
         if self._goals:
             raise ExecutionError('another_client', f"'{self._topic.rsplit('/', 1)[0]}' follows a "
                                  f'goal of another client; wait for its end, or cancel it')
         start = time.monotonic()
-        while self._states is not None and self.newest() is None:
-            published = self._node.get_publishers_info_by_topic(self._state)
+        while self._reference.available and self.newest() is None:
+            published = self._node.get_publishers_info_by_topic(self._reference.topic)
             if time.monotonic() > start + PATIENCE * (4 if published else 1):
                 break
             time.sleep(0.01)
@@ -117,7 +117,7 @@ class ControllerMonitor:
     @property
     def scaling(self) -> float:
         """Speed scaling published by the controller or by the robot [-]; NaN if unknown."""
-        scaling = math.nan if self._newest is None else self._newest[2]
+        scaling = math.nan if self._newest is None else self._newest.scaling
         if not math.isnan(self._percent) and (math.isnan(scaling) or abs(scaling - 1) <= SCALED):
             return self._percent / 100
         return scaling
@@ -144,13 +144,14 @@ class ControllerMonitor:
             'another_client', f'{text}, which commands the arm; nothing more was sent',
             touch=False)
 
-    def newest(self) -> tuple[int, Array, float, Array | None] | None:
-        """Return stamp [ns], reference, speed scaling and command of the newest state, or None."""
-        self._take()
+    def newest(self) -> PublishedState | None:
+        """Return the newest state of the controller; None if there is none with all joints."""
+        self._newest = self._reference.take(self._names) or self._newest
         return self._newest
 
     def _on_trajectory(self, message: Any) -> None:
-        if nanoseconds(message.header.stamp) not in self._own_stamps:
+        own = message.header.frame_id == self._watchdog
+        if not own and nanoseconds(message.header.stamp) not in self._own_stamps:
             self._foreign = f"another client sent a trajectory on '{self._topic}'"
 
     def _on_status(self, message: Any) -> None:
@@ -162,22 +163,3 @@ class ControllerMonitor:
 
     def _on_description(self, message: Any) -> None:
         self.description = message.data
-
-    def _take(self) -> None:
-        """Read the newest state of the controller if it contains all joints of the arm."""
-        messages = [] if self._states is None else self._states.take()[0]
-        if not messages:
-            return
-        message = deserialize_message(messages[-1], self._kind)
-        names = list(message.joint_names)
-        if not set(self._names) <= set(names):
-            return
-        order = [names.index(name) for name in self._names]
-        reference = message.reference.positions or getattr(message, 'desired',
-                                                           message.reference).positions
-        if len(reference) != len(names):
-            return
-        output = message.output.positions
-        self._newest = (nanoseconds(message.header.stamp), np.array(reference)[order],
-                        float(getattr(message, 'speed_scaling_factor', math.nan)),
-                        np.array(output)[order] if len(output) == len(names) else None)

@@ -222,20 +222,21 @@ class MotionSession:
         state = self._controller.monitor.newest()
         if state is None:
             return q
-        sag = np.abs(state[1] - unwrap_positions(self._arm, q, state[1]))
+        sag = np.abs(state.q - unwrap_positions(self._arm, q, state.q))
         if np.any(sag > SAG):
             joint = self._arm.joint_names[int(np.argmax(sag))]
             raise ExecutionError('controller_reference', f"the controller's reference of joint "
                                  f"'{joint}' is {sag.max():.3g} away from the measured position: "
                                  f'the arm is blocked, in reset, or moved by hand')
-        return state[1]
+        return state.q
 
     def _perform(self, plan: execution.MotionPlan, q: Array, transport: Transport,
                  listener: JointStateListener, recording: MotionRecording,
                  feedback: Feedback) -> MotionResult:
         """Execute a plan step by step until the arm rests, and return the result."""
         monitor, clock = self._controller.monitor, self._clock
-        link = ControllerLink(self._controller, transport, clock, plan)
+        link = ControllerLink(self._controller, transport, clock, plan, self._arm,
+                              self._setup.timing.horizon)
         run = execution.MotionExecutor(self._arm, plan, link, self._setup.tolerances,
                                        self._setup.timing, has_reference=monitor.has_reference)
         unmonitored = run.monitor.require_effort_monitoring(self._efforts, q)
@@ -260,10 +261,10 @@ class MotionSession:
             states = None if taken is None else execution.StateBatch(
                 (taken[0] - start) / 1e9, *taken[1:])
             state, reference = monitor.newest(), None
-            if state is not None and state[0] != newest:
-                newest = state[0]
-                reference = execution.ControllerState((newest - start) / 1e9, state[1],
-                                                      monitor.scaling, state[3])
+            if state is not None and state.stamp != newest:
+                newest = state.stamp
+                reference = execution.ControllerState((newest - start) / 1e9, state.q,
+                                                      monitor.scaling, state.command)
             age = max(now - (listener.stamp - start) / 1e9, steady - listener.received)
             run.step(now, states, age, steady - last, reference)
             last = steady

@@ -75,7 +75,7 @@ def declare_motion_setup(node: Any, arm: Arm) -> MotionSetup:
         declare(node, 'controller_manager', 'controller_manager',
                 'name of the controller manager, which lists the active controllers'),
         declare(node, 'speed_scaling', 'speed_scaling_state_broadcaster/speed_scaling',
-                "topic of the robot's speed scaling [%], std_msgs/Float64"))
+                "topic of the robot's speed scaling [%], std_msgs/Float64"), topic)
     recorder = RecorderClient(node, declare(
         node, 'recorder', 'recorder', 'name of the recorder node'))
     return MotionSetup(node, arm, controller, recorder, MotionPreview(node, arm), topic,
