@@ -14,6 +14,7 @@
 """Options of a design: one set of defaults, and messages for contradictions."""
 
 import dataclasses
+from pathlib import Path
 from types import SimpleNamespace
 
 from excitation_arms import chain
@@ -63,9 +64,12 @@ def test_options_survive_their_file_and_are_those_of_the_command(tmp_path):
 def test_a_goal_of_a_node_has_the_same_defaults():
     request = pytest.importorskip('robot_identification.ros.nodes.design_request')
     empty = SimpleNamespace(kind='', criterion='', period=0.0, harmonics=0, starts=0, seed=0,
-                            margin=0.0, time_budget=0.0, no_torque=False, no_collisions=False,
+                            margin=0.05, time_budget=0.0, no_torque=False, no_collisions=False,
                             floor=[], boxes=[])
     assert request.design_options(empty) == DesignOptions()
+    for name in ('Design', 'Excite'):
+        text = (Path(__file__).parents[1] / f'interfaces/action/{name}.action').read_text()
+        assert f'float64 margin {DesignOptions().margin} ' in text
     with pytest.raises(ExcitationError, match='floor must be a finite number'):
         request.design_options(SimpleNamespace(**{**vars(empty), 'floor': [float('nan')]}))
 

@@ -52,7 +52,7 @@ def excess(excitation, margin=0.0):
 
 def test_panda_is_excited_well_within_its_limits():
     arm = load_arm('panda')
-    found = design(arm, starts=2, workers=2, **FREE)
+    found = design(arm, starts=2, workers=2, margin=0.0, **FREE)
     t = 10.0 * np.arange(100) / 100
     rows = joint_torque_regressor(arm, *found.trajectory.evaluate(t, 2), backend='pinocchio')
     values = np.linalg.svd(rows.reshape(-1, 70), compute_uv=False)
@@ -82,7 +82,7 @@ def test_jerk_limits_are_respected_where_they_are_given():
     found = design(arm, starts=1, **QUICK)
     peaks = np.abs(found.trajectory.derivative(np.linspace(0, 6, 5000), 3)).max(axis=0)
     assert np.all(peaks <= jerk) and np.all(found.usage <= 1)
-    assert max(peaks[0] / 5, peaks[2] / 2) > 0.98
+    assert max(peaks[0] / 5, peaks[2] / 2) > 0.98 * 0.95    # of the default margin
     free = design(chain(), starts=1, **QUICK)
     peaks = np.abs(free.trajectory.derivative(np.linspace(0, 6, 5000), 3)).max(axis=0)
     assert peaks[0] > 5 or peaks[2] > 2

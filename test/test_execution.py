@@ -333,6 +333,9 @@ def test_results_of_goals_are_read():
                          (-9, 'controller_aborted')):
         assert goal_fault('aborted', code, '', 'c', newest=True).reason == reason
     assert goal_fault('canceled', 0, '', 'c', newest=True).reason == 'controller_cancelled'
+    text = 'Current goal cancelled during deactivate transition.'
+    for state in ('aborted', 'canceled'):
+        assert goal_fault(state, -1, text, 'c', newest=True).reason == 'controller_deactivated'
 
 
 Q = np.array([0.0, 0.8, 0.0, -1.2, 0.0, 1.5, 0.0])     # gravity loads shoulder and elbow

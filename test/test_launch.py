@@ -27,6 +27,11 @@ from robot_identification.arm import load_arm, robot_files
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import shared_folder
 from robot_identification.ros.bringup import robot_description
+from robot_identification.ros.execution import (
+    BrakeTiming,
+    MotionTolerances,
+    path_tolerance,
+)
 from robot_identification.ros.nodes import launch_arguments
 from robot_identification.ros.nodes.launch_arguments import (
     FAMILIES,
@@ -205,6 +210,24 @@ def test_only_simulated_arms_are_activated_at_once():
             assert 'none' not in arguments(name)['sim']['choices']
     for name in ('identify', 'excite'):
         assert arguments(name)['autostart']['default_value'] == 'false'
+
+
+def test_controllers_let_the_node_brake_before_they_stop_the_arm():
+    """Their path tolerances follow from the tolerance of the node; a smaller one makes a step."""
+    config, seen = LAUNCH.parent / 'config', 0
+    for path in config.glob('*_controllers.yaml'):
+        name = path.name.removesuffix('_controllers.yaml')
+        if name not in robot_files():
+            continue
+        arm = load_arm(name)
+        needed = dict(zip(arm.ros_joint_names, path_tolerance(
+            arm.limits, MotionTolerances().tracking, BrakeTiming())))
+        for controller in yaml.safe_load(path.read_text()).values():
+            for joint, limits in controller['ros__parameters'].get('constraints', {}).items():
+                if isinstance(limits, dict):
+                    assert limits['trajectory'] >= needed[joint] - 1e-9, (name, joint)
+                    seen += 1
+    assert seen > 80
 
 
 def test_spawned_controllers_name_their_type():

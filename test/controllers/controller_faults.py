@@ -105,14 +105,16 @@ class Row:
     sent: int
 
 
-def reference_motion(arm: Arm) -> MotionPlan:
+def reference_motion(arm: Arm, usage: float = USAGE) -> MotionPlan:
     """
-    Return the plan of a closed-form motion that uses 90 % of each joint's tightest limit.
+    Return the plan of a closed-form motion that uses a fraction of each joint's tightest limit.
 
     Parameters
     ----------
     arm
         The arm, with finite velocity and acceleration limits; ranges count up to one turn.
+    usage
+        The fraction.
     """
     limits = arm.limits
     lower, upper = np.maximum(limits.lower, -np.pi), np.minimum(limits.upper, np.pi)
@@ -126,7 +128,7 @@ def reference_motion(arm: Arm) -> MotionPlan:
                 (-omega * np.sin(angle)).sum(-1))
 
     peaks = [np.abs(x).max(axis=0) for x in series(np.linspace(0, MOTION_PERIOD, 2000))]
-    size = USAGE * np.min([half / peaks[0], limits.velocity / peaks[1],
+    size = usage * np.min([half / peaks[0], limits.velocity / peaks[1],
                           limits.acceleration / peaks[2]], axis=0)
 
     def along(t: Array) -> tuple[Array, Array, Array]:
@@ -246,6 +248,10 @@ def _stuck(bench: ControllerTestbench) -> None:
     bench.stuck = int(np.argmax(np.abs(bench.v)))
 
 
+def _repeated(bench: ControllerTestbench) -> None:
+    bench.repeats = True
+
+
 def _blocked(bench: ControllerTestbench) -> None:
     bench.effort = 2 * bench.arm.limits.torque
 
@@ -323,7 +329,7 @@ FAULTS = (
     Scenario('goal cancelled by another client', 'controller_cancelled', _cancelled,
              steps_alone=True),
     Scenario('path tolerance of the controller', 'path_tolerance', _held, steps_alone=True),
-    Scenario('controller deactivated', 'controller_cancelled', _deactivated),
+    Scenario('controller deactivated', 'controller_deactivated', _deactivated),
     Scenario('controller deactivated, topic only', 'speed_scaling', _deactivated, refers=False,
              action=False),
     Scenario('stop requested', 'stopped', _stopped),
@@ -336,6 +342,9 @@ FAULTS = (
     Scenario('a joint is stuck', 'tracking_error', _stuck),
     Scenario('a joint is stuck, topic only', 'tracking_error', _stuck, refers=False,
              action=False),
+    Scenario('old positions with new stamps', 'frozen_joint_states', _repeated),
+    Scenario('old positions with new stamps, topic only', 'frozen_joint_states', _repeated,
+             refers=False, action=False),
     Scenario('excessive effort', 'effort_limit', _blocked),
     Scenario("the robot's clock jumps ahead by 0.4 s", 'clock', _jumped(0.4, 0.0)),
     Scenario("the robot's clock jumps back by 0.4 s", 'clock', _jumped(-0.4, 0.0)),

@@ -124,6 +124,7 @@ class ControllerTestbench:
         self.starvation: Starvation | None = None
         self.publishes_states, self.publishes_reference, self.rejects = True, True, False
         self.stuck: int | None = None
+        self.repeats = False                # old positions with new stamps
         self.effort = np.zeros(arm.n)       # added to the measured effort
         self.commands: list[Array] = []
         self.sent = 0
@@ -237,7 +238,9 @@ class ControllerTestbench:
 
     def _publish(self) -> None:
         if self.publishes_states and self._cycles % NODE == 0:
-            self._deliver('_receive_states', self._states(self.q, self.t + self.shift))
+            if not self.repeats:
+                self._published = self.q
+            self._deliver('_receive_states', self._states(self._published, self.t + self.shift))
         if self.publishes_reference and self.controller.active and self._cycles % STATE == 0:
             scaling = self.controller.scaling if self._reports else math.nan
             self._deliver('_receive_reference', ControllerState(

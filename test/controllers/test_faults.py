@@ -56,7 +56,8 @@ def test_fault(benches, scenario):
     if scenario.reason != 'finished':
         assert row.rest < (3.5 if 'its watchdog stalled' in scenario.name else 1.5)
         assert row.sent <= 1
-    if scenario.reason in ('another_client', 'controller_cancelled', 'path_tolerance'):
+    if scenario.reason in ('another_client', 'controller_cancelled', 'controller_deactivated',
+                           'path_tolerance'):
         assert row.sent == 0
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from robot_identification.arm import load_arm
 from robot_identification.errors import SimulationError
+from robot_identification.excitation import DesignOptions
 from robot_identification.ros.execution.trajectory_segment import full_trajectory
 from robot_identification.ros.sampled_trajectory import TrajectoryMessage
 from robot_identification.ros.trajectory_controller import (
@@ -182,3 +183,22 @@ def test_points_are_joined_by_what_they_have(controller, v, a):
     expected = (u if v is None else u ** 2 * (3 - 2 * u) if a is None
                 else u ** 3 * (10 - 15 * u + 6 * u ** 2))
     np.testing.assert_allclose(commands[:, 0], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize('margin, clips', [(1e-3, True), (DesignOptions().margin, False)])
+def test_the_margin_of_a_design_covers_a_period_that_varies(margin, clips):
+    """Kilted limits commands to the velocity limit times the nominal period by default."""
+    arm = load_arm('panda')    # all joints reach their velocity limits
+    plan = reference_motion(arm, 1 - margin)
+    segment = full_trajectory(plan)
+    controller = TrajectoryController(arm.joint_names, segment.q[0], PERIOD)
+    first = float(segment.t[0])
+    controller.accept(BEGIN + first, TrajectoryMessage(
+        arm.joint_names, BEGIN + first, segment.t - first, segment.q, segment.v, segment.a))
+    rng, now, commands = np.random.default_rng(0), BEGIN + first, []
+    while now < BEGIN + plan.duration:
+        commands.append(controller.update(now, controller.command[0], np.zeros(arm.n))[0].copy())
+        now += PERIOD * rng.uniform(0.95, 1.05)
+    steps = np.abs(np.diff(commands, axis=0))
+    clipped = np.sum(np.any(steps > arm.limits.velocity * PERIOD, axis=1))
+    assert (clipped > 20) == clips and (clips or clipped == 0)

@@ -75,6 +75,8 @@ class DesignOptions:
         Limits that replace those of the arm, (n,) or one number.
     margin
         Fraction of the range of every joint limit that the motion leaves free, 0 to less than 1.
+        The default leaves room for a controller whose period varies: with a motion at the velocity
+        limit, the limiter of ros2_control clips commands in longer cycles.
         Even with a margin of 0 about 0.1 % is left free, because the proof needs it.
     start
         Position at which a motion that starts and ends at rest begins, (n,) [rad or m]; chosen by
@@ -114,7 +116,7 @@ class DesignOptions:
     good_enough: float | None = None
     velocity: PerJoint = None
     acceleration: PerJoint = None
-    margin: Annotated[float, Quantity(minimum=0, below=1)] = 0.0
+    margin: Annotated[float, Quantity(minimum=0, below=1)] = 0.05
     start: PerJoint = None
     requirements: Requirements = DEFAULT_REQUIREMENTS
 

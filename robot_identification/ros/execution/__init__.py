@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         BrakeTiming,
         ControllerState,
         MotionExecutor,
+        path_tolerance,
         StateBatch,
     )
     from robot_identification.ros.execution.motion_monitor import MotionMonitor, MotionTolerances
@@ -31,9 +32,9 @@ _MODULES = {'BrakeTiming': 'motion_executor', 'ControllerState': 'motion_executo
             'Fault': 'fault', 'MotionExecutor': 'motion_executor',
             'MotionMonitor': 'motion_monitor', 'MotionPlan': 'motion_plan',
             'MotionTolerances': 'motion_monitor', 'StateBatch': 'motion_executor',
-            'plan_motion': 'motion_plan'}
+            'path_tolerance': 'motion_executor', 'plan_motion': 'motion_plan'}
 __all__ = ['BrakeTiming', 'ControllerState', 'Fault', 'MotionExecutor', 'MotionMonitor',
-           'MotionPlan', 'MotionTolerances', 'StateBatch', 'plan_motion']
+           'MotionPlan', 'MotionTolerances', 'StateBatch', 'path_tolerance', 'plan_motion']
 
 
 def __getattr__(name: str) -> Any:

@@ -65,9 +65,12 @@ def goal_fault(state: str, code: int, text: str, controller: str, *, newest: boo
     """
     if state == 'succeeded':
         return None
+    if 'deactivat' in text.lower():
+        return Fault('controller_deactivated', f"'{controller}' was deactivated during the "
+                     f'motion ({text}); the drives hold their last command', touch=False)
     if state == 'canceled':
         return Fault('controller_cancelled', f"the goal of '{controller}' was cancelled by "
-                     f'another client, or the controller was deactivated', touch=False)
+                     f'another client', touch=False)
     if code == INVALID_GOAL:
         if not newest:
             return None

@@ -20,7 +20,7 @@ import math
 from typing import Protocol
 
 import numpy as np
-from robot_identification.arm import Arm
+from robot_identification.arm import Arm, Limits
 from robot_identification.arrays import Array
 from robot_identification.errors import ExecutionError
 from robot_identification.recording.effort import joint_position
@@ -40,6 +40,8 @@ from robot_identification.ros.execution.trajectory_segment import (
     TrajectorySegment,
 )
 
+DELAY = 0.02        # [s] of joint states and trajectories together
+MAX_TOLERANCE = 1.0     # [rad or m] largest path tolerance that is asked of a controller
 SETTLING = 0.3   # [s] wait after the last point before it is checked that the arm rests
 PATIENCE = 1.0   # [s] after that wait, the time within which the arm must come to rest
 REFRESH = 0.1    # [s] between updates of the brake watchdog
@@ -53,7 +55,8 @@ MAX_DELAY = 0.03    # [s] largest delay of the reference: one cycle, and the off
 SCALED = 1e-3       # [-] smaller deviations of the reported speed scaling from 1 are ignored
 FROZEN = 3.0        # [s] a braked motion ends if a simulated clock stands still for longer
 STOPPED = 0.02      # [-] at a smaller rate of progress the reference stands still
-HOLD_CAUSES = 'the controller was paused, deactivated or told to hold by another client'
+HOLD_CAUSES = ('the controller was paused, deactivated or told to hold by another client, or its '
+               'computer is too busy for the control loop')
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,34 @@ class BrakeTiming:
             raise ExecutionError('configuration',
                                  f'the sum of the lead ({self.lead:g} s) and {REFRESH:g} s must '
                                  f'be less than the horizon ({self.horizon:g} s)')
+
+
+def path_tolerance(limits: Limits, tracking: float, timing: BrakeTiming) -> Array:
+    """
+    Return the path tolerance with which a controller lets this node brake a joint that is stuck.
+
+    The node notices the joint at the tracking tolerance. At full speed v, the reference then
+    covers v (lead + delay) until it brakes, and 3 v^2 / (4 a) during braking (see `ramp_down`,
+    whose largest deceleration is 1.5 v / T). The result is at most `MAX_TOLERANCE`: the controller
+    remains the last resort.
+
+    Parameters
+    ----------
+    limits
+        Limits of the arm; infinite ones do not count.
+    tracking
+        Tolerance of the tracking error [rad or m].
+    timing
+        Timing of braking.
+
+    Returns
+    -------
+    ndarray, (n,) [rad or m]
+
+    """
+    v = np.where(np.isfinite(limits.velocity), limits.velocity, 0.0)
+    braking = 0.75 * v ** 2 / limits.acceleration
+    return np.minimum(tracking + v * (timing.lead + DELAY) + braking, MAX_TOLERANCE)
 
 
 @dataclass(frozen=True)
@@ -261,6 +292,8 @@ class MotionExecutor:
                  or self.monitor.check_age(self.states_watchdog))
         if fault is None and states is not None and received:
             fault = self._check_states(states)
+            if fault is not None and self._is_explained_later(now):
+                fault = None
         if fault is not None:
             if not self._wait_for_clock(fault, elapsed):
                 self._brake(now, fault)
@@ -276,6 +309,16 @@ class MotionExecutor:
         if self._started and now >= self._refresh_at:
             self._refresh_watchdog(now)
         self._check_end(now)
+
+    def _is_explained_later(self, now: float) -> bool:
+        """
+        Return whether the reference has left the plan, and the controller may still report why.
+
+        Nothing can be sent then. The effort of a controller that suddenly holds the arm is the
+        consequence of its stop and not the reason.
+        """
+        return (self._has_reference and self._reference.distance > MAX_DISTANCE
+                and (self._off_plan_since is None or now < self._off_plan_since + GRACE))
 
     def _wait_for_clock(self, fault: Fault, elapsed: float) -> bool:
         """
@@ -386,6 +429,8 @@ class MotionExecutor:
             rate = position.rate if math.isnan(self.scaling) else self.scaling
             # the command is one cycle ahead; shifted like this, it makes no step at the entry
             return PlanPosition(position.t, position.at + (1 - rate) * self._lead, rate)
+        if self.fault is not None and self.fault.reason == 'frozen_joint_states':
+            return PlanPosition(now, now)
         position = self._measured.position
         delay = position.delay - self._lag
         # unless the measured positions show a delay, the reference is taken to be on time

@@ -32,6 +32,8 @@ from robot_identification.ros.execution.motion_plan import MotionPlan
 
 IDLE = 0.1          # an arm that covers less than this fraction of the motion does not follow it
 MAX_STEP = 0.05     # [s] longest silence counted per step; in longer steps this process stalled
+FROZEN = 0.05       # [s] moving joints whose positions do not change for longer are not measured
+TRAVEL = 5e-3       # [rad or m] motion planned for this time; less may be below the resolution
 MAX_AGE = 5.0       # joint states older than this multiple of the tolerance are always a fault
 
 
@@ -159,6 +161,7 @@ class MotionMonitor:
         self.largest_error = np.zeros(arm.n)  # [rad or m] largest tracking error so far
         self._successive = np.zeros(arm.n, dtype=int)   # joint states with excessive effort
         self._first: Array | None = None
+        self._held: tuple[float, Array, Array] | None = None  # since when positions are the same
         self._reach = self._moved = 0.0     # [rad or m] planned and measured travel
         self._efforts = False
         published = tolerances.published_effort
@@ -205,7 +208,7 @@ class MotionMonitor:
         error = np.abs(position - expected)
         if tracking:
             self.largest_error = np.maximum(self.largest_error, error.max(axis=0))
-        return (self._check_limits(position, v)
+        return (self._check_limits(position, v) or self._check_frozen(t, q, expected)
                 or (self._check_tracking(position, expected, error, t) if tracking else None)
                 or self._check_effort(position, effort))
 
@@ -227,6 +230,19 @@ class MotionMonitor:
                          f"joint '{self.arm.joint_names[joint]}' moves at {usage[joint]:.2f} "
                          f'times its velocity limit')
         return None
+
+    def _check_frozen(self, t: Array, q: Array, expected: Array) -> Fault | None:
+        """Detect joint states that arrive with new stamps and the same positions."""
+        for row in range(len(t)):
+            if self._held is None or np.any(q[row] != self._held[1]):
+                self._held = float(t[row]), q[row], expected[row]
+        assert self._held is not None
+        since, _, then = self._held
+        if t[-1] - since <= FROZEN or np.max(np.abs(expected[-1] - then)) < TRAVEL:
+            return None
+        return Fault('frozen_joint_states', f'the positions have not changed in the last bit for '
+                     f'{t[-1] - since:.3f} s, although the arm should move: the driver repeats '
+                     f'old joint states with new stamps')
 
     def _check_tracking(self, q: Array, expected: Array, error: Array, t: Array) -> Fault | None:
         """Compare the tracking error with its tolerance; detect an arm that does not move."""

@@ -21,6 +21,7 @@ from robot_identification.ros.execution.fault import Fault
 MAX_OFFSET = 0.1    # [s] largest offset between the clocks at which a motion may start
 MAX_JUMP = 0.1      # [s] larger steps of a clock during a motion are a fault
 MAX_RATE = 20.0     # no simulation is faster than this multiple of real time
+SIMULATED = 1e8     # [s] stamps this far behind the system clock are those of a simulation
 STALL = 1.0         # [s] delay of a simulated clock that a busy computer explains
 
 
@@ -41,6 +42,7 @@ class RobotClock:
     """
 
     def __init__(self, simulated: bool = False) -> None:
+        self._simulated, self._now = simulated, 0
         self._rate, self._stall = (MAX_RATE, STALL) if simulated else (1.0, 0.0)
         self._credit = self._stall
         self.offset: int | None = None      # [ns] this clock minus the robot's clock
@@ -58,6 +60,7 @@ class RobotClock:
             Time of this clock, and the stamp on the robot's clock [ns].
 
         """
+        self._now = now
         age = now - stamp
         known = age if self.offset is None else self.offset
         self.offset = min(age, known, key=abs) if self._stall else min(age, known)
@@ -79,6 +82,12 @@ class RobotClock:
 
         """
         seconds = (self.offset or 0) / 1e9
+        if self._simulated and not self._now:
+            raise ExecutionError('clock', 'use_sim_time is true, but nobody publishes /clock: '
+                                 'start the simulation, or set use_sim_time to false')
+        if seconds > SIMULATED and not self._simulated:
+            raise ExecutionError('clock', 'the joint states have the time of a simulation: set '
+                                 'use_sim_time to true')
         if not self.agrees:
             raise ExecutionError(
                 'clock', f"the robot's clock is {abs(seconds):.2f} s "

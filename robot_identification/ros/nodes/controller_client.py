@@ -23,6 +23,7 @@ from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
+from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError, ExecutionError
 from robot_identification.ros.execution.fault import Fault
 from robot_identification.ros.nodes.brake_watchdog import BrakeWatchdog
@@ -34,7 +35,6 @@ from robot_identification.ros.nodes.service_calls import call_with_retry
 from trajectory_msgs.msg import JointTrajectory
 
 PATIENCE = 5.0  # [s] longest wait for the controller
-PREFERENCE = 1.0  # [s] for which `auto` waits for the action if only the topic is available
 START = 15.0  # [s] additional wait for the start of the watchdog's process, on a busy computer
 CHECKED = ('joints', 'allow_trajectory_replacement', 'interpolation_method')
 OPTIONAL = (
@@ -105,7 +105,8 @@ class ControllerClient:
         Name of the controller.
     transport
         'action': the action FollowJointTrajectory. 'topic': the topic ~/joint_trajectory. 'auto':
-        the action if control_msgs is installed and the controller offers it, otherwise the topic.
+        the action; the topic, with a warning, if control_msgs is not installed or the controller
+        does not offer the action within 5 s.
     joint_names
         Joints of the arm.
     manager
@@ -152,11 +153,17 @@ class ControllerClient:
                     '(ros-DISTRO-control-msgs), or set transport to `topic`')
         return ''
 
-    def check(self) -> Transport:
+    def check(self, path_tolerance: Array) -> Transport:
         """
         Check that the controller can execute a motion, and return the transport.
 
-        To be called from a thread beside the executor.
+        To be called from a thread beside the executor. A warning names path tolerances of the
+        controller that are too small: it would stop the arm at once before a brake has ended.
+
+        Parameters
+        ----------
+        path_tolerance
+            Smallest suitable path tolerance of each joint, (n,) [rad or m].
 
         Raises
         ------
@@ -173,7 +180,7 @@ class ControllerClient:
         transport.begin()
         self._node.get_logger().info(f"trajectories are sent to '{transport.target}' by "
                                      f'{transport.name} (transport: {self.transport})')
-        self._check_parameters(time.monotonic() + PATIENCE)
+        self._check_parameters(time.monotonic() + PATIENCE, path_tolerance)
         self.monitor.begin()
         while True:
             try:
@@ -184,17 +191,19 @@ class ControllerClient:
                     raise
                 time.sleep(0.02)
 
-    def _check_parameters(self, deadline: float) -> None:
+    def _check_parameters(self, deadline: float, path_tolerance: Array) -> None:
         """Raise an error if the joints or the interpolation of the controller are unsuitable."""
         # one request each, because a single unknown name empties the response
         responses = call_with_retry(self._parameters, [
-            GetParameters.Request(names=[name]) for name in CHECKED], deadline)
+            GetParameters.Request(names=[name]) for name in (
+                *CHECKED, *(f'constraints.{joint}.trajectory' for joint in self.joint_names))],
+            deadline)
         if responses is None:
             raise ExecutionError('controller_missing',
                                  f"the controller '{self.name}' does not respond to a request for "
                                  f'its parameter `joints`')
-        joints, blends, method = (next(iter(response.values), ParameterValue())
-                                  for response in responses)
+        joints, blends, method, *tolerances = (
+            next(iter(response.values), ParameterValue()) for response in responses)
         names = list(joints.string_array_value)
         if sorted(names) != sorted(self.joint_names):
             raise ExecutionError(
@@ -210,17 +219,29 @@ class ControllerClient:
             raise ExecutionError(
                 'controller_rule', f"the controller '{self.name}' does not interpolate "
                 f'(interpolation_method: none), so that the reference would move in steps')
+        small = [f'{joint} {value.double_value:g} (needed: {needed:.2f})' for joint, value, needed
+                 in zip(self.joint_names, tolerances, path_tolerance)
+                 if 0 < value.double_value < 0.99 * needed]
+        if small:
+            self._node.get_logger().warning(
+                f"the path tolerances of '{self.name}' are so small that it stops the arm in one "
+                f'step before this node has braked it: {", ".join(small)}; raise '
+                f'constraints.JOINT.trajectory, or lower watch.tracking')
 
     def _choose_transport(self, deadline: float) -> Transport:
         """Wait until the action or the topic is available, and return its transport."""
-        preferred = time.monotonic() + PREFERENCE
         while time.monotonic() < deadline:
             if self._action is not None and self._action.ready:
                 return self._action
-            waiting = self._action is not None and time.monotonic() < preferred
-            if self._topic is not None and self._topic.ready and not waiting:
+            if self._action is None and self._topic is not None and self._topic.ready:
                 return self._topic
             time.sleep(0.02)
+        if self._topic is not None and self._topic.ready:
+            self._node.get_logger().warning(
+                f"'{self.name}' does not offer its action within {PATIENCE:g} s: trajectories "
+                f'are sent on the topic, and it reports nothing; set transport to `action` to '
+                f'refuse this')
+            return self._topic
         targets = [repr(transport.target) for transport in (self._action, self._topic)
                    if transport is not None]
         raise ExecutionError(

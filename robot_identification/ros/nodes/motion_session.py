@@ -125,7 +125,8 @@ class MotionSession:
 
         """
         motion = self._load(path)
-        transport = self._controller.check()
+        transport = self._controller.check(execution.path_tolerance(
+            self._arm.limits, self._setup.tolerances.tracking, self._setup.timing))
         check_driver_effort(self._arm, self._controller.monitor.description)
         recorder = self._setup.recorder if recording else None
         if recorder is not None:
@@ -277,6 +278,8 @@ class MotionSession:
         rest = {True: '; the arm rests', False: '; the arm may still move',
                 None: '; it is unknown whether the arm rests'}[run.at_rest]
         text = f'executed in {plan.duration:.1f} s{remark}' if fault is None else fault.text + rest
+        if fault is not None and path:
+            text += f"; what was recorded until then is in '{path}'"
         return MotionResult(
             'finished' if fault is None else fault.reason,
             f'{text}; efforts were not monitored: {unmonitored}' if unmonitored else text, path,
