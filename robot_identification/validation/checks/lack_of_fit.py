@@ -40,6 +40,9 @@ Wrists of simulated arms with a friction that the model lacks reach 10 % of thei
 _MOST = 0.75
 """Fraction of the arm's squared residual beyond all parameters that an effect must explain for an
 alarm: without it this residual would be halved, and on other motion it may double."""
+_DRIFT = 0.1
+"""Slow effects count as noise below this fraction of the torque of the joint and `_NOTICEABLE` of
+that of the arm; those of an LWR4+ reach 7 % of the torque of its first joint."""
 _CLEAR = 0.5
 """Fraction of what no parameter fits that an effect must explain to count as the cause."""
 _CONTRADICTION = (
@@ -186,11 +189,12 @@ def _fit_joint(regression: ResidualRegression, j: int, uncertain: float,
         return None
     rest = residual - base @ (base.T @ residual)
     effects = _find_effects(regression, j, base, rest)
-    passing = max((each.fraction for each in effects
-                   if each.axis.of_recording and each.energy > smallest), default=0.0)
+    torque = float(regression.level[j] ** 2)
+    passing = max((each.fraction for each in effects if each.axis.of_recording
+                   and each.energy > min(smallest, _DRIFT ** 2 * torque)), default=0.0)
     power = float(rest @ rest) / spare
     return _JointFit(
-        float(regression.level[j] ** 2), float(np.mean(residual ** 2)), power,
+        torque, float(np.mean(residual ** 2)), power,
         (1 - passing) * power, float(uncertain), float(beyond), effects)
 
 
