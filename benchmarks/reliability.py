@@ -46,7 +46,7 @@ import numpy as np
 from random_motion import RandomMotion
 from real_arms import CASES
 from robot_identification import Arm, identify, load_arm, load_recording, Recording
-from robot_identification.errors import RobotIdentificationError, SignalError
+from robot_identification.errors import RobotIdentificationError
 from robot_identification.simulation import Plant, PlantOptions, simulate
 from robot_identification.validation import Verdict
 
@@ -118,10 +118,10 @@ def corrupted(name: str, arm: Arm, fitted: Recording, other: Recording,
             continue    # its first axis is horizontal: turned, the motion is another one
         joint = spoilt_joint(arm, fitted, seed + number)
         try:
-            recordings = spoil(corruption, arm, fitted, other, joint)
-        except SignalError as error:
-            raise SystemExit(f'{name}, {corruption.name}: {error}') from error
-        found = noticed(arm, *recordings)
+            found = noticed(arm, *spoil(corruption, arm, fitted, other, joint))
+        except RobotIdentificationError as error:    # stamps or joints that cannot be recorded
+            found = {'alarms': ['refused'], 'sentences': [str(error)], 'passed': False,
+                     'error': None}
         right = bool(set(found['alarms']) & set(corruption.right or ()))
         rows.append({'part': 'corrupted', 'case': name, 'corruption': corruption.name,
                      'joint': arm.joint_names[joint], 'right': right, **found})

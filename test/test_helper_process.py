@@ -20,6 +20,7 @@ from pathlib import Path
 import shutil
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -170,7 +171,13 @@ def test_a_helper_ends_with_the_processes_that_it_started(tmp_path, monkeypatch)
         run_helper('compiler', shutil.which('sh'), '-c', 'sleep 100 & echo $! > pid; wait',
                    cwd=tmp_path)
     state = Path('/proc', (tmp_path / 'pid').read_text().strip(), 'stat')
-    assert not state.exists() or state.read_text().split()[2] == 'Z'
+
+    def ended():
+        return not state.exists() or state.read_text().split()[2] == 'Z'
+    deadline = time.monotonic() + 20    # the signal is delivered when the process runs next
+    while not ended() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert ended()
 
 
 def test_a_relative_path_of_a_matlab_file_is_read(traps, monkeypatch):

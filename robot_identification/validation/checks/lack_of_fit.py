@@ -40,6 +40,9 @@ Wrists of simulated arms with a friction that the model lacks reach 10 % of thei
 _MOST = 0.75
 """Fraction of the arm's squared residual beyond all parameters that an effect must explain for an
 alarm: without it this residual would be halved, and on other motion it may double."""
+_DRIFT = 0.1
+"""Slow effects count as noise below this fraction of the torque of the joint and `_NOTICEABLE` of
+that of the arm; those of an LWR4+ reach 7 % of the torque of its first joint."""
 _CLEAR = 0.5
 """Fraction of what no parameter fits that an effect must explain to count as the cause."""
 _CONTRADICTION = (
@@ -81,7 +84,7 @@ class _JointFit:
     rest
         Residual after all parameters of the joint are fitted to this recording alone.
     noise
-        The rest without the largest effect of time, which belongs to the recording.
+        The rest without the largest noticeable effect of time, which belongs to the recording.
     uncertain
         Variance of the model's torque from the covariance of its parameters.
     beyond
@@ -127,17 +130,17 @@ def measure_lack_of_fit(data: CheckInput) -> Measurement | None:
     regression = data.fine_regression
     deviation = regression.torque_deviation(data.model.uncertain_directions)
     uncertain, beyond = np.mean(deviation ** 2, axis=0), _friction_beyond(data)
+    total = float(np.sum(regression.level ** 2))
+    smallest = _NOTICEABLE ** 2 * total
     fits = {j: fit for j in regression.loaded_joints(_LOADED)
-            if (fit := _fit_joint(regression, j, uncertain[j], beyond[j])) is not None}
+            if (fit := _fit_joint(regression, j, uncertain[j], beyond[j], smallest)) is not None}
     if not fits:
         return None
-    total = float(np.sum(regression.level ** 2))
     arm = _JointFit(total, effects=(), **{
         name: sum(getattr(fit, name) for fit in fits.values())
         for name in ('residual', 'rest', 'noise', 'uncertain', 'beyond')})
     names = regression.joint_names
 
-    smallest = _NOTICEABLE ** 2 * total
     wrong = [j for j, fit in fits.items()
              if fit.excess > _EXCESS and fit.residual > _OF_JOINT ** 2 * fit.torque]
     if arm.excess > _EXCESS and arm.residual > smallest:
@@ -176,7 +179,7 @@ def _friction_beyond(data: CheckInput) -> Array:
 
 
 def _fit_joint(regression: ResidualRegression, j: int, uncertain: float,
-               beyond: float) -> _JointFit | None:
+               beyond: float, smallest: float) -> _JointFit | None:
     """Return the mean squares of a joint, and the effects in its residual; None if short."""
     rows = regression.packed[j][:, :-1]
     residual = regression.measured[:, j] - regression.predicted[:, j]
@@ -186,10 +189,12 @@ def _fit_joint(regression: ResidualRegression, j: int, uncertain: float,
         return None
     rest = residual - base @ (base.T @ residual)
     effects = _find_effects(regression, j, base, rest)
-    passing = max((each.fraction for each in effects if each.axis.of_recording), default=0.0)
+    torque = float(regression.level[j] ** 2)
+    passing = max((each.fraction for each in effects if each.axis.of_recording
+                   and each.energy > min(smallest, _DRIFT ** 2 * torque)), default=0.0)
     power = float(rest @ rest) / spare
     return _JointFit(
-        float(regression.level[j] ** 2), float(np.mean(residual ** 2)), power,
+        torque, float(np.mean(residual ** 2)), power,
         (1 - passing) * power, float(uncertain), float(beyond), effects)
 
 

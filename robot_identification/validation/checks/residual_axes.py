@@ -94,11 +94,11 @@ class ResidualAxis:
 def hat_functions(x: Array, count: int) -> Array:
     """Return evenly spaced piecewise linear functions over the range of x (rows,), (rows, k)."""
     low, high = np.quantile(x, [0.001, 0.999])
-    if not high > low:
-        return np.zeros((len(x), 0))
     knots = np.linspace(low, high, count)
-    return np.maximum(0.0, 1 - np.abs(np.clip(x, low, high)[:, None] - knots)
-                      / (knots[1] - knots[0]))
+    width = knots[1] - knots[0]
+    if not width > 0:
+        return np.zeros((len(x), 0))
+    return np.maximum(0.0, 1 - np.abs(np.clip(x, low, high)[:, None] - knots) / width)
 
 
 def _waves(x: Array, numbers: Array) -> list[Array]:
