@@ -28,6 +28,7 @@ from robot_identification.files import HUGE, read_json
 from robot_identification.output_folder import reading, sha256
 from robot_identification.recording.numpy_archive import NumpyArchive
 from robot_identification.reporting.results_dict import SCHEMA
+from robot_identification.yaml_file import read_typed
 
 RESULTS = 'results.json'
 PLOTS = 'plots.npz'
@@ -91,9 +92,13 @@ def load_results(directory: str | Path) -> StoredResults:
                 raise ModelFileError(f"there is no '{name}' in '{folder}'; name a folder that "
                                      f'`identify` wrote, or identify again with -o {folder}')
         content = _content(folder / RESULTS)
-        digests = content.get('files') or {PLOTS: content.get('plots_sha256')}    # earlier version
-        for path in (folder / name for name in digests):
-            if path.exists() and sha256(path) != digests[path.name]:
+        digests = read_typed(Mapping[str, str], content.get('files', {}),
+                             f"'{folder / RESULTS}', `files`", ModelFileError)
+        if not digests:    # an earlier version
+            digests = {PLOTS: content.get('plots_sha256')}
+        for name, digest in digests.items():
+            path = folder / Path(name).name
+            if path.is_file() and sha256(path) != digest:
                 raise ModelFileError(
                     f"'{path}' does not belong to the results.json beside it: it was changed, or "
                     f'is of another run; identify again with -o {folder}')
