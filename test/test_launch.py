@@ -230,6 +230,45 @@ def test_controllers_let_the_node_brake_before_they_stop_the_arm():
     assert seen > 80
 
 
+@pytest.mark.parametrize('hardware', ['mock', 'gazebo'])
+@pytest.mark.parametrize('interface', ['position', 'effort'])
+@pytest.mark.parametrize('robot', sorted(
+    path.name.removesuffix('.urdf.xacro') for path in shared_folder('urdf').glob('*.urdf.xacro')
+    if not path.name.startswith('template')))
+def test_descriptions_follow_the_rules_of_ros2_control(robot, interface, hardware):
+    """The controller manager refuses a description that breaks one of these rules."""
+    pytest.importorskip('xacro')
+    arm = load_arm(robot)
+    root = ElementTree.fromstring(robot_description(arm, hardware, interface))
+    system, = root.findall('ros2_control')
+    assert system.get('name') and system.get('type') == 'system'
+    assert system.findtext('hardware/plugin')
+    joints = {joint.get('name'): joint for joint in root.iterfind('joint')}
+    tagged = {joint.get('name'): joint for joint in system.iterfind('joint')}
+    assert len(tagged) == len(system.findall('joint')) and tagged.keys() <= joints.keys()
+    for name, tag in tagged.items():
+        commands = [tag.get('name') for tag in tag.iterfind('command_interface')]
+        assert bool(commands) == (joints[name].find('mimic') is None), name
+        if commands:
+            limit = joints[name].find('limit')
+            assert limit is not None and float(limit.get('velocity')) > 0, name
+            assert float(limit.get('effort')) > 0, name
+            bounded = joints[name].get('type') in ('revolute', 'prismatic')
+            assert not bounded or float(limit.get('lower')) < float(limit.get('upper')), name
+    movable = {name for name, joint in joints.items() if joint.get('type') not in (
+        'fixed', 'floating', 'planar')}
+    assert movable == tagged.keys()    # a joint without tag falls, or is missing in joint_states
+    content = yaml.safe_load((LAUNCH.parent / 'config' / f'{robot}_controllers.yaml').read_text())
+    for name, section in content.items():
+        if name != 'controller_manager':
+            parameters = section['ros__parameters']
+            for joint in parameters['joints']:
+                states = {tag.get('name') for tag in tagged[joint].iterfind('state_interface')}
+                assert set(parameters['state_interfaces']) <= states
+                if parameters['command_interfaces'] == [interface]:
+                    assert tagged[joint].find('command_interface').get('name') == interface
+
+
 def test_spawned_controllers_name_their_type():
     # a manager needs the type of a controller that is not in its configuration
     content = yaml.safe_load((LAUNCH.parent / 'config' / 'fr3_controllers.yaml').read_text())
