@@ -162,6 +162,7 @@ class MotionMonitor:
         self._successive = np.zeros(arm.n, dtype=int)   # joint states with excessive effort
         self._first: Array | None = None
         self._held: tuple[float, Array, Array] | None = None  # since when positions are the same
+        self._changed = False               # whether the positions have ever changed
         self._reach = self._moved = 0.0     # [rad or m] planned and measured travel
         self._efforts = False
         published = tolerances.published_effort
@@ -232,17 +233,23 @@ class MotionMonitor:
         return None
 
     def _check_frozen(self, t: Array, q: Array, expected: Array) -> Fault | None:
-        """Detect joint states that arrive with new stamps and the same positions."""
+        """
+        Detect joint states that arrive with new stamps and the same positions.
+
+        Positions that have never changed belong to an arm that does not follow.
+        """
         for row in range(len(t)):
             if self._held is None or np.any(q[row] != self._held[1]):
+                self._changed = self._held is not None
                 self._held = float(t[row]), q[row], expected[row]
         assert self._held is not None
         since, _, then = self._held
-        if t[-1] - since <= FROZEN or np.max(np.abs(expected[-1] - then)) < TRAVEL:
+        moves = np.max(np.abs(expected[-1] - then)) >= TRAVEL
+        if not self._changed or not moves or t[-1] - since <= FROZEN:
             return None
         return Fault('frozen_joint_states', f'the positions have not changed in the last bit for '
                      f'{t[-1] - since:.3f} s, although the arm should move: the driver repeats '
-                     f'old joint states with new stamps')
+                     f'old joint states with new stamps, or has stopped the arm')
 
     def _check_tracking(self, q: Array, expected: Array, error: Array, t: Array) -> Fault | None:
         """Compare the tracking error with its tolerance; detect an arm that does not move."""
