@@ -154,8 +154,8 @@ class EmergencyStop:
         measure = self.measures[-1]
         if not math.isinf(self._effective):
             return None     # it brakes
-        if measure == 'brake':
-            return self._check_brake(now, follows)
+        if measure == 'brake' and self._brake is not None:
+            return self._check_brake(now, self._brake, follows)
         if now < self._since + EFFECT[measure]:
             return self._request(measure, now)  # type: ignore[arg-type]
         if follows is None:
@@ -216,10 +216,9 @@ class EmergencyStop:
                 return None
         return False
 
-    def _check_brake(self, now: float, follows: bool | None) -> TrajectorySegment | Request | None:
+    def _check_brake(self, now: float, brake: TrajectorySegment,
+                     follows: bool | None) -> TrajectorySegment | Request | None:
         """Return the copy of a braking trajectory, or the next measure if it has no effect."""
-        brake = self._brake
-        assert brake is not None
         if (now < self._since + COPIES and now >= self._sent + INTERVAL
                 and abs(self._position.rate - 1) <= SCALED):
             self._sent = now

@@ -467,7 +467,8 @@ class MotionExecutor:
             known = self._has_reference and self._reference_watchdog.fresh
             command = self._command if known else None
             q = self._rest.newest if command is None else command
-            assert q is not None    # the motion starts after the first joint state
+            if q is None:    # no joint state, hence no motion
+                return
             self._send(trajectory_segment.hold_segment(q, now), now, 1.0)
             return
         departure = now + self.timing.lead

@@ -238,12 +238,11 @@ class MotionMonitor:
 
         Positions that have never changed belong to an arm that does not follow.
         """
+        since, held, then = self._held or (float(t[0]), q[0], expected[0])
         for row in range(len(t)):
-            if self._held is None or np.any(q[row] != self._held[1]):
-                self._changed = self._held is not None
-                self._held = float(t[row]), q[row], expected[row]
-        assert self._held is not None
-        since, _, then = self._held
+            if np.any(q[row] != held):
+                since, held, then, self._changed = float(t[row]), q[row], expected[row], True
+        self._held = since, held, then
         moves = np.max(np.abs(expected[-1] - then)) >= TRAVEL
         if not self._changed or not moves or t[-1] - since <= FROZEN:
             return None
