@@ -167,8 +167,9 @@ class ControllerTestbench:
                                     np.zeros((1, self.arm.n)), None)
         self.controller.accept(self.time, message, ControllerGoal() if goal else None)
         if not goal:
-            self._deliver('_stop', Fault('another_client', 'a trajectory of another client was '
-                                       'received on the topic of the controller', touch=False))
+            self._deliver('_stop', Fault(
+                'another_client', 'a trajectory of another client was received on the topic of '
+                'the controller', touch=False))
 
     def cancel_by_others(self) -> None:
         """Cancel the active goal as another client."""

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Deaths of the excitation node while the controller manager is starved: does the arm come to rest?
+Deaths of the excitation node while the controller manager is starved, and when the arm rests.
 
     python test/controllers/node_deaths.py [--kills 200] [--seed 0]
 
