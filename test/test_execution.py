@@ -26,6 +26,7 @@ from robot_identification.errors import ConfigurationError, ExecutionError
 from robot_identification.excitation import Requirements
 from robot_identification.ros.execution import (
     Fault,
+    motion_plan,
     MotionExecutor,
     MotionMonitor,
     MotionTolerances,
@@ -41,7 +42,7 @@ from robot_identification.ros.execution.emergency_stop import EmergencyStop, Obs
 from robot_identification.ros.execution.fault import goal_fault
 from robot_identification.ros.execution.motion_executor import BrakeTiming
 from robot_identification.ros.execution.motion_monitor import JointStateWatchdog
-from robot_identification.ros.execution.motion_plan import check_approach
+from robot_identification.ros.execution.motion_plan import check_approach, DrivenMotion
 from robot_identification.ros.execution.plan_tracker import PlanPosition, PlanTracker
 from robot_identification.ros.execution.robot_clock import RobotClock
 from robot_identification.ros.execution.sampled_plan import MotionLimits, SampledPlan
@@ -101,6 +102,38 @@ def test_plan_refuses(arm, excitation):
     with pytest.raises(ExecutionError, match='exceeds the velocity limit') as info:
         plan_motion(tight, excitation, outside - 0.1)
     assert info.value.reason == 'velocity_limit'
+
+
+def test_an_arm_that_was_stopped_goes_back_along_its_path(arm, excitation):
+    """A post that the excitation avoids stands on the straight line from where the arm stopped."""
+    start = excitation.trajectory.evaluate([0.0], 0)[0][0]
+    first = plan_motion(arm, excitation, start)
+    stopped_at = first.start_of('excitation') + 1.3
+    q = first.evaluate(np.array([stopped_at]))[0][0] + 1e-3
+
+    def blocked(arm, requirements, q, start):
+        if np.max(np.abs(q - start)) > 0.01:
+            raise ExecutionError('approach_collision', 'a post')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(motion_plan, 'check_approach', blocked)
+        with pytest.raises(ExecutionError, match='a post'):
+            plan_motion(arm, excitation, q)
+        driven = DrivenMotion(first, excitation.requirements)
+        plan = plan_motion(arm, excitation, q, driven=driven)
+        with pytest.raises(ExecutionError, match='a post'):    # it was moved by hand
+            plan_motion(arm, excitation, q + 0.1, driven=driven)
+        other = DrivenMotion(first, dataclasses.replace(excitation.requirements, clearance=0.02))
+        with pytest.raises(ExecutionError, match='a post'):    # not proven for this scene
+            plan_motion(arm, excitation, q, driven=other)
+    assert [phase.name for phase in plan.phases][:3] == ['retreat', 'approach', 'settle']
+    t = np.linspace(0, plan.phases[0].duration, 2000)
+    way, v, _ = plan.evaluate(t)
+    np.testing.assert_allclose(way[0], q, atol=1e-9)
+    path = first.evaluate(np.linspace(first.start_of('settle'), stopped_at, 20000))[0]
+    away = [np.min(np.max(np.abs(path - point), axis=1)) for point in way[::50]]
+    assert max(away) < 2e-3    # it stays on the path that was driven
+    assert np.all(np.abs(v) < 0.3 * arm.limits.velocity)
+    assert np.max(np.abs(np.gradient(way, t, axis=0) - v)[2:-2]) < 1e-2
 
 
 def test_the_way_to_the_start_keeps_the_clearance_of_the_excitation(arm, excitation):

@@ -26,15 +26,20 @@ if TYPE_CHECKING:
         StateBatch,
     )
     from robot_identification.ros.execution.motion_monitor import MotionMonitor, MotionTolerances
-    from robot_identification.ros.execution.motion_plan import MotionPlan, plan_motion
+    from robot_identification.ros.execution.motion_plan import (
+        DrivenMotion,
+        MotionPlan,
+        plan_motion,
+    )
 
 _MODULES = {'BrakeTiming': 'motion_executor', 'ControllerState': 'motion_executor',
             'Fault': 'fault', 'MotionExecutor': 'motion_executor',
             'MotionMonitor': 'motion_monitor', 'MotionPlan': 'motion_plan',
             'MotionTolerances': 'motion_monitor', 'StateBatch': 'motion_executor',
-            'path_tolerance': 'motion_executor', 'plan_motion': 'motion_plan'}
-__all__ = ['BrakeTiming', 'ControllerState', 'Fault', 'MotionExecutor', 'MotionMonitor',
-           'MotionPlan', 'MotionTolerances', 'StateBatch', 'path_tolerance', 'plan_motion']
+            'DrivenMotion': 'motion_plan', 'path_tolerance': 'motion_executor',
+            'plan_motion': 'motion_plan'}
+__all__ = ['BrakeTiming', 'ControllerState', 'DrivenMotion', 'Fault', 'MotionExecutor',
+           'MotionMonitor', 'MotionPlan', 'MotionTolerances', 'StateBatch', 'path_tolerance', 'plan_motion']
 
 
 def __getattr__(name: str) -> Any:

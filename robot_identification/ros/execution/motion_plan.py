@@ -30,6 +30,7 @@ from robot_identification.ros.execution.time_scaling import (
     Evaluate,
     ramp_down,
     ramp_up,
+    scale_time,
     States,
     straight_line,
 )
@@ -39,6 +40,8 @@ CHECK_STEP = 0.002     # [s] between the samples at which limits are checked
 TOLERANCE = 1e-6       # accepted excess as a fraction of a limit, for rounding errors
 MAX_DURATION = 900.0   # [s] longest motion; for seven joints its message has 9 MB
 SETTLING = 1.0         # [s] the arm rests after the approach
+COARSE = 0.005         # [s] between points of a path that are compared with a position
+OFF_PATH = 0.01        # [rad or m] an arm that is farther from a path does not retreat along it
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class _Phase:
     Parameters
     ----------
     name
-        'approach', 'settle', 'run_in', 'excitation' or 'run_out'.
+        'retreat', 'approach', 'settle', 'run_in', 'excitation' or 'run_out'.
     duration
         Duration of the phase [s].
     evaluate
@@ -167,14 +170,35 @@ class MotionPlan:
         return np.clip(indices, 0, len(self.phases) - 1)
 
 
+@dataclass(frozen=True, eq=False)
+class DrivenMotion:
+    """
+    The last motion, along whose path the arm can retreat.
+
+    Parameters
+    ----------
+    plan
+        The motion.
+    requirements
+        Requirements that its path was certified for.
+
+    """
+
+    plan: MotionPlan
+    requirements: Requirements
+
+
 def plan_motion(arm: Arm, excitation: Excitation, q: Array, *, periods: int = 1,
-                speed: float = 0.2) -> MotionPlan:
+                speed: float = 0.2, driven: DrivenMotion | None = None) -> MotionPlan:
     """
     Return the plan that executes an excitation, starting at the arm's present position.
 
     The arm first moves slowly, on a straight line in joint space, to a point on the path of the
     excitation, and rests there. It then accelerates along the path (run-in), executes the
     excitation, decelerates along the path (run-out) and rests.
+
+    If the straight line does not keep the clearance, for instance after a motion that was ended
+    early, the arm first retreats along the path of the last motion to its start.
 
     Parameters
     ----------
@@ -188,6 +212,8 @@ def plan_motion(arm: Arm, excitation: Excitation, q: Array, *, periods: int = 1,
         Number of periods of the excitation.
     speed
         Fraction of the velocity and acceleration limits that the approach uses, 0 to 1.
+    driven
+        The last motion; None if the arm must not retreat.
 
     Returns
     -------
@@ -218,8 +244,51 @@ def plan_motion(arm: Arm, excitation: Excitation, q: Array, *, periods: int = 1,
 
     plan = plan_path(arm, evaluate, duration, q, speed)
     start = plan.evaluate(np.array([plan.start_of('settle')]))[0][0]
-    check_approach(arm, excitation.requirements, np.asarray(q, dtype=float), start)
+    try:
+        check_approach(arm, excitation.requirements, np.asarray(q, dtype=float), start)
+    except ExecutionError:
+        retreat = _retreat(driven, np.asarray(q, dtype=float), speed)
+        if driven is None or retreat is None or driven.requirements != excitation.requirements:
+            raise
+        back = retreat.evaluate(np.array([retreat.duration]))[0][0]
+        check_approach(arm, excitation.requirements, back, start)
+        plan = plan_path(arm, evaluate, duration, back, speed)
+        plan = MotionPlan(plan.joint_names, (retreat, *plan.phases), plan.limits)
+        plan.check()
     return plan
+
+
+def _retreat(driven: DrivenMotion | None, q: Array, speed: float) -> _Phase | None:
+    """
+    Return the way along the path of the last motion from q back to its start.
+
+    With u = t / T, the path is followed backwards over its last D seconds at a rate of
+    1.875 D / T = `speed` or less. The result is None if q is not on the path.
+    """
+    if driven is None:
+        return None
+    path, first = driven.plan, driven.plan.start_of('settle')
+    times = np.arange(first, path.duration, COARSE)
+    for _ in range(2):    # the first pass is coarse
+        away = np.max(np.abs(path.evaluate(times)[0] - q), axis=1)
+        at = float(times[np.argmin(away)])
+        times = at + np.linspace(-COARSE, COARSE, 201)
+    offset, span = q - path.evaluate(np.array([at]))[0][0], at - first
+    if np.max(np.abs(offset)) > OFF_PATH:
+        return None
+    duration = max(1.0, 1.875 * span / speed)
+
+    def evaluate(t: Array) -> States:
+        u = t / duration
+        covered = u ** 3 * (10 - 15 * u + 6 * u ** 2)
+        rate = 30 * u ** 2 * (1 - u) ** 2 / duration
+        change = 60 * u * (1 - u) * (1 - 2 * u) / duration ** 2
+        states = scale_time(path.evaluate, at - span * covered, -span * rate, -span * change)
+        blend = (1 - covered, -rate, -change)
+        along, v, a = (x + np.outer(b, offset) for x, b in zip(states, blend))
+        return along, v, a
+
+    return _Phase('retreat', duration, evaluate)
 
 
 def plan_path(arm: Arm, evaluate: Evaluate, duration: float, q: Array,

@@ -52,7 +52,7 @@ def ramp_up(evaluate: Evaluate, at: float, duration: float) -> Evaluate:
     def ramp(t: Array) -> States:
         u = t / duration
         s = at + duration * (u ** 3 - u ** 4 / 2 - 0.5)
-        return _scale_time(evaluate, s, u ** 2 * (3 - 2 * u), 6 * u * (1 - u) / duration)
+        return scale_time(evaluate, s, u ** 2 * (3 - 2 * u), 6 * u * (1 - u) / duration)
     return ramp
 
 
@@ -76,7 +76,7 @@ def ramp_down(evaluate: Evaluate, at: float, duration: float) -> Evaluate:
     def ramp(t: Array) -> States:
         u = t / duration
         s = at + duration * (u - u ** 3 + u ** 4 / 2)
-        return _scale_time(evaluate, s, 1 - u ** 2 * (3 - 2 * u), -6 * u * (1 - u) / duration)
+        return scale_time(evaluate, s, 1 - u ** 2 * (3 - 2 * u), -6 * u * (1 - u) / duration)
     return ramp
 
 
@@ -112,8 +112,18 @@ def straight_line(limits: Limits, q: Array, target: Array,
     return duration, evaluate
 
 
-def _scale_time(evaluate: Evaluate, s: Array, rate: Array, acceleration: Array) -> States:
-    """Return the states of the motion at s(t): q(s), v(s) s' and a(s) s'^2 + v(s) s''."""
+def scale_time(evaluate: Evaluate, s: Array, rate: Array, acceleration: Array) -> States:
+    """
+    Return the states of a motion at s(t): q(s), v(s) s' and a(s) s'^2 + v(s) s''.
+
+    Parameters
+    ----------
+    evaluate
+        The motion.
+    s, rate, acceleration
+        Times of the motion, and their first two derivatives, (N,) each.
+
+    """
     q, v, a = evaluate(np.asarray(s, dtype=float))
     rate, acceleration = rate[:, None], acceleration[:, None]
     return q, v * rate, a * rate ** 2 + v * acceleration

@@ -135,7 +135,10 @@ class MotionSession:
         try:
             q = self._position_at_rest(listener)
             plan = execution.plan_motion(self._arm, motion, self._reference_at(q),
-                                         periods=periods, speed=self._setup.speed)
+                                         periods=periods, speed=self._setup.speed,
+                                         driven=self._setup.driven.motion)
+            self._warn_of_retreat(plan)
+            self._setup.driven.motion = execution.DrivenMotion(plan, motion.requirements)
             self._setup.preview.show(plan, motion)
             bag = MotionRecording(recorder, recording, excitation, plan.start_of('settle'),
                                   plan.start_of('run_in'))
@@ -167,9 +170,11 @@ class MotionSession:
         listener = JointStateListener(self._node, self._arm, self._setup.topic)
         try:
             plan = execution.plan_motion(self._arm, motion, self._position_at_rest(listener),
-                                         periods=periods, speed=self._setup.speed)
+                                         periods=periods, speed=self._setup.speed,
+                                         driven=self._setup.driven.motion)
         finally:
             listener.destroy()
+        self._warn_of_retreat(plan)
         self._setup.preview.show(plan, motion)
         return plan.duration
 
@@ -181,6 +186,12 @@ class MotionSession:
             self._warn('collisions are not checked, not even on the approach: the excitation was '
                        'designed without a clearance')
         return motion
+
+    def _warn_of_retreat(self, plan: execution.MotionPlan) -> None:
+        if plan.phases[0].name == 'retreat':
+            self._warn(f'the straight way to the start does not keep the clearance: the arm first '
+                       f'goes back along the path of the motion that was ended early, in '
+                       f'{plan.phases[0].duration:.0f} s')
 
     def _now(self) -> int:
         return int(self._node.get_clock().now().nanoseconds)

@@ -15,15 +15,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from robot_identification.arm import Arm
-from robot_identification.ros.execution import BrakeTiming, MotionTolerances
+from robot_identification.ros.execution import BrakeTiming, DrivenMotion, MotionTolerances
 from robot_identification.ros.nodes.controller_client import ControllerClient
 from robot_identification.ros.nodes.motion_preview import MotionPreview
 from robot_identification.ros.nodes.parameters import declare, declare_joint_states
 from robot_identification.ros.nodes.recorder_client import RecorderClient
+
+
+@dataclass(eq=False)
+class LastMotion:
+    """
+    The last motion of the node, along whose path the arm can retreat.
+
+    Parameters
+    ----------
+    motion
+        The motion; None before the first one.
+
+    """
+
+    motion: DrivenMotion | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +60,8 @@ class MotionSetup:
         Tolerances of a motion, and timing of braking.
     speed
         Fraction of the velocity and acceleration limits that the approach uses.
+    driven
+        The last motion.
 
     """
 
@@ -57,6 +74,7 @@ class MotionSetup:
     tolerances: MotionTolerances
     timing: BrakeTiming
     speed: float
+    driven: LastMotion = field(default_factory=LastMotion)
 
 
 def declare_motion_setup(node: Any, arm: Arm) -> MotionSetup:
