@@ -39,7 +39,8 @@ _MODULES = {'BrakeTiming': 'motion_executor', 'ControllerState': 'motion_executo
             'DrivenMotion': 'motion_plan', 'path_tolerance': 'motion_executor',
             'plan_motion': 'motion_plan'}
 __all__ = ['BrakeTiming', 'ControllerState', 'DrivenMotion', 'Fault', 'MotionExecutor',
-           'MotionMonitor', 'MotionPlan', 'MotionTolerances', 'StateBatch', 'path_tolerance', 'plan_motion']
+           'MotionMonitor', 'MotionPlan', 'MotionTolerances', 'StateBatch', 'path_tolerance',
+           'plan_motion']
 
 
 def __getattr__(name: str) -> Any:
