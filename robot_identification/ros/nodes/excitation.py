@@ -39,8 +39,8 @@ from std_srvs.srv import Trigger
 
 PHASES = {'retreat': Excite.Goal.APPROACH, 'approach': Excite.Goal.APPROACH,
           'settle': Excite.Goal.APPROACH, 'run_in': Excite.Goal.RUN_IN,
-          'excitation': Excite.Goal.EXCITATION, 'run_out': Excite.Goal.RUN_OUT, 'brake': Excite.Goal.BRAKE,
-          'design': Excite.Goal.DESIGN}
+          'excitation': Excite.Goal.EXCITATION, 'run_out': Excite.Goal.RUN_OUT,
+          'brake': Excite.Goal.BRAKE, 'design': Excite.Goal.DESIGN}
 FEEDBACK = 0.1  # [s] shortest time between feedback messages
 REGULAR = ('finished', 'cancelled', 'stopped', 'deactivated', 'shutdown')
 """Reasons for the end of a motion that are not errors."""
