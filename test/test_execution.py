@@ -302,9 +302,11 @@ def test_an_emergency_stop_reports_what_it_sees(plan):
 
     def moved_by_others(t, sent):
         return plan.evaluate(np.array([start]))[0][0] + 0.5 * (t - start)
-    stop, _, t = stop_of(plan, moved_by_others)
-    assert stop.measures == ['brake'] and stop.at_rest is False
-    assert 'THE ARM STILL MOVES' in stop.report(t)
+    stop, sent, t = stop_of(plan, moved_by_others)
+    assert stop.measures == [] and not sent and stop.at_rest is False
+    assert 'THE ARM STILL MOVES' in stop.report(t) and 'nothing was sent' in stop.report(t)
+    stop, sent, t = stop_of(plan, lambda t, sent: plan.evaluate(np.array([start]))[0][0])
+    assert not sent and stop.at_rest    # the controller held the arm before the node died
 
 
 def test_a_run_that_was_held_up_touches_nothing(arm, plan):

@@ -80,7 +80,8 @@ class EmergencyStop:
     position), deactivating the controller, and again from the beginning.
 
     A braking trajectory is only repeated while the plan is observed to go on: entered by an arm
-    that already rests, it would make a step.
+    that already rests, it would make a step. Nothing is sent to an arm that is off the plan at the
+    beginning, because the controller holds it or another client moves it.
 
     Parameters
     ----------
@@ -144,16 +145,16 @@ class EmergencyStop:
             self._rest.add(measured.t, measured.q)
         if jumped:
             return self._request('cancel', now)
-        if not self.measures:
-            return self._send_brake(now, now + self._delay)
         follows = self._follows(now)
+        if not self.measures and follows is not False:
+            return self._send_brake(now, now + self._delay)
         if follows is False and math.isinf(self._effective):
             self._effective = now
         if self._is_over(now):
             return None
-        measure = self.measures[-1]
         if not math.isinf(self._effective):
-            return None     # it brakes
+            return None     # it brakes, or something else has moved it off the plan
+        measure = self.measures[-1]
         if measure == 'brake' and self._brake is not None:
             return self._check_brake(now, self._brake, follows)
         if now < self._since + EFFECT[measure]:
@@ -167,7 +168,8 @@ class EmergencyStop:
         """Return what was done and observed, as a sentence."""
         sent = {'brake': 'braking trajectory', 'cancel': 'cancelling of its goals',
                 'deactivate': 'deactivation of the controller'}
-        done = ', '.join(sent[measure] for measure in self.measures)
+        done = ', '.join(sent[measure] for measure in self.measures) or (
+            'nothing was sent, because the arm was not on the planned path')
         after = f'{now - self._begin:.2f} s after the start of the stop ({done})'
         if self.at_rest:
             return f'the arm rests, {after}'
@@ -209,7 +211,7 @@ class EmergencyStop:
         allowed = tolerance + float(np.max(np.abs(q[0] - q[1])))
         if float(np.max(np.abs(newest.q - q[0]))) > allowed:
             return True
-        if self.measures[-1] == 'brake' and self._brake is not None:
+        if self.measures[-1:] == ['brake'] and self._brake is not None:
             braked = np.array([np.interp(newest.t, self._brake.t, column)
                                for column in self._brake.q.T])
             if float(np.max(np.abs(braked - q[0]))) < 2 * allowed:
