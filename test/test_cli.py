@@ -124,7 +124,7 @@ def test_the_motion_is_exported(own_arm):
      "no friction model 'glue'"),
     (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--window', 0, 99999],
      'window 0 to 99999'),
-    (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--window', 0, 300],
+    (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--window', 2000, 2300],
      'record for longer'),
     (['identify', 'arm.yaml', 'recording.csv', '-o', 'x', '--window', '0', '99s'],
      'lasts .* s; the window 0 s to 99 s exceeds this'),

@@ -25,7 +25,7 @@ from robot_identification.files import shared_folder
 EXAMPLES = shared_folder('launch').parent / 'examples'
 PRINTS = {
     'predict_torques': 'base parameters',
-    'design_excitation': '% of the range (limit 100 %',
+    'design_excitation': '% of the range (limit 95 %',
     'circle_motion': 'circle of 100 mm, proven',
     'identify_simulated_arm': 'PASS',
     'own_friction_term': 'quadratic + offset: error',
