@@ -280,8 +280,6 @@ class ControllerTestbench:
         """Step the brake watchdog, whose clock is that of the node."""
         jumped = self._watchdog_clock.watch(_ns(START + self.t + self.own), None,
                                             PERIOD) is not None
-        reference, self._seen_reference = self._seen_reference, None
-        measured, self._seen_states = self._seen_states, None
         here = self.t + self.own - self.start - (self.clock.offset or 0) / 1e9
         position, until = self.guarded
         if self.t < self.watchdog_stalled or self._cycles % WATCHDOG:
@@ -298,10 +296,12 @@ class ControllerTestbench:
                 return
         if self.stop is None or self.stop.finished:
             return
-        seen = [None if one is None else Observation(float(t) - self.start, q) for one, t, q in (
-            (reference, reference and reference.t, reference and reference.q),
-            (measured, measured and measured.t[-1], measured and measured.q[-1]))]
-        order = self.stop.step(here, *seen, jumped)
+        reference, self._seen_reference = self._seen_reference, None
+        measured, self._seen_states = self._seen_states, None
+        order = self.stop.step(
+            here,
+            reference and Observation(reference.t - self.start, reference.q, reference.command),
+            measured and Observation(float(measured.t[-1]) - self.start, measured.q[-1]), jumped)
         if isinstance(order, TrajectorySegment):
             self._deliver('_accept', order, None)
         elif order is not None:

@@ -129,6 +129,31 @@ def test_a_pause_that_ends_does_not_move_the_arm_again(benches):
     assert np.abs(bench.commands[-1] - rest).max() < 1e-6
 
 
+@pytest.mark.parametrize('scaling', [0.8, 0.5, 0.0])
+def test_the_speed_changes_while_the_node_stalls(benches, scaling):
+    """The watchdog was told the progress before the change, and observes the change itself."""
+    arm, plan, started = benches
+    bench = in_motion(Scenario('', '', None), arm, plan, INSTANTS[1], started)
+    bench.frozen = True
+    bench.until(bench.t + 0.2)
+    bench.controller.scaling = scaling
+    bench.until(bench.t + 0.004)    # the step of the change itself
+    begin = len(bench.commands)
+    bench.until(bench.t + 4.0)
+    steps = np.diff(np.array(bench.commands[begin - 2:]), axis=0)
+    excess = np.abs(np.diff(steps, axis=0)) / (arm.limits.acceleration * 0.002 ** 2)
+    # the speed falls from s v to s^2 v, and the command is one cycle ahead of the reference
+    allowed = (1 - scaling) * (1 + scaling) * plan.limits.velocity / (
+        arm.limits.acceleration * 0.002)
+    assert np.all(excess.max(axis=0) <= allowed + BOUND)
+    assert np.abs(steps[-50:]).max() < 1e-5
+    assert bench.stop.at_rest and bench.stop.measures == ['brake' if scaling else 'hold']
+    bench.controller.scaling = 1.0
+    begin = len(bench.commands)
+    bench.until(bench.t + 1.0)      # a pause that ends does not move the arm again
+    assert np.abs(bench.commands[-1] - bench.commands[begin - 1]).max() < 1e-5
+
+
 @pytest.mark.parametrize('stalls', [False, True])
 def test_the_arm_of_a_node_that_dies_rests_within_a_second(benches, stalls):
     """Messages to and from a starved manager are late or lost; more in node_deaths.py."""

@@ -25,6 +25,7 @@ from robot_identification.ros.execution.plan_tracker import PlanPosition, PlanTr
 from robot_identification.ros.execution.rest_detector import RestDetector
 from robot_identification.ros.execution.trajectory_segment import (
     brake_segment,
+    hold_segment,
     PAST,
     TrajectorySegment,
 )
@@ -40,6 +41,8 @@ SCALED = 1e-3       # [-] at another deviation of the rate from 1, a copy would 
 OFF_PLAN = 0.005    # [rad or m] a reference farther from the plan does not follow it
 OFF_PLAN_MEASURED = 0.02    # [rad or m] the same for measured positions
 LAG = 0.06          # [s] measured positions within this delay still follow the plan
+LOOK = 0.06         # [s] in which the rate is measured of an arm that is not where it should be
+STOPPED = 0.02      # [-] at a smaller rate of progress the reference stands still
 UNOBSERVED = 1.0    # [s] without observation after a departure, until the goals are cancelled
 EFFECT = {'cancel': 0.4, 'deactivate': 0.6}     # [s] until the effect must be observed
 REPEAT = 0.2        # [s] between repetitions of a request
@@ -61,11 +64,15 @@ class Observation:
         Stamp, as time since the start of the plan [s].
     q
         Position, (n,) [rad or m].
+    command
+        Commanded position beside a reference, which is one cycle ahead, (n,) [rad or m]; None if
+        it is unknown.
 
     """
 
     t: float
     q: Array
+    command: Array | None = None
 
 
 class EmergencyStop:
@@ -80,8 +87,9 @@ class EmergencyStop:
     position), deactivating the controller, and again from the beginning.
 
     A braking trajectory is only repeated while the plan is observed to go on: entered by an arm
-    that already rests, it would make a step. Nothing is sent to an arm that is off the plan at the
-    beginning, because the controller holds it or another client moves it.
+    that already rests, it would make a step. An arm whose reference stands still on the path
+    at the beginning, for instance in a pause, is held there. Nothing is sent if the reference is
+    off the path: the controller holds the arm, or another client moves it.
 
     Parameters
     ----------
@@ -99,7 +107,7 @@ class EmergencyStop:
     finished
         Whether the stop is over.
     measures
-        What was sent, in order: 'brake', 'cancel' or 'deactivate'.
+        What was sent, in order: 'brake', 'hold', 'cancel' or 'deactivate'.
 
     """
 
@@ -135,19 +143,20 @@ class EmergencyStop:
             Whether a clock jumped since the last step; braking trajectories are then useless.
 
         """
-        if math.isnan(self._begin):
-            self._begin = now
-        if reference is not None:
-            self._reference = reference
-            self._tracker.update(reference.t, reference.q)
-        if measured is not None:
-            self._measured = measured
-            self._rest.add(measured.t, measured.q)
+        self._observe(now, reference, measured)
         if jumped:
             return self._request('cancel', now)
         follows = self._follows(now)
-        if not self.measures and follows is not False:
-            return self._send_brake(now, now + self._delay)
+        if not self.measures and math.isinf(self._effective):
+            if follows is False and now < self._begin + LOOK:
+                return None
+            if follows is not False or self._moves_on_path(now):
+                return self._send_brake(now, now + self._delay)
+            if self._is_on_path(now):
+                return self._send_hold(now)
+        if self.measures == ['hold'] and self._copy_is_due(now):
+            self._sent = now
+            return self._brake
         if follows is False and math.isinf(self._effective):
             self._effective = now
         if self._is_over(now):
@@ -164,9 +173,22 @@ class EmergencyStop:
         return (self._request('deactivate', now) if measure == 'cancel'
                 else self._send_brake(now, now + AGAIN))
 
+    def _observe(self, now: float, reference: Observation | None,
+                 measured: Observation | None) -> None:
+        """Store the newest positions."""
+        if math.isnan(self._begin):
+            self._begin = now
+        if reference is not None:
+            self._reference = reference
+            self._tracker.update(reference.t, reference.q)
+        if measured is not None:
+            self._measured = measured
+            self._rest.add(measured.t, measured.q)
+
     def report(self, now: float) -> str:
         """Return what was done and observed, as a sentence."""
-        sent = {'brake': 'braking trajectory', 'cancel': 'cancelling of its goals',
+        sent = {'brake': 'braking trajectory', 'hold': 'trajectory that holds the arm',
+                'cancel': 'cancelling of its goals',
                 'deactivate': 'deactivation of the controller'}
         done = ', '.join(sent[measure] for measure in self.measures) or (
             'nothing was sent, because the arm was not on the planned path')
@@ -186,10 +208,29 @@ class EmergencyStop:
         settled = now > self._effective + SETTLING
         if (rests and not math.isinf(self._effective)) or ended or settled:
             self.finished, self.at_rest = True, rests if observed else None
-        elif not observed and not math.isinf(self._effective) and self._measured is None:
-            newest = self._reference    # joint states are not received at all
-            self.finished = newest is not None and self._tracker.position.rate == 0
         return self.finished
+
+    def _is_on_path(self, now: float) -> bool:
+        """Return whether the reference is on the path, wherever it should be now."""
+        return (self._reference is not None and now - self._reference.t < RECENT
+                and self._tracker.distance < OFF_PLAN)
+
+    def _moves_on_path(self, now: float) -> bool:
+        """Return whether the reference moves along the path, for instance with a scaled speed."""
+        return self._is_on_path(now) and self._tracker.position.rate > STOPPED
+
+    def _copy_is_due(self, now: float) -> bool:
+        return now < self._since + COPIES and now >= self._sent + INTERVAL
+
+    def _send_hold(self, now: float) -> TrajectorySegment | None:
+        """Return a trajectory that holds the command, so that the arm rests after a pause, too."""
+        newest = self._reference
+        if newest is None:
+            return None
+        self.measures.append('hold')
+        self._since = self._sent = self._effective = now
+        self._brake = hold_segment(newest.q if newest.command is None else newest.command, now)
+        return self._brake
 
     def _follows(self, now: float) -> bool | None:
         """Return whether the plan is still followed; None if that is not observable now."""
@@ -221,8 +262,7 @@ class EmergencyStop:
     def _check_brake(self, now: float, brake: TrajectorySegment,
                      follows: bool | None) -> TrajectorySegment | Request | None:
         """Return the copy of a braking trajectory, or the next measure if it has no effect."""
-        if (now < self._since + COPIES and now >= self._sent + INTERVAL
-                and abs(self._position.rate - 1) <= SCALED):
+        if self._copy_is_due(now) and abs(self._position.rate - 1) <= SCALED:
             self._sent = now
             return brake
         if follows:
@@ -236,8 +276,7 @@ class EmergencyStop:
 
     def _send_brake(self, now: float, departure: float) -> TrajectorySegment:
         """Return a new braking trajectory."""
-        if self._reference is not None and now - self._reference.t < RECENT and (
-                self._tracker.distance < OFF_PLAN):
+        if self._moves_on_path(now):
             position = self._tracker.position
             if abs(position.rate - 1) > SCALED or abs(position.delay) > SCALED:
                 self._position = position

@@ -118,7 +118,8 @@ class ArmStopper:
 
     def _observe_reference(self) -> Observation | None:
         newest = self._reference.take(self._motion.plan.joint_names)
-        return None if newest is None else Observation(self._time(newest.stamp), newest.q)
+        return None if newest is None else Observation(
+            self._time(newest.stamp), newest.q, newest.command)
 
     def _observe_joints(self) -> Observation | None:
         names = self._motion.plan.joint_names
