@@ -170,7 +170,7 @@ class Verdict:
 
     @property
     def doubtful(self) -> bool:
-        """Whether the model does not fail, but may be wrong."""
+        """Whether nothing fails, but the model may be wrong."""
         return self.status == 'doubtful'
 
     @property

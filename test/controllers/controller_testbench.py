@@ -300,7 +300,7 @@ class ControllerTestbench:
         measured, self._seen_states = self._seen_states, None
         order = self.stop.step(
             here,
-            reference and Observation(reference.t - self.start, reference.q, reference.command),
+            reference and replace(reference, t=reference.t - self.start),
             measured and Observation(float(measured.t[-1]) - self.start, measured.q[-1]), jumped)
         if isinstance(order, TrajectorySegment):
             self._deliver('_accept', order, None)

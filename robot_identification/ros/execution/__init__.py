@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from robot_identification.ros.execution.fault import Fault
     from robot_identification.ros.execution.motion_executor import (
         BrakeTiming,
-        ControllerState,
         MotionExecutor,
         path_tolerance,
         StateBatch,
@@ -31,8 +30,9 @@ if TYPE_CHECKING:
         MotionPlan,
         plan_motion,
     )
+    from robot_identification.ros.execution.plan_tracker import ControllerState
 
-_MODULES = {'BrakeTiming': 'motion_executor', 'ControllerState': 'motion_executor',
+_MODULES = {'BrakeTiming': 'motion_executor', 'ControllerState': 'plan_tracker',
             'Fault': 'fault', 'MotionExecutor': 'motion_executor',
             'MotionMonitor': 'motion_monitor', 'MotionPlan': 'motion_plan',
             'MotionTolerances': 'motion_monitor', 'StateBatch': 'motion_executor',

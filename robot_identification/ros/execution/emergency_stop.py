@@ -21,7 +21,14 @@ from typing import Literal, TYPE_CHECKING
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.ros.execution.plan_tracker import PlanPosition, PlanTracker
+from robot_identification.ros.execution.plan_tracker import (
+    ControllerState,
+    MAX_DISTANCE,
+    PlanPosition,
+    PlanTracker,
+    SCALED,
+    STOPPED,
+)
 from robot_identification.ros.execution.rest_detector import RestDetector
 from robot_identification.ros.execution.trajectory_segment import (
     brake_segment,
@@ -37,12 +44,9 @@ if TYPE_CHECKING:
 COPIES = 0.2        # [s] after the first one, for which a braking trajectory is repeated
 INTERVAL = 0.02     # [s] between these copies
 AGAIN = 0.25        # [s] from sending a further braking trajectory to its departure
-SCALED = 1e-3       # [-] at another deviation of the rate from 1, a copy would make a step
-OFF_PLAN = 0.005    # [rad or m] a reference farther from the plan does not follow it
-OFF_PLAN_MEASURED = 0.02    # [rad or m] the same for measured positions
+OFF_PLAN = 0.02     # [rad or m] a measured position farther from the plan does not follow it
 LAG = 0.06          # [s] measured positions within this delay still follow the plan
 LOOK = 0.06         # [s] in which the rate is measured of an arm that is not where it should be
-STOPPED = 0.02      # [-] at a smaller rate of progress the reference stands still
 UNOBSERVED = 1.0    # [s] without observation after a departure, until the goals are cancelled
 EFFECT = {'cancel': 0.4, 'deactivate': 0.6}     # [s] until the effect must be observed
 REPEAT = 0.2        # [s] between repetitions of a request
@@ -56,7 +60,7 @@ Request = Literal['cancel', 'deactivate']
 @dataclass(frozen=True)
 class Observation:
     """
-    Newest position of the arm or of the controller's reference.
+    A measured position of the arm.
 
     Parameters
     ----------
@@ -64,15 +68,11 @@ class Observation:
         Stamp, as time since the start of the plan [s].
     q
         Position, (n,) [rad or m].
-    command
-        Commanded position beside a reference, which is one cycle ahead, (n,) [rad or m]; None if
-        it is unknown.
 
     """
 
     t: float
     q: Array
-    command: Array | None = None
 
 
 class EmergencyStop:
@@ -117,7 +117,7 @@ class EmergencyStop:
         self._tracker = PlanTracker(plan)
         self._position = position
         self._rest = RestDetector()
-        self._reference: Observation | None = None
+        self._reference: ControllerState | None = None
         self._measured: Observation | None = None
         self._begin = math.nan      # [s] time of the first step
         self._brake: TrajectorySegment | None = None
@@ -127,7 +127,7 @@ class EmergencyStop:
         self.finished = False
         self.measures: list[str] = []
 
-    def step(self, now: float, reference: Observation | None, measured: Observation | None,
+    def step(self, now: float, reference: ControllerState | None, measured: Observation | None,
              jumped: bool = False) -> TrajectorySegment | Request | None:
         """
         Return what to send now; to be called at 50 Hz or more.
@@ -137,8 +137,8 @@ class EmergencyStop:
         now
             Time since the start of the plan on the clock of the stamps [s].
         reference, measured
-            Newest reference of the controller and newest measured position since the last step;
-            None if there are none.
+            Newest state of the controller and newest measured position since the last step; None
+            if there are none.
         jumped
             Whether a clock jumped since the last step; braking trajectories are then useless.
 
@@ -152,8 +152,8 @@ class EmergencyStop:
                 return None
             if follows is not False or self._moves_on_path(now):
                 return self._send_brake(now, now + self._delay)
-            if self._is_on_path(now):
-                return self._send_hold(now)
+            if self._reference is not None and self._is_on_path(now):
+                return self._send_hold(now, self._reference)
         if self.measures == ['hold'] and self._copy_is_due(now):
             self._sent = now
             return self._brake
@@ -173,7 +173,7 @@ class EmergencyStop:
         return (self._request('deactivate', now) if measure == 'cancel'
                 else self._send_brake(now, now + AGAIN))
 
-    def _observe(self, now: float, reference: Observation | None,
+    def _observe(self, now: float, reference: ControllerState | None,
                  measured: Observation | None) -> None:
         """Store the newest positions."""
         if math.isnan(self._begin):
@@ -187,11 +187,11 @@ class EmergencyStop:
 
     def report(self, now: float) -> str:
         """Return what was done and observed, as a sentence."""
-        sent = {'brake': 'braking trajectory', 'hold': 'trajectory that holds the arm',
-                'cancel': 'cancelling of its goals',
-                'deactivate': 'deactivation of the controller'}
-        done = ', '.join(sent[measure] for measure in self.measures) or (
-            'nothing was sent, because the arm was not on the planned path')
+        requests = {'brake': 'a braking trajectory', 'hold': 'a trajectory that holds the arm',
+                    'cancel': 'a request to cancel the goals',
+                    'deactivate': 'a request to deactivate the controller'}
+        done = 'sent: ' + ', '.join(requests[measure] for measure in self.measures) if (
+            self.measures) else 'nothing was sent, because the arm was not on the planned path'
         after = f'{now - self._begin:.2f} s after the start of the stop ({done})'
         if self.at_rest:
             return f'the arm rests, {after}'
@@ -213,7 +213,7 @@ class EmergencyStop:
     def _is_on_path(self, now: float) -> bool:
         """Return whether the reference is on the path, wherever it should be now."""
         return (self._reference is not None and now - self._reference.t < RECENT
-                and self._tracker.distance < OFF_PLAN)
+                and self._tracker.distance < MAX_DISTANCE)
 
     def _moves_on_path(self, now: float) -> bool:
         """Return whether the reference moves along the path, for instance with a scaled speed."""
@@ -222,25 +222,24 @@ class EmergencyStop:
     def _copy_is_due(self, now: float) -> bool:
         return now < self._since + COPIES and now >= self._sent + INTERVAL
 
-    def _send_hold(self, now: float) -> TrajectorySegment | None:
+    def _send_hold(self, now: float, reference: ControllerState) -> TrajectorySegment:
         """Return a trajectory that holds the command, so that the arm rests after a pause, too."""
-        newest = self._reference
-        if newest is None:
-            return None
         self.measures.append('hold')
         self._since = self._sent = self._effective = now
-        self._brake = hold_segment(newest.q if newest.command is None else newest.command, now)
+        self._brake = hold_segment(
+            reference.q if reference.command is None else reference.command, now)
         return self._brake
 
     def _follows(self, now: float) -> bool | None:
         """Return whether the plan is still followed; None if that is not observable now."""
         results = [self._deviates(newest, lag, tolerance) for newest, lag, tolerance in (
-            (self._reference, 0.0, OFF_PLAN), (self._measured, LAG, OFF_PLAN_MEASURED))
+            (self._reference, 0.0, MAX_DISTANCE), (self._measured, LAG, OFF_PLAN))
             if newest is not None and newest.t > max(now - RECENT, self._since)]
         known = [result for result in results if result is not None]
         return not known[0] if known else None
 
-    def _deviates(self, newest: Observation, lag: float, tolerance: float) -> bool | None:
+    def _deviates(self, newest: Observation | ControllerState, lag: float,
+                  tolerance: float) -> bool | None:
         """
         Return whether an observed position has left the plan; None if it would not show that.
 

@@ -33,7 +33,14 @@ from robot_identification.ros.execution.motion_monitor import (
     unwrap_positions,
 )
 from robot_identification.ros.execution.motion_plan import MotionPlan
-from robot_identification.ros.execution.plan_tracker import PlanPosition, PlanTracker
+from robot_identification.ros.execution.plan_tracker import (
+    ControllerState,
+    MAX_DISTANCE,
+    PlanPosition,
+    PlanTracker,
+    SCALED,
+    STOPPED,
+)
 from robot_identification.ros.execution.rest_detector import RestDetector
 from robot_identification.ros.execution.trajectory_segment import (
     brake_segment,
@@ -50,11 +57,8 @@ MAX_LEAD = 0.02     # [s] largest lead of the command over the reference: one cy
 NEW_CLOCK = 0.15    # [s] after a jump of a clock until stamps on the new clock have arrived
 GRACE = 0.5         # [s] for the controller to report why its reference left the plan
 RECENT = 0.1        # [s] longest extrapolation of a reference
-MAX_DISTANCE = 0.005    # [rad or m] a reference farther from the plan comes from another client
 MAX_DELAY = 0.03    # [s] largest delay of the reference: one cycle, and the offset of the clocks
-SCALED = 1e-3       # [-] smaller deviations of the reported speed scaling from 1 are ignored
 FROZEN = 3.0        # [s] a braked motion ends if a simulated clock stands still for longer
-STOPPED = 0.02      # [-] at a smaller rate of progress the reference stands still
 HOLD_CAUSES = ('the controller was paused, deactivated or told to hold by another client, or its '
                'computer is too busy for the control loop')
 
@@ -87,7 +91,7 @@ class BrakeTiming:
 
 def path_tolerance(limits: Limits, tracking: float, timing: BrakeTiming) -> Array:
     """
-    Return the path tolerance with which a controller lets this node brake a joint that is stuck.
+    Return the smallest path tolerances of a controller that let this node brake a stuck arm.
 
     The node notices the joint at the tracking tolerance. At full speed v, the reference then
     covers v (lead + delay) until it brakes, and 3 v^2 / (4 a) during braking (see `ramp_down`,
@@ -131,31 +135,6 @@ class StateBatch:
     q: Array
     v: Array | None
     effort: Array | None
-
-
-@dataclass(frozen=True)
-class ControllerState:
-    """
-    State that the controller publishes.
-
-    Parameters
-    ----------
-    t
-        Stamp of the state, as time since the start of the plan [s].
-    q
-        Reference position, with the joints in the order of the arm, (n,) [rad or m].
-    scaling
-        Speed scaling [-]; NaN if it is not published.
-    command
-        Commanded position, which is one cycle ahead of the reference, (n,) [rad or m]; None if it
-        is not published.
-
-    """
-
-    t: float
-    q: Array
-    scaling: float = math.nan
-    command: Array | None = None
 
 
 class ControllerInterface(Protocol):
@@ -440,7 +419,7 @@ class MotionExecutor:
         return PlanPosition(position.t, position.at + self._lag * position.rate, position.rate)
 
     def _refresh_watchdog(self, now: float) -> None:
-        """Tell the watchdog the progress; near its end the motion comes to rest by itself."""
+        """Tell the watchdog the progress, except near the end, where the arm comes to rest."""
         self._refresh_at = now + REFRESH
         position, horizon = self._position(now), self.timing.horizon
         if position is None or now + horizon > self.plan.duration:

@@ -29,6 +29,7 @@ from robot_identification.recording.effort import (
 from robot_identification.ros.execution.effort_checks import check_effort_at_rest
 from robot_identification.ros.execution.fault import Fault
 from robot_identification.ros.execution.motion_plan import MotionPlan
+from robot_identification.ros.execution.plan_tracker import unwrap_turns
 
 IDLE = 0.1          # an arm that covers less than this fraction of the motion does not follow it
 MAX_STEP = 0.05     # [s] longest silence counted per step; in longer steps this process stalled
@@ -137,8 +138,7 @@ def unwrap_positions(arm: Arm, q: Array, near: Array) -> Array:
         within half a turn of them.
 
     """
-    turns = np.round((near - q) / (2 * np.pi))
-    return q + 2 * np.pi * np.where(np.isfinite(arm.limits.upper - arm.limits.lower), 0.0, turns)
+    return unwrap_turns(q, near, ~np.isfinite(arm.limits.upper - arm.limits.lower))
 
 
 class MotionMonitor:

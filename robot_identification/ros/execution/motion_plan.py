@@ -30,6 +30,7 @@ from robot_identification.ros.execution.time_scaling import (
     Evaluate,
     ramp_down,
     ramp_up,
+    rest_to_rest,
     scale_time,
     States,
     straight_line,
@@ -247,8 +248,10 @@ def plan_motion(arm: Arm, excitation: Excitation, q: Array, *, periods: int = 1,
     try:
         check_approach(arm, excitation.requirements, np.asarray(q, dtype=float), start)
     except ExecutionError:
-        retreat = _retreat(driven, np.asarray(q, dtype=float), speed)
-        if driven is None or retreat is None or driven.requirements != excitation.requirements:
+        if driven is None or driven.requirements != excitation.requirements:
+            raise
+        retreat = _retreat(driven.plan, np.asarray(q, dtype=float), speed)
+        if retreat is None:
             raise
         back = retreat.evaluate(np.array([retreat.duration]))[0][0]
         check_approach(arm, excitation.requirements, back, start)
@@ -258,16 +261,14 @@ def plan_motion(arm: Arm, excitation: Excitation, q: Array, *, periods: int = 1,
     return plan
 
 
-def _retreat(driven: DrivenMotion | None, q: Array, speed: float) -> _Phase | None:
+def _retreat(path: MotionPlan, q: Array, speed: float) -> _Phase | None:
     """
-    Return the way along the path of the last motion from q back to its start.
+    Return the way along the path of a motion from q back to its start; None if q is not on it.
 
-    With u = t / T, the path is followed backwards over its last D seconds at a rate of
-    1.875 D / T = `speed` or less. The result is None if q is not on the path.
+    The path is followed backwards over D seconds within T seconds, at a rate of at most
+    1.875 D / T = `speed`, see `rest_to_rest`.
     """
-    if driven is None:
-        return None
-    path, first = driven.plan, driven.plan.start_of('settle')
+    first = path.start_of('settle')
     times = np.arange(first, path.duration, COARSE)
     for _ in range(2):    # the first pass is coarse
         away = np.max(np.abs(path.evaluate(times)[0] - q), axis=1)
@@ -279,14 +280,10 @@ def _retreat(driven: DrivenMotion | None, q: Array, speed: float) -> _Phase | No
     duration = max(1.0, 1.875 * span / speed)
 
     def evaluate(t: Array) -> States:
-        u = t / duration
-        covered = u ** 3 * (10 - 15 * u + 6 * u ** 2)
-        rate = 30 * u ** 2 * (1 - u) ** 2 / duration
-        change = 60 * u * (1 - u) * (1 - 2 * u) / duration ** 2
-        states = scale_time(path.evaluate, at - span * covered, -span * rate, -span * change)
-        blend = (1 - covered, -rate, -change)
-        along, v, a = (x + np.outer(b, offset) for x, b in zip(states, blend))
-        return along, v, a
+        covered, rate, change = rest_to_rest(t, duration)
+        along, v, a = scale_time(path.evaluate, at - span * covered, -span * rate, -span * change)
+        return (along + np.outer(1 - covered, offset), v - np.outer(rate, offset),
+                a - np.outer(change, offset))
 
     return _Phase('retreat', duration, evaluate)
 

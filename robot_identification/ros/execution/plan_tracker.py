@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +32,35 @@ NOISELESS = 1e-3    # the same threshold for the controller's reference, which h
 MAX_ITERATIONS = 6  # of Newton's method, which finds the nearest position on the plan
 STEP_TOLERANCE = 1e-5   # [s] Newton's method stops at smaller steps
 DELAY_RESIDUAL = 0.3    # a pure delay explains all but this fraction of the deviation
+MAX_DISTANCE = 0.005    # [rad or m] a reference farther from the plan comes from another client
+SCALED = 1e-3       # [-] smaller deviations of the speed scaling from 1 are ignored
+STOPPED = 0.02      # [-] at a smaller rate of progress the reference stands still
 REACH = 0.5         # [s] half width of the search interval around the expected progress
+
+
+@dataclass(frozen=True)
+class ControllerState:
+    """
+    State that the controller publishes.
+
+    Parameters
+    ----------
+    t
+        Stamp of the state, as time since the start of the plan [s].
+    q
+        Reference position, with the joints in the order of the arm, (n,) [rad or m].
+    scaling
+        Speed scaling [-]; NaN if it is not published.
+    command
+        Commanded position, which is one cycle ahead of the reference, (n,) [rad or m]; None if it
+        is not published.
+
+    """
+
+    t: float
+    q: Array
+    scaling: float = math.nan
+    command: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -137,3 +166,18 @@ class PlanTracker:
             if abs(step) < STEP_TOLERANCE:
                 break
         return t
+
+
+def unwrap_turns(q: Array, near: Array, continuous: Array) -> Array:
+    """
+    Return positions with continuous joints shifted by full turns so that they are near `near`.
+
+    Parameters
+    ----------
+    q, near
+        Positions, and positions to compare them with, (..., n) [rad or m].
+    continuous
+        Whether each joint is continuous, (n,) bool.
+
+    """
+    return q + 2 * np.pi * np.where(continuous, np.round((near - q) / (2 * np.pi)), 0.0)

@@ -104,12 +104,29 @@ def straight_line(limits: Limits, q: Array, target: Array,
         float(np.max(np.sqrt(np.abs(distance) * 5.7736 / (speed * limits.acceleration)))))
 
     def evaluate(t: Array) -> States:
-        u = (t / duration)[:, None]
-        return (q + distance * u ** 3 * (10 - 15 * u + 6 * u ** 2),
-                distance * 30 * u ** 2 * (1 - u) ** 2 / duration,
-                distance * 60 * u * (1 - u) * (1 - 2 * u) / duration ** 2)
+        covered, rate, change = (np.outer(x, distance) for x in rest_to_rest(t, duration))
+        return q + covered, rate, change
 
     return duration, evaluate
+
+
+def rest_to_rest(t: Array, duration: float) -> States:
+    """
+    Return a smooth rise from 0 to 1 that begins and ends at rest, with its derivatives, (N,) each.
+
+    With u = t / T, it is 10 u^3 - 15 u^4 + 6 u^5.
+
+    Parameters
+    ----------
+    t
+        Times, 0 to T, (N,) [s].
+    duration
+        Duration T [s].
+
+    """
+    u = t / duration
+    return (u ** 3 * (10 - 15 * u + 6 * u ** 2), 30 * u ** 2 * (1 - u) ** 2 / duration,
+            60 * u * (1 - u) * (1 - 2 * u) / duration ** 2)
 
 
 def scale_time(evaluate: Evaluate, s: Array, rate: Array, acceleration: Array) -> States:

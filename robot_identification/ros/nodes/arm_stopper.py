@@ -23,7 +23,11 @@ import numpy as np
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from robot_identification.ros.execution.emergency_stop import EmergencyStop, Observation
-from robot_identification.ros.execution.plan_tracker import PlanPosition
+from robot_identification.ros.execution.plan_tracker import (
+    ControllerState,
+    PlanPosition,
+    unwrap_turns,
+)
 from robot_identification.ros.execution.trajectory_segment import TrajectorySegment
 from robot_identification.ros.nodes.batch_subscription import BatchSubscription
 from robot_identification.ros.nodes.controller_reference import ControllerReference
@@ -116,10 +120,10 @@ class ArmStopper:
         """Return a time on the robot's clock [ns] as time since the start of the plan [s]."""
         return (stamp - self._progress.start) / 1e9
 
-    def _observe_reference(self) -> Observation | None:
+    def _observe_reference(self) -> ControllerState | None:
         newest = self._reference.take(self._motion.plan.joint_names)
-        return None if newest is None else Observation(
-            self._time(newest.stamp), newest.q, newest.command)
+        return None if newest is None else ControllerState(
+            self._time(newest.stamp), newest.q, newest.scaling, newest.command)
 
     def _observe_joints(self) -> Observation | None:
         names = self._motion.plan.joint_names
@@ -128,6 +132,6 @@ class ArmStopper:
             if set(names) <= found.keys():
                 motion, t = self._motion, self._time(nanoseconds(message.header.stamp))
                 q = motion.factor @ [found[name] for name in names] + motion.offset
-                turns = np.round((motion.plan.evaluate(np.array([t]))[0][0] - q) / (2 * np.pi))
-                return Observation(t, q + 2 * np.pi * np.where(motion.continuous, turns, 0.0))
+                planned = motion.plan.evaluate(np.array([t]))[0][0]
+                return Observation(t, unwrap_turns(q, planned, motion.continuous))
         return None

@@ -109,7 +109,7 @@ class BrakeWatchdog:
         self._progress.write(b'' if progress is None else progress.pack())
 
     def close(self) -> None:
-        """End the watchdog process; it sends nothing."""
+        """End the watchdog process, after a stop of the arm that has already begun."""
         self.update(None)
         if self.process.stdin is not None:
             self.process.stdin.close()

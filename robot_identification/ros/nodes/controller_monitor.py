@@ -24,7 +24,7 @@ from action_msgs.msg import GoalStatus, GoalStatusArray
 from rclpy.node import Node
 from robot_identification.errors import ExecutionError
 from robot_identification.ros.execution.fault import Fault
-from robot_identification.ros.execution.motion_executor import SCALED
+from robot_identification.ros.execution.plan_tracker import SCALED
 from robot_identification.ros.nodes.controller_reference import (
     ControllerReference,
     PublishedState,

@@ -134,15 +134,13 @@ class MotionSession:
         listener = JointStateListener(self._node, self._arm, self._setup.topic)
         try:
             q = self._position_at_rest(listener)
-            plan = execution.plan_motion(self._arm, motion, self._reference_at(q),
-                                         periods=periods, speed=self._setup.speed,
-                                         driven=self._setup.driven.motion)
-            self._warn_of_retreat(plan)
-            self._setup.driven.motion = execution.DrivenMotion(plan, motion.requirements)
+            plan = self._plan(motion, self._reference_at(q), periods)
             self._setup.preview.show(plan, motion)
             bag = MotionRecording(recorder, recording, excitation, plan.start_of('settle'),
                                   plan.start_of('run_in'))
-            return self._perform(plan, q, transport, listener, bag, feedback)
+            result = self._perform(plan, q, transport, listener, bag, feedback)
+            self._setup.driven = execution.DrivenMotion(plan, motion.requirements)
+            return result
         finally:
             listener.destroy()
 
@@ -169,12 +167,9 @@ class MotionSession:
         motion = self._load(path)
         listener = JointStateListener(self._node, self._arm, self._setup.topic)
         try:
-            plan = execution.plan_motion(self._arm, motion, self._position_at_rest(listener),
-                                         periods=periods, speed=self._setup.speed,
-                                         driven=self._setup.driven.motion)
+            plan = self._plan(motion, self._position_at_rest(listener), periods)
         finally:
             listener.destroy()
-        self._warn_of_retreat(plan)
         self._setup.preview.show(plan, motion)
         return plan.duration
 
@@ -187,11 +182,16 @@ class MotionSession:
                        'designed without a clearance')
         return motion
 
-    def _warn_of_retreat(self, plan: execution.MotionPlan) -> None:
+    def _plan(self, motion: excitations.Excitation, q: Array,
+              periods: int) -> execution.MotionPlan:
+        """Return the plan of a motion from q; warn if the arm goes back along its last path."""
+        plan = execution.plan_motion(self._arm, motion, q, periods=periods,
+                                     speed=self._setup.speed, driven=self._setup.driven)
         if plan.phases[0].name == 'retreat':
             self._warn(f'the straight way to the start does not keep the clearance: the arm first '
-                       f'goes back along the path of the motion that was ended early, in '
+                       f'goes back along the path of the last motion, in '
                        f'{plan.phases[0].duration:.0f} s')
+        return plan
 
     def _now(self) -> int:
         return int(self._node.get_clock().now().nanoseconds)

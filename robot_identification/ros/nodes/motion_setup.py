@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from robot_identification.arm import Arm
@@ -27,21 +27,6 @@ from robot_identification.ros.nodes.recorder_client import RecorderClient
 
 
 @dataclass(eq=False)
-class LastMotion:
-    """
-    The last motion of the node, along whose path the arm can retreat.
-
-    Parameters
-    ----------
-    motion
-        The motion; None before the first one.
-
-    """
-
-    motion: DrivenMotion | None = None
-
-
-@dataclass(frozen=True, eq=False)
 class MotionSetup:
     """
     The setup of all motions of a node.
@@ -61,7 +46,7 @@ class MotionSetup:
     speed
         Fraction of the velocity and acceleration limits that the approach uses.
     driven
-        The last motion.
+        The last motion, which each motion replaces; None before the first one.
 
     """
 
@@ -74,7 +59,7 @@ class MotionSetup:
     tolerances: MotionTolerances
     timing: BrakeTiming
     speed: float
-    driven: LastMotion = field(default_factory=LastMotion)
+    driven: DrivenMotion | None = None
 
 
 def declare_motion_setup(node: Any, arm: Arm) -> MotionSetup:
