@@ -15,10 +15,7 @@
 
 from __future__ import annotations
 
-import numpy as np
 from robot_identification.validation.checks.check import Check, CheckInput, Measurement, RECORDINGS
-from robot_identification.validation.checks.residual_regression import ResidualRegression
-from scipy.ndimage import minimum_filter1d
 
 _TOLERANCE = 0.02
 """[s] Largest delay without alarm. Torques of the UR10e's wrist lag by 21 ms, half of it due to a
@@ -27,15 +24,11 @@ filter of the driver. On simulated arms without delay, unmodelled friction resem
 _DEVIATIONS = 3.0
 _EXPLAINED = 0.25
 """Fraction of the joint's squared residuals that the delay must explain for an alarm; a delay of
-50 ms explains most of them."""
+50 ms explains most of them. A lead must also explain this fraction of those in motion, because
+static friction that builds up before a motion resembles a torque that leads: on an Elfin5 in
+point-to-point motion, a lead of 36 ms explained 48 % of all, but only 18 % of those in motion."""
 _LOADED = 0.05
 """Joints with less than this fraction of the largest torque are skipped."""
-_MOVING, _MARGIN = 0.05, 0.05
-"""A sample is in motion if the joint is faster than this fraction of its largest speed during this
-time [s] before and after it. Static friction builds up before a motion begins, which resembles a
-torque that leads the motion. On an Elfin5 in point-to-point motion, a lead of 36 ms explained 48 %
-of all squared residuals, but only 18 % of those in motion. A lead therefore raises an alarm only
-if it also explains the residuals in motion."""
 
 
 def measure_delay(data: CheckInput) -> Measurement | None:
@@ -47,7 +40,8 @@ def measure_delay(data: CheckInput) -> Measurement | None:
         return None
     delay, j = max(delays, key=lambda item: abs(item[0].value) - _DEVIATIONS * item[0].std)
     alarm = (delay.exceeds(_TOLERANCE, _DEVIATIONS) and delay.explained > _EXPLAINED
-             and (delay.value > 0 or _explained_in_motion(regression, j) > _EXPLAINED))
+             and (delay.value > 0 or regression.explained_fraction(
+                     -regression.slope, j, regression.in_motion(j)) > _EXPLAINED))
     joint, direction = regression.joint_names[j], 'lags' if delay.value > 0 else 'leads'
     return Measurement(
         abs(delay.value), _TOLERANCE, 's',
@@ -56,15 +50,6 @@ def measure_delay(data: CheckInput) -> Measurement | None:
         '; stamp torques and positions with one clock and sample both at the same time, or, if a '
         'filter of the driver is the cause, estimate delays (--delay)',
         joint, alarm)
-
-
-def _explained_in_motion(regression: ResidualRegression, j: int) -> float:
-    """Return the fraction of a joint's squared residuals in motion that a delay explains."""
-    samples = regression.samples
-    fast = np.abs(samples.v[:, j]) > _MOVING * np.max(np.abs(samples.v[:, j]), initial=0.0)
-    moving = minimum_filter1d(fast.astype(float), 2 * round(_MARGIN * samples.rate) + 1)
-    in_motion = regression.decimate(moving[:, None])[:, 0] > 0.99
-    return regression.explained_fraction(-regression.slope, j, in_motion)
 
 
 CHECK = Check(

@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from robot_identification.arrays import Array
 from robot_identification.estimation.noise import autocorrelation_factor
 from robot_identification.validation.checks.check import (
@@ -121,7 +122,8 @@ def measure_lack_of_fit(data: CheckInput) -> Measurement | None:
     The residual of each joint is compared with the rest that remains when all its parameters are
     fitted to this recording alone, plus the variance of the model's torque, and that of friction
     at speeds above those of training. A correct model leaves no more. A model from faulty data
-    leaves more on other data, whatever the fault is.
+    leaves more on other data, whatever the fault is. Only rows in which the joint moves count,
+    because static friction takes any value up to the breakaway torque.
 
     Effects along the axes are found by F tests, with the number of independent rows reduced by the
     autocorrelation of the rest, and with Bonferroni's correction for all axes, joints and
@@ -129,11 +131,11 @@ def measure_lack_of_fit(data: CheckInput) -> Measurement | None:
     """
     regression = data.fine_regression
     deviation = regression.torque_deviation(data.model.uncertain_directions)
-    uncertain, beyond = np.mean(deviation ** 2, axis=0), _friction_beyond(data)
+    beyond = _friction_beyond(data)
     total = float(np.sum(regression.level ** 2))
     smallest = _NOTICEABLE ** 2 * total
     fits = {j: fit for j in regression.loaded_joints(_LOADED)
-            if (fit := _fit_joint(regression, j, uncertain[j], beyond[j], smallest)) is not None}
+            if (fit := _fit_joint(regression, j, deviation[:, j], beyond[j], smallest))}
     if not fits:
         return None
     arm = _JointFit(total, effects=(), **{
@@ -175,38 +177,40 @@ def _friction_beyond(data: CheckInput) -> Array:
     q, v, a = samples.q[rows], samples.v[rows], samples.a[rows]
     load = data.model.transmitted_torque(q, v, a)
     beyond = data.model.friction_beyond(q, v, load, data.model.states(q))
-    return np.asarray(np.mean(beyond ** 2, axis=0))
+    moving = v != 0
+    return np.asarray(np.sum(moving * beyond ** 2, axis=0) / np.maximum(moving.sum(axis=0), 1))
 
 
-def _fit_joint(regression: ResidualRegression, j: int, uncertain: float,
+def _fit_joint(regression: ResidualRegression, j: int, deviation: Array,
                beyond: float, smallest: float) -> _JointFit | None:
-    """Return the mean squares of a joint, and the effects in its residual; None if short."""
-    rows = regression.packed[j][:, :-1]
-    residual = regression.measured[:, j] - regression.predicted[:, j]
+    """Return the mean squares of a joint in motion, and the effects; None if it hardly moves."""
+    moving = regression.in_motion(j)
+    rows = regression.packed[j][moving, :-1]
+    residual = (regression.measured[:, j] - regression.predicted[:, j])[moving]
     base = _orthonormal(rows)
     spare = len(residual) - base.shape[1]
     if spare < _SPARE:
         return None
     rest = residual - base @ (base.T @ residual)
-    effects = _find_effects(regression, j, base, rest)
+    effects = _find_effects(regression, j, moving, base, rest)
     torque = float(regression.level[j] ** 2)
     passing = max((each.fraction for each in effects if each.axis.of_recording
                    and each.energy > min(smallest, _DRIFT ** 2 * torque)), default=0.0)
     power = float(rest @ rest) / spare
     return _JointFit(
         torque, float(np.mean(residual ** 2)), power,
-        (1 - passing) * power, float(uncertain), float(beyond), effects)
+        (1 - passing) * power, float(np.mean(deviation[moving] ** 2)), float(beyond), effects)
 
 
-def _find_effects(regression: ResidualRegression, j: int, base: Array,
+def _find_effects(regression: ResidualRegression, j: int, moving: NDArray[np.bool_], base: Array,
                   rest: Array) -> tuple[_Effect, ...]:
     """Return the significant effects in a joint's residual, largest fraction first."""
     samples, decimate = regression.samples, regression.decimate
     q, v = decimate(np.array(samples.q[:, j])), decimate(np.array(samples.v[:, j]))
-    motion = JointMotion(
+    motion = JointMotion(*(values[moving] for values in (
         decimate(np.array(samples.t)), q, v, decimate(np.sign(samples.v[:, j])),
         regression.predicted[:, j], regression.slope[:, j],
-        np.delete(regression.predicted, j, axis=1))
+        np.delete(regression.predicted, j, axis=1))))
     found, energy = [], float(rest @ rest)
     tests = _RECORDINGS * len(AXES) * len(regression.loaded_joints(_LOADED))
     for axis in AXES:

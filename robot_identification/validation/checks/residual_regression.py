@@ -28,6 +28,7 @@ from robot_identification.regression.reduce import packed_rows
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import decimate_to_bandwidth, FINE_ROWS_PER_PERIOD, select
 from scipy.linalg import lapack
+from scipy.ndimage import minimum_filter1d
 
 _MAX_SAMPLES = 40_000
 """Largest number of samples used, in `_STRETCHES` stretches at start and end of the recording. It
@@ -46,6 +47,9 @@ _SINGULAR = 1e-10
 """Eigenvalue of the Gram matrix of unit columns, over the largest, that counts as zero."""
 _REGULAR = 1e-5
 """Smallest residual of a unit column on all others for which the Cholesky factor is accurate."""
+_MOVING, _MARGIN = 0.05, 0.05
+"""A sample is in motion if the joint is faster than this fraction of its largest speed during this
+time [s] before and after it. Static friction builds up before a motion begins."""
 _REMAINING = 1e-3
 """Fraction of a column's residual energy that must remain without any one block."""
 _ROUNDS = 3
@@ -203,6 +207,13 @@ class ResidualRegression:
         before = self._fitted[selected, joint]
         energy = float(np.sum(left ** 2) * np.sum(before ** 2))
         return float(np.sum(left * before) ** 2 / energy) if energy > 0 else 0.0
+
+    def in_motion(self, joint: int) -> NDArray[np.bool_]:
+        """Return the mask of the rows in which a joint moves, and not only begins to, (rows,)."""
+        speed = np.abs(self.samples.v[:, joint])
+        fast = (speed > _MOVING * np.max(speed, initial=0.0)).astype(float)
+        moving = minimum_filter1d(fast, 2 * round(_MARGIN * self.samples.rate) + 1)
+        return np.asarray(self.decimate(moving[:, None])[:, 0] > 0.99)
 
     def torque_deviation(self, directions: Array | None) -> Array:
         """
