@@ -108,7 +108,7 @@ def test_at_most_eight_commands_and_no_editor(tmp_path, monkeypatch):
     description(tmp_path / clone[-1])
     for words in ours:
         if words[1] == 'excite':    # the design ends at a value of the criterion
-            words += ['--good-enough', '60', '--duration', '5']
+            words += ['--good-enough', '20', '--duration', '10']
         done = CliRunner().invoke(app, words[1:])
         assert done.exit_code == 0, f'{words}: {done.exception}\n{done.output}'
     arm = load_arm('ur5e.yaml')

@@ -33,6 +33,7 @@ from robot_identification.excitation import (
 )
 from robot_identification.excitation.certificate.joint_limits import prove_peaks
 from robot_identification.excitation.design.build_problem import build_problem
+from robot_identification.excitation.design.problem import Problem
 from robot_identification.excitation.motion import get_series
 
 FREE = {'kind': 'ffs', 'requirements': Requirements()}    # only limits of the motion
@@ -114,6 +115,21 @@ def test_the_best_start_is_taken():
     found = design(tree(), starts=4, **QUICK)
     assert len(found.history) == 4 and len(set(found.history)) > 1
     assert found.value == pytest.approx(min(found.history), rel=1e-2)
+
+
+def test_a_start_that_obstacles_leave_without_motion_is_drawn_again(monkeypatch):
+    drawn = []
+
+    def start(problem, rng, draw=Problem.start):
+        drawn.append(draw(problem, rng))
+        return drawn[-1] if len(drawn) > 2 else np.zeros_like(drawn[-1])
+
+    monkeypatch.setattr(Problem, 'start', start)
+    found = design(chain(), starts=1, **QUICK)
+    assert len(drawn) == 3 and np.isfinite(found.condition_number)
+    monkeypatch.setattr(Problem, 'start', lambda problem, rng: np.zeros_like(drawn[0]))
+    with pytest.raises(ExcitationError, match='does not excite every base parameter'):
+        design(chain(), starts=1, **QUICK)
 
 
 def test_a_time_budget_ends_with_a_usable_motion_and_says_so():

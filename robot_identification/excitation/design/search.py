@@ -26,6 +26,7 @@ from robot_identification.excitation.design.problem import Minimum, Problem
 from robot_identification.parallel import core_count
 
 REPORT_EVERY = 0.2    # [s] between calls of `progress`
+DRAWS = 10    # random starts drawn until one excites all base parameters
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def search(
     Raises
     ------
     ExcitationError
-        No random start respects the constraints.
+        No random start respects the constraints, or none excites all base parameters.
 
     """
     start_time = time.monotonic()
@@ -118,7 +119,7 @@ def search(
                 stopped.set()
             return stopped.is_set() or out_of_time()
 
-        minimum = optimiser(problem, problem.start(np.random.default_rng([seed, index])), stop)
+        minimum = _minimise(problem, optimiser, np.random.default_rng([seed, index]), stop)
         state[index] = (minimum.value, 1.0)
         return minimum
 
@@ -147,3 +148,13 @@ def search(
                 future.cancel()
             raise
     return [minimum for future in futures if (minimum := future.result()) is not None]
+
+
+def _minimise(problem: Problem, optimiser: Optimiser, rng: np.random.Generator,
+              stop: Callable[[float, float], bool]) -> Minimum:
+    """Return the minimum from a random start; obstacles may leave a start almost no motion."""
+    for _ in range(DRAWS - 1):
+        start = problem.start(rng)
+        if np.isfinite(problem.objective.evaluate(start).merit):
+            return optimiser(problem, start, stop)
+    return optimiser(problem, problem.start(rng), stop)
