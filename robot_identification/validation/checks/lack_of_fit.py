@@ -87,7 +87,9 @@ class _JointFit:
     noise
         The rest without the largest noticeable effect of time, which belongs to the recording.
     uncertain
-        Variance of the model's torque from the covariance of its parameters.
+        Variance of the model's torque from the covariance of its parameters. That is in proportion
+        to the residual of the training, which faults in those data increase as well; the variance
+        counts as if that residual were not larger than the noise.
     beyond
         Variance of friction at speeds above those of training.
     effects
@@ -104,15 +106,14 @@ class _JointFit:
     effects: tuple[_Effect, ...]
 
     @property
-    def excess(self) -> float:
-        """
-        Error over the expected one.
+    def expected(self) -> float:
+        """Expected residual of a correct model."""
+        return max(self.noise + self.uncertain + self.beyond, 1e-300)
 
-        Uncertainty counts up to the size of the noise: parameters that are less certain than that
-        were fitted to data with more of it, or with faults.
-        """
-        expected = self.noise + min(self.uncertain, self.noise) + self.beyond
-        return float(np.sqrt(self.residual / max(expected, 1e-300)))
+    @property
+    def excess(self) -> float:
+        """Error over the expected one."""
+        return float(np.sqrt(self.residual / self.expected))
 
 
 def measure_lack_of_fit(data: CheckInput) -> Measurement | None:
@@ -131,27 +132,31 @@ def measure_lack_of_fit(data: CheckInput) -> Measurement | None:
     """
     regression = data.fine_regression
     deviation = regression.torque_deviation(data.model.uncertain_directions)
-    beyond = _friction_beyond(data)
+    beyond, band = _friction_beyond(data), data.model.band
+    training = np.zeros(len(beyond)) if band is None else band.rest
     total = float(np.sum(regression.level ** 2))
     smallest = _NOTICEABLE ** 2 * total
     fits = {j: fit for j in regression.loaded_joints(_LOADED)
-            if (fit := _fit_joint(regression, j, deviation[:, j], beyond[j], smallest))}
+            if (fit := _fit_joint(regression, j, deviation[:, j], beyond[j], training[j],
+                                  smallest))}
     if not fits:
         return None
-    arm = _JointFit(total, effects=(), **{
-        name: sum(getattr(fit, name) for fit in fits.values())
-        for name in ('residual', 'rest', 'noise', 'uncertain', 'beyond')})
+    residual, rest = (sum(getattr(fit, name) for fit in fits.values())
+                      for name in ('residual', 'rest'))
+    # what is uncertain at one joint explains no more than the residual of that joint
+    excess = float(np.sqrt(residual / sum(
+        min(fit.expected, max(fit.residual, 1e-300)) for fit in fits.values())))
     names = regression.joint_names
 
     wrong = [j for j, fit in fits.items()
              if fit.excess > _EXCESS and fit.residual > _OF_JOINT ** 2 * fit.torque]
-    if arm.excess > _EXCESS and arm.residual > smallest:
+    if excess > _EXCESS and residual > smallest:
         wrong.append(max(fits, key=lambda j: fits[j].residual - fits[j].rest))
     effects = [effect for fit in fits.values() for effect in fit.effects]
-    lacking = [each for each in effects if each.energy > max(_MOST * arm.rest, smallest)]
+    lacking = [each for each in effects if each.energy > max(_MOST * rest, smallest)]
     worst = max(wrong or fits, key=lambda j: fits[j].residual if wrong else fits[j].excess)
-    text = (f'the error is {np.sqrt(arm.residual / total):.1%} of the torque, {arm.excess:.1f} '
-            'times what noise and the uncertainty of the parameters explain')
+    text = (f'the error is {np.sqrt(residual / total):.1%} of the torque, {excess:.1f} times what '
+            'noise and the uncertainty of the parameters explain')
     shown, advice = effects, ''
     if wrong:
         fit = fits[worst]
@@ -166,7 +171,7 @@ def measure_lack_of_fit(data: CheckInput) -> Measurement | None:
         effect = shown[0] if wrong else max(shown, key=lambda each: each.energy)
         text += (f'; an effect of {np.sqrt(effect.energy / fits[effect.joint].torque):.1%} of the '
                  f'torque of {names[effect.joint]} varies with {effect.axis.name}')
-    return Measurement(arm.excess, _EXCESS, '-', text, advice,
+    return Measurement(excess, _EXCESS, '-', text, advice,
                        names[worst] if wrong or lacking else '', bool(wrong or lacking))
 
 
@@ -181,8 +186,8 @@ def _friction_beyond(data: CheckInput) -> Array:
     return np.asarray(np.sum(moving * beyond ** 2, axis=0) / np.maximum(moving.sum(axis=0), 1))
 
 
-def _fit_joint(regression: ResidualRegression, j: int, deviation: Array,
-               beyond: float, smallest: float) -> _JointFit | None:
+def _fit_joint(regression: ResidualRegression, j: int, deviation: Array, beyond: float,
+               training: float, smallest: float) -> _JointFit | None:
     """Return the mean squares of a joint in motion, and the effects; None if it hardly moves."""
     moving = regression.in_motion(j)
     rows = regression.packed[j][moving, :-1]
@@ -197,9 +202,11 @@ def _fit_joint(regression: ResidualRegression, j: int, deviation: Array,
     passing = max((each.fraction for each in effects if each.axis.of_recording
                    and each.energy > min(smallest, _DRIFT ** 2 * torque)), default=0.0)
     power = float(rest @ rest) / spare
-    return _JointFit(
-        torque, float(np.mean(residual ** 2)), power,
-        (1 - passing) * power, float(np.mean(deviation[moving] ** 2)), float(beyond), effects)
+    noise = (1 - passing) * power
+    uncertain = float(np.mean(deviation[moving] ** 2)) * min(
+        noise / max(training ** 2, 1e-300), 1.0)
+    return _JointFit(torque, float(np.mean(residual ** 2)), power, noise, uncertain,
+                     float(beyond), effects)
 
 
 def _find_effects(regression: ResidualRegression, j: int, moving: NDArray[np.bool_], base: Array,
