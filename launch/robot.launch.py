@@ -19,11 +19,14 @@ from launch import LaunchDescription
 from launch.actions import LogInfo, RegisterEventHandler
 from launch.event_handlers import OnProcessExit
 from launch_ros.actions import Node
+from robot_identification.files import write_text
 from robot_identification.ros.bringup import (
     check_controller,
     controllers_for_namespace,
     robot_description,
+    update_rate,
 )
+from robot_identification.ros.mujoco_scene import mujoco_scene
 from robot_identification.ros.nodes.launch_arguments import INCLUDED_FILES
 from robot_identification.ros.nodes.launching import (
     declare_arguments,
@@ -46,8 +49,9 @@ def generate_launch_description():
 
 def _bring_up(value):
     """Return the actions that bring up the arm in the requested way."""
-    return {'mujoco': _mujoco, 'gazebo': _gazebo, 'mock': _mock, 'none': _real}[value('sim')](
-        load_requested_arm(value), value)
+    start = {'mujoco': _mujoco, 'mujoco_control': _mujoco_control, 'gazebo': _gazebo,
+             'mock': _mock, 'none': _real}[value('sim')]
+    return start(load_requested_arm(value), value)
 
 
 def _mujoco(arm, value):
@@ -79,16 +83,33 @@ def _gazebo(arm, value):
             RegisterEventHandler(OnProcessExit(target_action=spawn, on_exit=[controllers]))]
 
 
+def _mujoco_control(arm, value):
+    """Return the actions for mujoco_ros2_control, which simulates the arm and the clock."""
+    interface = value('command_interface')
+    check_controller(arm, value('controller'), interface)
+    scene = make_temporary_folder() / f'{arm.name}.xml'
+    write_text(scene, mujoco_scene(arm, interface, update_rate(arm)))
+    description = robot_description(arm, 'mujoco', interface, scene=scene,
+                                    headless=value('headless') == 'true')
+    return _with_manager(arm, value, description, 'mujoco_ros2_control')
+
+
 def _mock(arm, value):
     """Return the actions for mock hardware of ros2_control."""
     check_controller(arm, value('controller'), value('command_interface'))
     description = robot_description(arm, 'mock', value('command_interface'))
+    return _with_manager(arm, value, description, 'controller_manager')
+
+
+def _with_manager(arm, value, description, package):
+    """Return the actions that start the controller manager of a package and the controllers."""
+    use_sim_time = package != 'controller_manager'
     manager = Node(
-        package='controller_manager', executable='ros2_control_node', output='screen',
+        package=package, executable='ros2_control_node', output='screen',
         namespace=value('namespace'),
-        parameters=[str(_controllers_file(arm, value))],
+        parameters=[{'use_sim_time': use_sim_time}, str(_controllers_file(arm, value))],
         remappings=[('~/robot_description', 'robot_description')])
-    return [_state_publisher(arm, value, description, use_sim_time=False), manager,
+    return [_state_publisher(arm, value, description, use_sim_time=use_sim_time), manager,
             _spawner(value, ['joint_state_broadcaster', value('controller')])]
 
 

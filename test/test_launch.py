@@ -181,7 +181,7 @@ def test_packages_are_dependencies():
         text = FILES[name].read_text(encoding='utf-8')
         used.update(re.findall(r"include_vendor_file\('(\w+)'", text))
         used.update(module for module in re.findall(r'^from (\w+)', text, re.MULTILINE))
-    used -= {'robot_identification', 'ros_gz_sim', 'ros_gz_bridge'}    # Gazebo is optional
+    used -= {'robot_identification', 'ros_gz_sim', 'ros_gz_bridge'}    # simulators are optional
     package = ElementTree.parse(LAUNCH.parent / 'package.xml')
     dependencies = {element.text for element in package.findall('exec_depend')}
     assert used <= dependencies
@@ -230,7 +230,7 @@ def test_controllers_let_the_node_brake_before_they_stop_the_arm():
     assert seen > 80
 
 
-@pytest.mark.parametrize('hardware', ['mock', 'gazebo'])
+@pytest.mark.parametrize('hardware', ['mock', 'gazebo', 'mujoco'])
 @pytest.mark.parametrize('interface', ['position', 'effort'])
 @pytest.mark.parametrize('robot', sorted(
     path.name.removesuffix('.urdf.xacro') for path in shared_folder('urdf').glob('*.urdf.xacro')
@@ -393,6 +393,28 @@ DISTRIBUTIONS = {    # ROS_DISTRO: type of Gazebo's clock, package and plugins o
     'kilted': ('gz.msgs.Clock', 'gz_ros2_control', 'GazeboSimSystem',
                'GazeboSimROS2ControlPlugin')}
 every_distribution = pytest.mark.parametrize('distribution', DISTRIBUTIONS)
+
+
+@needs_launch
+def test_mujoco_ros2_control_gets_a_scene_with_an_actuator_for_every_command(workspace):
+    mujoco = pytest.importorskip('mujoco')
+    pytest.importorskip('xacro')
+    nodes, context = started('identify', robot='panda', sim='mujoco_control', headless='true',
+                             tf_prefix='left_')
+    assert programs(nodes, context) == [
+        ('robot_state_publisher', 'robot_state_publisher'),
+        ('mujoco_ros2_control', 'ros2_control_node'), ('controller_manager', 'spawner'), *OWN]
+    assert all(parameter(node, 'use_sim_time') for node in (nodes[0], nodes[1], *nodes[3:]))
+    root = ElementTree.fromstring(parameter(nodes[0], 'robot_description'))
+    system = root.find('ros2_control')
+    assert system.findtext('hardware/plugin') == 'mujoco_ros2_control/MujocoSystemInterface'
+    given = {item.get('name'): item.text for item in system.iterfind('hardware/param')}
+    assert given['headless'] == 'true'
+    model = mujoco.MjModel.from_xml_path(given['mujoco_model'])
+    commanded = [joint.get('name') for joint in system.iterfind('joint')
+                 if joint.find('command_interface') is not None]
+    assert commanded[0] == 'left_panda_joint1'
+    assert [model.actuator(k).name for k in range(model.nu)] == commanded
 
 
 @every_distribution

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 import tempfile
-from typing import Any
+from typing import Annotated, Any
 from xml.etree import ElementTree
 
 from robot_identification.arm import Arm
@@ -26,11 +26,13 @@ from robot_identification.arm.urdf import parse_urdf, read_urdf
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import shared_folder, write_text
 from robot_identification.ros.name_prefix import with_prefix
-from robot_identification.yaml_file import read_typed, read_yaml
+from robot_identification.yaml_file import Quantity, read_typed, read_yaml
 import yaml
 
-HARDWARE = ('mock', 'gazebo', 'none')
+HARDWARE = ('mock', 'gazebo', 'mujoco', 'none')
 COMMAND_INTERFACES = ('position', 'effort')
+_MANAGER = {'ros__parameters': {
+    'update_rate': Annotated[float, Quantity('Hz', minimum=1, maximum=1e5)]}}
 _CONTROLLER = {'ros__parameters': {'command_interfaces': tuple[str, ...] | None}}
 
 
@@ -94,6 +96,23 @@ def check_controller(arm: Arm, controller: str, command_interface: str) -> None:
             f"the controller '{controller}' commands {', '.join(commands[controller] or ())}, not "
             f'{command_interface}; with command_interface:={command_interface} use '
             f"controller:={' or '.join(fitting)}")
+
+
+def update_rate(arm: Arm) -> float:
+    """
+    Return the update rate of the controller manager in an arm's controllers file [Hz].
+
+    Raises
+    ------
+    ConfigurationError
+        The robot has no controllers, or their file states no update rate.
+
+    """
+    path = controllers_file(arm)
+    section = _controllers(path).get('controller_manager', {})
+    label = f"the controllers file '{path}', controller_manager"
+    parameters = read_typed(_MANAGER, section, label, ConfigurationError)['ros__parameters']
+    return float(parameters['update_rate'])
 
 
 def controllers_for_namespace(arm: Arm, namespace: str, folder: Path) -> Path:
@@ -175,7 +194,8 @@ def description_file(arm: Arm) -> Path:
 
 def robot_description(
     arm: Arm, hardware: str = 'none', command_interface: str = 'position',
-    controllers: Path | None = None, namespace: str = '',
+    controllers: Path | None = None, namespace: str = '', scene: Path | None = None,
+    headless: bool = False,
 ) -> str:
     """
     Return the URDF text of an arm for robot_state_publisher, ros2_control or Gazebo.
@@ -185,13 +205,18 @@ def robot_description(
     arm
         The arm.
     hardware
-        'none': the URDF without changes; 'mock' or 'gazebo': with ros2_control tags.
+        'none': the URDF without changes; 'mock', 'gazebo' or 'mujoco' (mujoco_ros2_control): with
+        ros2_control tags.
     command_interface
         Command interface of the ros2_control tags, 'position' or 'effort'.
     controllers
         Controllers file for Gazebo; if None, `controllers_file` of the arm.
     namespace
         Namespace of the controller manager that Gazebo's plugin creates.
+    scene
+        MJCF file from `mujoco_scene`, for 'mujoco'.
+    headless
+        Whether mujoco_ros2_control runs without a window.
 
     Raises
     ------
@@ -217,8 +242,22 @@ def robot_description(
         bare.write_text(remove_ros2_control(arm.urdf), encoding='utf-8')
         text = read_urdf(source, {
             'description': str(bare), 'hardware': hardware,
-            'command_interface': command_interface, 'controllers': str(controllers or '')})[0]
+            'command_interface': command_interface, 'controllers': str(controllers or ''),
+            'mujoco_model': str(scene or ''), 'headless': str(headless).lower()})[0]
+    if hardware == 'mujoco':
+        text = _as_in_scene(text, arm)
     return _in_namespace(with_prefix(text, arm.tf_prefix), namespace)
+
+
+def _as_in_scene(urdf: str, arm: Arm) -> str:
+    """Return the URDF with the ros2_control tags of joints that move in the MuJoCo scene."""
+    root = ElementTree.fromstring(remove_ros2_control(arm.reduced_urdf))
+    for control in ElementTree.fromstring(urdf).iterfind('ros2_control'):
+        for joint in control.findall('joint'):
+            if joint.get('name') not in arm.joint_names:
+                control.remove(joint)
+        root.append(control)
+    return ElementTree.tostring(root, encoding='unicode')
 
 
 def _in_namespace(urdf: str, namespace: str) -> str:

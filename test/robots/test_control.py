@@ -20,6 +20,7 @@ from xml.etree import ElementTree
 
 from contracts import arm_of, CONTRACTS, needs_xacro
 import numpy as np
+import pinocchio as pin
 import pytest
 from robot_identification.arm import Arm, load_arm
 from robot_identification.errors import ArmError, ConfigurationError
@@ -30,7 +31,9 @@ from robot_identification.ros.bringup import (
     description_file,
     remove_ros2_control,
     robot_description,
+    update_rate,
 )
+from robot_identification.ros.mujoco_scene import mujoco_scene
 import yaml
 
 robots = pytest.mark.parametrize('name', CONTRACTS)
@@ -128,6 +131,37 @@ def test_descriptions_are_the_same_arm(name, hardware):
 @robots
 def test_without_hardware_the_description_is_the_urdf(name):
     assert robot_description(arm_of(name)) == arm_of(name).urdf
+
+
+@robots
+@pytest.mark.parametrize('interface, gain', [('position', -1.0), ('effort', 0.0)])
+def test_scenes_for_mujoco_ros2_control(name, interface, gain):
+    """The plugin takes the kind of an actuator from its bias, and its joint from its target."""
+    mujoco = pytest.importorskip('mujoco')
+    arm = arm_of(name)
+    model = mujoco.MjModel.from_xml_string(mujoco_scene(arm, interface, update_rate(arm)))
+    assert tuple(model.joint(k).name for k in range(model.njnt)) == arm.joint_names
+    assert tuple(model.actuator(k).name for k in range(model.nu)) == arm.joint_names
+    assert list(model.actuator_trnid[:, 0]) == list(range(arm.n))
+    np.testing.assert_array_equal(np.sign(model.actuator_biasprm[:, 1]), gain)
+    assert model.opt.timestep == pytest.approx(1 / update_rate(arm))
+    data = mujoco.MjData(model)
+    data.qpos[:] = 0.3
+    mujoco.mj_forward(model, data)
+    expected = pin.computeGeneralizedGravity(arm.model, arm.model.createData(), data.qpos)
+    np.testing.assert_allclose(data.qfrc_bias, expected, atol=1e-3 * np.abs(expected).max())
+
+
+def test_servos_of_a_scene_follow_a_fast_reference():
+    mujoco = pytest.importorskip('mujoco')
+    arm = arm_of('ur5e')
+    model = mujoco.MjModel.from_xml_string(mujoco_scene(arm))
+    data, worst = mujoco.MjData(model), 0.0
+    for t in 0.001 * np.arange(4000):
+        data.ctrl[:] = reference = np.cos(1.5 * t) - 1
+        worst = max(worst, float(np.abs(data.qpos - reference).max()))
+        mujoco.mj_step(model, data)
+    assert 1e-4 < worst < 0.04    # path tolerances of the shipped controllers are larger
 
 
 def test_control_of_others_is_removed():

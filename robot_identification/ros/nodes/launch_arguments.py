@@ -26,10 +26,12 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         'description': 'Shipped robot (see: robot-identification robots), or the path of a robot '
                        'YAML.'},
     'sim': {
-        'default_value': 'mujoco', 'choices': ['mujoco', 'gazebo', 'mock', 'none'],
-        'description': 'mujoco: the simulated robot of this package; gazebo: ros_gz_sim and '
-                       'gz_ros2_control; mock: ros2_control without physics and torques; none: a '
-                       'real arm.'},
+        'default_value': 'mujoco', 'choices': ['mujoco', 'mujoco_control', 'gazebo', 'mock',
+                                               'none'],
+        'description': 'mujoco: the simulated robot of this package; mujoco_control: '
+                       'mujoco_ros2_control, which runs the real controllers over MuJoCo; gazebo: '
+                       'ros_gz_sim and gz_ros2_control; mock: ros2_control without physics and '
+                       'torques; none: a real arm.'},
     'namespace': {
         'default_value': '',
         'description': 'Namespace of all nodes, topics and services, so that several arms share '
@@ -50,7 +52,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
                        'topic, or by the action if the controller offers it (auto).'},
     'command_interface': {
         'default_value': 'position', 'choices': ['position', 'effort'],
-        'description': 'Command interface of the joints in Gazebo and mock hardware.'},
+        'description': 'Command interface of the joints in Gazebo, mujoco_ros2_control and mock '
+                       'hardware.'},
     'joint_states': {
         'default_value': 'joint_states',
         'description': 'Topic of the joint states; use the one that the driver publishes '
@@ -83,17 +86,21 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
                        'outside it.'},
     'use_sim_time': {
         'default_value': 'false', 'choices': BOOLEAN,
-        'description': 'Whether nodes follow /clock; sim:=gazebo always sets it.'},
+        'description': 'Whether nodes follow /clock; sim:=gazebo and sim:=mujoco_control always '
+                       'set it.'},
     'nodes_file': {
         'default_value': str(shared_folder('config') / 'nodes.yaml'),
         'description': 'YAML with the parameters of the nodes.'},
     'state_publisher': {
         'default_value': 'true', 'choices': BOOLEAN,
-        'description': 'Whether to start robot_state_publisher with sim:=mujoco; Gazebo and mock '
-                       'hardware need it and always start it.'},
+        'description': 'Whether to start robot_state_publisher with sim:=mujoco; the other '
+                       'simulations need it and always start it.'},
     'gz_args': {
         'default_value': '-r -v 1 empty.sdf',
         'description': 'Arguments of Gazebo; add -s to run it without a window.'},
+    'headless': {
+        'default_value': 'false', 'choices': BOOLEAN,
+        'description': 'Whether mujoco_ros2_control runs without a window (sim:=mujoco_control).'},
     'robot_ip': {
         'default_value': '',
         'description': 'Address of a real arm; empty if its driver is already running.'},
@@ -113,7 +120,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 COMMON = ('robot', 'namespace', 'tf_prefix', 'use_sim_time', 'nodes_file')
 ROBOT = (*COMMON, 'sim', 'controller', 'command_interface', 'state_publisher', 'gz_args',
-         'robot_ip', 'driver', 'driver_arguments', 'spawn_controller')
+         'headless', 'robot_ip', 'driver', 'driver_arguments', 'spawn_controller')
 STEP = (*COMMON, 'joint_states', 'data_directory')
 INCLUDED_FILES: dict[str, tuple[str, ...]] = {
     'robot': ROBOT,

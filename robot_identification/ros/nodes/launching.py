@@ -182,9 +182,9 @@ def family_description(family: launch_arguments.Family) -> LaunchDescription:
 
 
 def use_sim_time_value() -> PythonExpression:
-    """Return whether nodes follow /clock, as 'true' or 'false'; with Gazebo always 'true'."""
-    return PythonExpression(["'true' if '", LaunchConfiguration('sim'), "' == 'gazebo' else '",
-                             LaunchConfiguration('use_sim_time'), "'"])
+    """Return whether nodes follow /clock, as 'true' or 'false'; 'true' if it is simulated."""
+    return PythonExpression(["'true' if '", LaunchConfiguration('sim'), "' in ('gazebo', "
+                             "'mujoco_control') else '", LaunchConfiguration('use_sim_time'), "'"])
 
 
 def driver_values(value: ArgumentReader) -> dict[str, str]:

@@ -87,9 +87,10 @@ class _JointFit:
     noise
         The rest without the largest noticeable effect of time, which belongs to the recording.
     uncertain
-        Variance of the model's torque from the covariance of its parameters. That is in proportion
-        to the residual of the training, which faults in those data increase as well; the variance
-        counts as if that residual were not larger than the noise.
+        Variance of the model's torque from the covariance of its parameters. It is proportional to
+        the residual of the training, which faults in those data increase as well. It therefore
+        counts up to the size of the noise, and beyond that only as if the residual of the training
+        were the noise.
     beyond
         Variance of friction at speeds above those of training.
     effects
@@ -203,8 +204,9 @@ def _fit_joint(regression: ResidualRegression, j: int, deviation: Array, beyond:
                    and each.energy > min(smallest, _DRIFT ** 2 * torque)), default=0.0)
     power = float(rest @ rest) / spare
     noise = (1 - passing) * power
-    uncertain = float(np.mean(deviation[moving] ** 2)) * min(
-        noise / max(training ** 2, 1e-300), 1.0)
+    uncertain = float(np.mean(deviation[moving] ** 2))
+    scale = min(noise / max(training ** 2, 1e-300), 1.0)
+    uncertain = max(min(uncertain, noise), uncertain * scale)
     return _JointFit(torque, float(np.mean(residual ** 2)), power, noise, uncertain,
                      float(beyond), effects)
 
