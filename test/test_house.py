@@ -132,14 +132,17 @@ def test_tests_share_helpers_in_modules_of_their_own():
             assert not line.startswith(('from test_', 'import test_')), f'{path.name}: {line}'
 
 
-def test_importing_the_library_needs_only_what_ros_installs():
+def test_importing_the_library_needs_only_what_ros_installs(tmp_path):
     """With numpy, scipy, yaml and Pinocchio only, ols and wls still work."""
+    bag = tmp_path / 'bag_0.mcap'
+    bag.touch()
     script = """
 import sys
 class Absent:
     def find_spec(self, name, path=None, target=None):
         if name.split('.')[0] in {'numba', 'clarabel', 'mujoco', 'matplotlib', 'rich', 'typer',
-                                  'threadpoolctl', 'example_robot_data'}:
+                                  'threadpoolctl', 'example_robot_data', 'mcap', 'lz4',
+                                  'zstandard'}:
             raise ImportError(name + ' is not installed here')
 sys.meta_path.insert(0, Absent())
 sys.path.insert(0, sys.argv[1])
@@ -156,11 +159,18 @@ try:
     fit_consistent(regression, estimate)
 except MissingDependencyError as error:
     print(error)
+import robot_identification.pipeline
+from robot_identification.recording import write_bag
+from robot_identification.recording.bag.bag import Bag
+try:
+    Bag(sys.argv[2]).topics
+except MissingDependencyError as error:
+    print(error)
 """
-    done = subprocess.run([sys.executable, '-c', script, str(Path(__file__).parent)],
+    done = subprocess.run([sys.executable, '-c', script, str(Path(__file__).parent), str(bag)],
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert 'pip install clarabel' in done.stdout
+    assert 'pip install clarabel' in done.stdout and 'pip install mcap' in done.stdout
 
 
 def test_every_source_file_carries_the_licence():

@@ -19,6 +19,7 @@ from functools import partial
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 from xml.etree import ElementTree
@@ -57,6 +58,26 @@ def test_package_xml_has_what_format_3_wants(package):
 
 
 @every_package
+def test_bloom_finds_one_package_in_each_source(package, tmp_path):
+    """
+    Bloom releases what catkin_pkg finds, which stops below a folder that is a package.
+
+    The source of the interfaces is a branch with the content of their folder (CONTRIBUTING.md).
+    """
+    packages = pytest.importorskip('catkin_pkg.packages', reason='catkin_pkg is not installed')
+    folder = PACKAGES[package].parent
+    if package != 'robot_identification':
+        folder = shutil.copytree(folder, tmp_path / 'branch')
+    (path, found), = packages.find_packages(str(folder)).items()
+    assert path == '.' and found.name == package
+    assert found.version == robot_identification.__version__
+    # catkin_prepare_release replaces the title Forthcoming with version and date
+    title = (folder / 'CHANGELOG.rst').read_text(encoding='utf-8').splitlines()[3]
+    assert title == 'Forthcoming' or title.startswith(f'{found.version} (')
+    assert (folder / 'LICENSE').is_file()
+
+
+@every_package
 def test_catkin_pkg_has_nothing_to_say(package):
     catkin_pkg = pytest.importorskip('catkin_pkg.package', reason='catkin_pkg is not installed')
     warnings = []
@@ -70,8 +91,6 @@ def test_versions_agree():
     versions = {ElementTree.parse(path).findtext('version') for path in PACKAGES.values()}
     assert versions == {robot_identification.__version__}
     assert done.stdout.split()[-1] == robot_identification.__version__
-    assert f'{robot_identification.__version__} (unreleased)' in (
-        ROOT / 'CHANGELOG.rst').read_text(encoding='utf-8')
 
 
 def test_every_node_has_its_program_for_ros2_run(monkeypatch):

@@ -23,17 +23,15 @@ from pathlib import Path
 import shutil
 import sqlite3
 import tempfile
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from robot_identification.errors import RecordingError
-from robot_identification.recording.bag.mcap_file import (
-    decompress,
-    decompress_file,
-    McapFile,
-    Messages,
-)
 from robot_identification.yaml_file import read_typed, read_yaml
 
+if TYPE_CHECKING:
+    from robot_identification.recording.bag.mcap_file import McapFile
+
+Messages = Iterator[tuple[str, int, bytes]]    # topic, time of reception [ns], data
 METADATA = 'metadata.yaml'
 MAX_DECOMPRESSED = 64_000_000    # largest message [bytes]; robot descriptions contain meshes
 COMPRESSED = '.zstd'
@@ -125,8 +123,14 @@ def _check_tables(database: sqlite3.Connection) -> None:
             raise ValueError(f"it has no plain table '{table}'")
 
 
-BagFile = McapFile | SqliteFile
-BAG_FILES: dict[str, Callable[[Path], BagFile]] = {'.mcap': McapFile, '.db3': SqliteFile}
+def _open_mcap(path: Path) -> McapFile:
+    """Return the reader of an MCAP file, for which the package `mcap` must be installed."""
+    from robot_identification.recording.bag.mcap_file import McapFile
+    return McapFile(path)
+
+
+BAG_FILES: dict[str, Callable[[Path], McapFile | SqliteFile]] = {
+    '.mcap': _open_mcap, '.db3': SqliteFile}
 
 
 def is_bag(path: Path) -> bool:
@@ -191,6 +195,8 @@ class Bag:
             Names of the topics to read.
 
         """
+        if self._compression:
+            from robot_identification.recording.bag.mcap_file import decompress
         self._unclosed = []
         for path, file in zip(self.files, self._open_files()):
             for name, received, data in file.messages(topics):
@@ -224,13 +230,14 @@ class Bag:
                            f'{METADATA} lists {declared}; the others are lost')
         return tuple(remarks)
 
-    def _open_files(self) -> Iterator[BagFile]:
+    def _open_files(self) -> Iterator[McapFile | SqliteFile]:
         """Yield a reader of each file, decompressed into a temporary folder if necessary."""
         for file in self.files:
             storage = BAG_FILES[_suffix(file)]
             if file.suffix != COMPRESSED:
                 yield storage(file)
                 continue
+            from robot_identification.recording.bag.mcap_file import decompress_file
             with tempfile.TemporaryDirectory() as folder:
                 copy = Path(folder, file.stem)
                 try:

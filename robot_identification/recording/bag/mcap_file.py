@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from io import BytesIO
 import mmap
 from pathlib import Path
@@ -23,15 +23,17 @@ import struct
 from typing import Any
 import zlib
 
-from lz4.frame import LZ4FrameDecompressor
-from mcap.data_stream import ReadDataStream
-from mcap.exceptions import McapError
-from mcap.records import Channel, Chunk, Schema
-from robot_identification.errors import RecordingError
+from robot_identification.errors import explain_missing, RecordingError
 from robot_identification.files import check_decoded_size, decoded_limit, SIZE_VARIABLE
-import zstandard
+from robot_identification.recording.bag.bag import Messages
 
-Messages = Iterator[tuple[str, int, bytes]]    # topic, time of reception [ns], data
+with explain_missing('mcap', 'reading MCAP bags'):    # with lz4 and zstandard
+    from lz4.frame import LZ4FrameDecompressor
+    from mcap.data_stream import ReadDataStream
+    from mcap.exceptions import McapError
+    from mcap.records import Channel, Chunk, Schema
+    import zstandard
+
 MAGIC = b'\x89MCAP0\r\n'
 SCHEMA, CHANNEL, MESSAGE, CHUNK, DATA_END = 3, 4, 5, 6, 15    # kinds of records
 _RELEASED_BYTES = 16_000_000    # read from a mapped file before its pages are released

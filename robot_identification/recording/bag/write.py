@@ -23,7 +23,11 @@ from pathlib import Path
 from typing import Any, IO
 
 import numpy as np
-from robot_identification.errors import RecordingError, RobotIdentificationError
+from robot_identification.errors import (
+    explain_missing,
+    RecordingError,
+    RobotIdentificationError,
+)
 from robot_identification.files import check_writable, write_text
 from robot_identification.output_folder import sync, temporary
 from robot_identification.recording.bag.bag import METADATA
@@ -79,11 +83,14 @@ class BagWriter:
     ------
     RecordingError
         The folder exists or cannot be written.
+    MissingDependencyError
+        The package `mcap` is not installed.
 
     """
 
     def __init__(self, path: str | Path, topics: Sequence[Topic]) -> None:
-        from mcap.writer import Writer
+        with explain_missing('mcap', 'recording a bag'):
+            from mcap.writer import Writer
         self.path, self.topics = Path(path), tuple(topics)
         self.counts = [0] * len(self.topics)
         self.first, self.last = 0, 0  # times of the first and last message [ns]
