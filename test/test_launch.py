@@ -269,6 +269,17 @@ def test_descriptions_follow_the_rules_of_ros2_control(robot, interface, hardwar
                     assert tagged[joint].find('command_interface').get('name') == interface
 
 
+def test_the_workflow_moves_every_robot_with_ros2_control_tags():
+    root = LAUNCH.parent
+    steps = yaml.safe_load((root / '.github/workflows/ros.yml').read_text())['jobs']['motions'][
+        'steps']
+    named = re.search(r'for robot in ([^;]+);', steps[-1]['run']).group(1).split()
+    assert named == sorted(path.name.removesuffix('.urdf.xacro')
+                           for path in shared_folder('urdf').glob('*.urdf.xacro')
+                           if not path.name.startswith('template'))
+    assert os.access(root / '.github/motion.sh', os.X_OK)
+
+
 def test_spawned_controllers_name_their_type():
     # a manager needs the type of a controller that is not in its configuration
     content = yaml.safe_load((LAUNCH.parent / 'config' / 'fr3_controllers.yaml').read_text())
