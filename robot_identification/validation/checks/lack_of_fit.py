@@ -124,7 +124,7 @@ def measure_lack_of_fit(data: CheckInput) -> Measurement | None:
     The residual of each joint is compared with the rest that remains when all its parameters are
     fitted to this recording alone, plus the variance of the model's torque, and that of friction
     at speeds above those of training. A correct model leaves no more. A model from faulty data
-    leaves more on other data, whatever the fault is. Only rows in which the joint moves count,
+    leaves more on other data, whatever the fault is. Rows in which the joint rests do not count,
     because static friction takes any value up to the breakaway torque.
 
     Effects along the axes are found by F tests, with the number of independent rows reduced by the
@@ -189,8 +189,8 @@ def _friction_beyond(data: CheckInput) -> Array:
 
 def _fit_joint(regression: ResidualRegression, j: int, deviation: Array, beyond: float,
                training: float, smallest: float) -> _JointFit | None:
-    """Return the mean squares of a joint in motion, and the effects; None if it hardly moves."""
-    moving = regression.in_motion(j)
+    """Return the mean squares of a joint, and the effects; None if it hardly moves."""
+    moving = regression.not_at_rest(j)
     rows = regression.packed[j][moving, :-1]
     residual = (regression.measured[:, j] - regression.predicted[:, j])[moving]
     base = _orthonormal(rows)

@@ -28,7 +28,7 @@ from robot_identification.regression.reduce import packed_rows
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import decimate_to_bandwidth, FINE_ROWS_PER_PERIOD, select
 from scipy.linalg import lapack
-from scipy.ndimage import minimum_filter1d
+from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
 _MAX_SAMPLES = 40_000
 """Largest number of samples used, in `_STRETCHES` stretches at start and end of the recording. It
@@ -50,6 +50,8 @@ _REGULAR = 1e-5
 _MOVING, _MARGIN = 0.05, 0.05
 """A sample is in motion if the joint is faster than this fraction of its largest speed during this
 time [s] before and after it. Static friction builds up before a motion begins."""
+_REST = 0.3
+"""A joint that is slower than `_MOVING` for this time [s] rests; reversals take less."""
 _REMAINING = 1e-3
 """Fraction of a column's residual energy that must remain without any one block."""
 _ROUNDS = 3
@@ -210,10 +212,23 @@ class ResidualRegression:
 
     def in_motion(self, joint: int) -> NDArray[np.bool_]:
         """Return the mask of the rows in which a joint moves, and not only begins to, (rows,)."""
+        margin = 2 * round(_MARGIN * self.samples.rate) + 1
+        return self._decimate_mask(minimum_filter1d(1.0 - self._slow(joint), margin))
+
+    def not_at_rest(self, joint: int) -> NDArray[np.bool_]:
+        """Return the mask of the rows except those in which a joint rests for a time, (rows,)."""
+        length = 2 * round(_REST / 2 * self.samples.rate) + 1
+        rest = maximum_filter1d(minimum_filter1d(self._slow(joint), length), length)
+        return self._decimate_mask(1.0 - rest)
+
+    def _slow(self, joint: int) -> Array:
+        """Return 1 where a joint is slower than a fraction of its largest speed, (N,)."""
         speed = np.abs(self.samples.v[:, joint])
-        fast = (speed > _MOVING * np.max(speed, initial=0.0)).astype(float)
-        moving = minimum_filter1d(fast, 2 * round(_MARGIN * self.samples.rate) + 1)
-        return np.asarray(self.decimate(moving[:, None])[:, 0] > 0.99)
+        return np.asarray(speed <= _MOVING * np.max(speed, initial=0.0), dtype=np.float64)
+
+    def _decimate_mask(self, values: Array) -> NDArray[np.bool_]:
+        """Return a mask of decimated rows from values that are 0 or 1, (rows,)."""
+        return np.asarray(self.decimate(values[:, None])[:, 0] > 0.99)
 
     def torque_deviation(self, directions: Array | None) -> Array:
         """
