@@ -50,7 +50,7 @@ from robot_identification import (
 from robot_identification.arm import Arm
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator
 from robot_identification.parallel import core_count
-from robot_identification.recording import write_bag
+from robot_identification.recording.bag.write import write_bag
 
 FIT, IDENTIFY = 3.0, 6.0
 """Times the bare regressor that fit and identify may cost."""

@@ -41,7 +41,8 @@ from robot_identification.excitation import load_excitation
 from robot_identification.export import export_model, ExportOptions, save_export
 from robot_identification.files import write_text
 from robot_identification.output_folder import LOG, PREFIX, reading, recover, replace_files
-from robot_identification.recording import load_recording, Recording, write_bag
+from robot_identification.recording import load_recording, Recording
+from robot_identification.recording.bag.write import write_bag
 from robot_identification.reporting import load_results, save_results, write_report
 from robot_identification.reporting.results_files import RESULT_FILES
 

@@ -16,8 +16,7 @@
 import sqlite3
 
 from mcap.reader import make_reader
-from robot_identification.recording import write_bag
-from robot_identification.recording.bag.write import BagWriter, RELIABLE, Topic
+from robot_identification.recording.bag.write import BagWriter, RELIABLE, Topic, write_bag
 
 SCHEMA = """
     PRAGMA journal_mode=WAL;

@@ -59,6 +59,26 @@ def test_blocks_leave_out_the_same_phase_of_every_period():
         split_folds(data, 400)
 
 
+def test_blocks_of_other_speeds_lie_outside_the_fitted_range():
+    data, *_ = friction_samples(two_link(), 'coulomb_viscous', seconds=20.0)
+    faster = np.where(np.arange(len(data)) < len(data) // 2, 0.1, 1.0)[:, None] * data.v
+    pairs, _ = split_folds(dataclasses.replace(data, v=faster), 2, 'speed')
+    assert len(pairs) == 2
+    for train, out in pairs:
+        slow, fast = sorted((train, out), key=lambda part: np.abs(part.v).mean())
+        assert np.abs(slow.v).max() < 0.3 * np.abs(fast.v).max()
+    assert len(split_folds(data, 3, 'posture')[0]) == 3
+
+
+def test_short_recordings_are_compared_on_fewer_blocks():
+    data, *_ = friction_samples(two_link(), 'coulomb_viscous', seconds=8.0)
+    data = dataclasses.replace(data, decimation_cutoff=3.0)
+    with pytest.raises(EstimationError, match='cannot be split into 5 blocks'):
+        split_folds(data, FOLDS)
+    choice = select_model(two_link(), [data], 'coulomb_viscous', WLS, delay=False)
+    assert choice.blocks.startswith(('2 blocks', '3 blocks', '4 blocks'))
+
+
 @pytest.mark.parametrize('truth', ('coulomb_viscous', 'load_dependent',
                                    'coulomb + viscous + slip + offset'))
 def test_the_true_friction_is_chosen_and_a_simpler_one_is_not_passed_over(truth):

@@ -160,7 +160,7 @@ try:
 except MissingDependencyError as error:
     print(error)
 import robot_identification.pipeline
-from robot_identification.recording import write_bag
+from robot_identification.recording.bag.write import write_bag
 from robot_identification.recording.bag.bag import Bag
 try:
     Bag(sys.argv[2]).topics

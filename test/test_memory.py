@@ -48,7 +48,7 @@ def test_batch_estimators_find_the_travel_that_is_remembered(name, samples):
     fit = fit_samples(two_link(), [data], FitOptions(get_estimator(name), FRICTION))
     np.testing.assert_allclose(fit.estimate.shape, shape, rtol=0.5)
     model = fit.model({})
-    error = model.torque(data.q, data.v, data.a) - tau
+    error = model.torque(data.q, data.v, data.a, model.states(data.q)) - tau
     assert np.sqrt(np.mean(error ** 2)) < 0.02 * np.sqrt(np.mean(tau ** 2))
     half = len(data) // 2    # in two pieces; the state is passed on
     first, second = slice(0, half), slice(half, len(data))
@@ -56,7 +56,12 @@ def test_batch_estimators_find_the_travel_that_is_remembered(name, samples):
     after = model.states(data.q[half - 1:], before[-1])[1:]
     pieces = [model.torque(data.q[rows], data.v[rows], data.a[rows], states)
               for rows, states in ((first, before), (second, after))]
-    np.testing.assert_allclose(np.vstack(pieces), model.torque(data.q, data.v, data.a))
+    np.testing.assert_allclose(np.vstack(pieces), model.torque(
+        data.q, data.v, data.a, model.states(data.q)))
+    shuffled = np.random.default_rng(0).permutation(len(data.q))    # without states rows are alone
+    np.testing.assert_allclose(
+        model.torque(data.q[shuffled], data.v[shuffled], data.a[shuffled]),
+        model.torque(data.q, data.v, data.a)[shuffled])
 
 
 @pytest.mark.parametrize('name', sorted(set(ESTIMATORS) - {*CARRIES, *NEEDS_MORE}))

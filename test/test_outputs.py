@@ -183,7 +183,8 @@ from excitation_arms import chain
 from handlers import listens
 import numpy as np
 from robot_identification.errors import RecordingError
-from robot_identification.recording import Recording, write_bag
+from robot_identification.recording import Recording
+from robot_identification.recording.bag.write import write_bag
 rows = np.sin(np.arange(3000)[:, None] + np.arange(3))
 recording = Recording(np.arange(3000) / 500, rows, rows, joint_names=chain().joint_names)
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -25,7 +25,8 @@ from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.errors import ArmError, ConfigurationError, RecordingError
 from robot_identification.excitation import check_certificate
 from robot_identification.files import shared_folder
-from robot_identification.recording import load_recording, Recording, write_bag
+from robot_identification.recording import load_recording, Recording
+from robot_identification.recording.bag.write import write_bag
 from robot_identification.ros.bringup import controllers_for_namespace, robot_description
 from robot_identification.ros.name_prefix import with_prefix
 import yaml

@@ -217,6 +217,9 @@ def test_motion_too_fast_for_the_rate_is_refused():
     t = np.arange(1000) / 50.0
     with pytest.raises(SignalError, match=r"joint 'elbow'.*record at"):
         position_cutoff(sine(t, 10.0)[0], 50.0, ('elbow',))
+    noise = 1e-4 * np.random.default_rng(0).normal(size=(500, 1))
+    with pytest.raises(SignalError, match='the arm rests in this recording'):
+        position_cutoff(noise, 50.0, ('elbow',))
 
 
 # --- differentiation -------------------------------------------------------------------------

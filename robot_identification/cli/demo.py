@@ -89,7 +89,8 @@ def demo_command(
             training.recording.to_csv(folder / INPUTS[1])
             check.recording.to_csv(folder / INPUTS[2])
             save_results(result, folder, excitation=excitation)
-    clean = result.model.torque(check.q, check.v, check.a)
+    model = result.model
+    clean = model.torque(check.q, check.v, check.a, model.states(check.q))
     error = float(np.linalg.norm(clean - check.torque) / np.linalg.norm(check.torque))
     if as_json:
         console.emit({**results_to_dict(result, excitation), 'directory': str(output),

@@ -26,7 +26,8 @@ from robot_identification.arm import Arm, load_arm
 from robot_identification.cli import console
 from robot_identification.errors import ConfigurationError, ExcitationError, SimulationError
 from robot_identification.excitation import build_scene, Excitation, load_excitation
-from robot_identification.recording import Recording, write_bag
+from robot_identification.recording import Recording
+from robot_identification.recording.bag.write import write_bag
 import typer
 
 if TYPE_CHECKING:

@@ -179,9 +179,9 @@ class IdentifiedModel:
         q, v, a
             Positions, velocities, accelerations, (N, n) [rad or m, per s, per s^2].
         states
-            States of friction with memory, from `states`. If None, they are computed from q, which
-            must be in chronological order, starting from zero; the error of this initial value
-            vanishes after a travel of twice the presliding distance.
+            States of friction with memory, (N, m, terms). If None, each row is evaluated on its
+            own, as after long sliding in the direction of v. For a path in chronological order
+            give `states(q)`.
 
         Raises
         ------
@@ -191,15 +191,17 @@ class IdentifiedModel:
         """
         q, v, a = (np.asarray(x, dtype=float) for x in (q, v, a))
         torque = self.transmitted_torque(q, v, a)
-        states = self.states(q) if states is None else states
+        states = self.structure.sliding_state(v) if states is None else states
         for first in range(0, len(q), _BLOCK):
             rows = slice(first, first + _BLOCK)
             torque[rows] += self.drive_torque(v[rows], a[rows], torque[rows], q[rows],
                                               None if states is None else states[rows])
         return torque
 
-    def torque_interval(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
-                        low_pass: bool = False) -> tuple[Array, Array]:
+    def torque_interval(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, states: Array | None = None, *,
+        low_pass: bool = False,
+    ) -> tuple[Array, Array]:
         """
         Return lower and upper ends of the 95 % prediction intervals of torques, (N, n) [N m or N].
 
@@ -209,7 +211,7 @@ class IdentifiedModel:
 
         Parameters
         ----------
-        q, v, a
+        q, v, a, states
             As for `torque`.
         low_pass
             Whether the interval is for torques without measurement noise (low-passed at some
@@ -226,15 +228,18 @@ class IdentifiedModel:
 
         """
         q, v, a = (np.asarray(x, dtype=float) for x in (q, v, a))
-        torque, half = self.torque(q, v, a), self.torque_half_width(q, v, a, low_pass)
+        torque, half = (self.torque(q, v, a, states),
+                        self.torque_half_width(q, v, a, states, low_pass))
         return torque - half, torque + half
 
-    def torque_half_width(self, q: Array, v: Array, a: Array, low_pass: bool = False) -> Array:
+    def torque_half_width(self, q: Array, v: Array, a: Array, states: Array | None = None,
+                          low_pass: bool = False) -> Array:
         """Return half the width of the intervals of `torque_interval`, (N, n) [N m or N]."""
         if (band := self.band) is None:
             raise ModelFileError('the model has no torque interval: an earlier version identified '
                                  'it, or the recordings were too short; identify it again')
-        load, states = self.transmitted_torque(q, v, a), self.states(q)
+        load = self.transmitted_torque(q, v, a)
+        states = self.structure.sliding_state(v) if states is None else states
         uncertain = np.zeros_like(q)
         if (directions := self.uncertain_directions) is not None:
             for first in range(0, len(q), _BLOCK):

@@ -123,6 +123,8 @@ def select_model(
     Return friction terms, delays and estimator selected by cross-validation over blocks.
 
     The terms of each joint (`select_terms`) are selected first, then delays, then the estimator.
+    Terms are kept only if they also predict left-out ranges of postures and speeds better than the
+    initial ones (`split_folds`), because blocks of one motion resemble each other.
     Each step selects the combination with the fewest parameters among those whose error exceeds
     the smallest one by at most one standard error of the difference over the folds. The error is
     the mean over the joints of the squared error relative to that of the reference model, so that
@@ -188,7 +190,12 @@ def select_model(
             **prior, 'deviation': prior.get('deviation', RELATIVE_DEVIATION) / STRONGER_PRIOR})])
         common = [replace(best, friction=name, shape=table.base(name).structure.shape)
                   for name in COMMON if name != selected.friction]
-        best = table.select([best, *common, replace(selected, delay=best.delay)])
+        richer = table.select([best, *common, replace(selected, delay=best.delay)])
+        if richer.friction != best.friction and table.worse_elsewhere(richer, best):
+            steps += (f"'{richer.friction}' predicts left-out postures and speeds worse than "
+                      f"'{best.friction}', which is kept",)
+        else:
+            best = richer
     if delay is None:
         best = table.select([best, replace(best, delay=True)])
     best = table.select([replace(best, estimator=each) for each in estimators.values()])
@@ -223,7 +230,8 @@ class _TrialTable:
     def __init__(self, arm: Arm, samples: Sequence[Samples], backend: str | None,
                  report: Callable[[str, int], None]) -> None:
         self.arm, self.samples, self.backend, self.report = arm, samples, backend, report
-        self.splits = [split_folds(recording, FOLDS) for recording in samples]
+        self.splits = _split(samples)
+        self.folds = len(self.splits[0][0])
         self.rows: dict[tuple[str, str, str, float], _Row] = {}
         self.starts: dict[tuple[str, str], tuple[Array, Array]] = {}
         self.base = cache(lambda friction: base_parameters(
@@ -279,10 +287,11 @@ class _TrialTable:
             self.report(f'trying {key[0]} with {key[1]}'
                         + (f' and delays of {key[2]}' if key[2] else ''), len(self.rows))
             began, failure = perf_counter(), ''
-            scores = np.full((FOLDS, 2, self.arm.n), np.nan)
+            scores = np.full((self.folds, 2, self.arm.n), np.nan)
             try:
                 start = self._find_start(options)
-                scores = np.array([self._score(options, fold, *start) for fold in range(FOLDS)])
+                scores = np.array([self._score(options, fold, *start)
+                                   for fold in range(self.folds)])
             except RobotIdentificationError as error:
                 failure = str(error)
             self.rows[key] = _Row(options, scores[:, 0], scores[:, 1], perf_counter() - began,
@@ -292,10 +301,29 @@ class _TrialTable:
     def _score(self, options: FitOptions, fold: int, shape: Array | None,
                delays: Array) -> tuple[Array, Array]:
         """Return sums of squared residuals and torques on a left-out block, (n,) each."""
+        return self._score_pairs(options, [folds[fold] for folds, _ in self.splits], shape, delays)
+
+    def worse_elsewhere(self, options: FitOptions, plain: FitOptions) -> bool:
+        """Return whether options predict other postures and speeds worse than plain ones."""
+        self.report('predicting other postures and speeds', len(self.rows))
+        errors = np.zeros((2, self.arm.n))
+        for by in ('posture', 'speed'):
+            splits = [split_folds(recording, FOLDS, by)[0] for recording in self.samples]
+            for pairs in zip(*splits):
+                try:
+                    errors += [self._score_pairs(each, pairs, *self._find_start(each))[0]
+                               for each in (options, plain)]
+                except RobotIdentificationError:
+                    continue    # too little is left to fit
+        present = errors[1] > 0
+        return bool(present.any() and np.mean(errors[0, present] / errors[1, present]) > 1)
+
+    def _score_pairs(self, options: FitOptions, pairs: Sequence[tuple[Samples, Samples]],
+                     shape: Array | None, delays: Array) -> tuple[Array, Array]:
+        """Return sums of squared residuals and torques on left-out samples, (n,) each."""
         def undelayed(samples: Samples) -> Samples:
             return shift.delayed(samples, delays, of=str(options.delay))
 
-        pairs = [folds[fold] for folds, _ in self.splits]
         fit = fit_samples(self.arm, [undelayed(training) for training, _ in pairs],
                           replace(options, delay=''), backend=self.backend,
                           base=self.base(options.friction), start=shape)
@@ -324,6 +352,16 @@ class _TrialTable:
         structure = self.base(options.friction).structure
         count = (np.sum(structure.active) + np.sum(structure.active_shape)) / len(structure.active)
         return float(round(count + bool(options.delay), 3))
+
+
+def _split(samples: Sequence[Samples]) -> list[tuple[list[tuple[Samples, Samples]], str]]:
+    """Return the folds of each recording: `FOLDS`, or fewer if a recording is too short."""
+    for count in range(FOLDS, 2, -1):
+        try:
+            return [split_folds(recording, count) for recording in samples]
+        except EstimationError:
+            continue
+    return [split_folds(recording, 2) for recording in samples]
 
 
 def _mean_and_error(values: Array) -> tuple[Array, Array]:

@@ -92,8 +92,9 @@ def body_equations(model: IdentifiedModel, samples: Samples) -> tuple[Array, Arr
     apply, parts = samples.decimator().apply, []
     for run in samples.segments:
         q, v, a = samples.q[run], samples.v[run], samples.a[run]
-        parts.append((apply(_last_body_regressor(model.arm, q, v, a)),
-                      apply(samples.tau[run] - model.torque(q, v, a)), apply(np.hstack([q, v]))))
+        error = samples.tau[run] - model.torque(q, v, a, model.states(q))
+        parts.append((apply(_last_body_regressor(model.arm, q, v, a)), apply(error),
+                      apply(np.hstack([q, v]))))
     rows, errors, states = map(np.concatenate, zip(*parts))
     return rows, errors, states
 

@@ -162,5 +162,7 @@ def _drive_scales(structure: dynamics.ModelStructure) -> tuple[Array, Array]:
     alone = torque / np.where(arm.prismatic, SLIDING_ROTOR_ACCELERATION, ROTOR_ACCELERATION)
     rotor = acts @ np.maximum(np.maximum(inertia, alone), floor_inertia)
     level = acts @ np.maximum(torque, floor_torque)
+    scales = np.array([term.scale for term in structure.friction.terms for _ in term.parameters])
     torques = np.array([unit != '1' for unit in structure.friction.units])
-    return rotor, np.where(torques, level[:, None], 1.0).ravel()
+    return rotor, (scales * np.where(torques, level[:, None], 1.0)).ravel()
+

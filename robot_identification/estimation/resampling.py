@@ -118,7 +118,8 @@ def find_runs(mask: Array, samples: Samples) -> list[slice]:
     return runs
 
 
-def split_folds(samples: Samples, folds: int) -> tuple[list[tuple[Samples, Samples]], str]:
+def split_folds(samples: Samples, folds: int,
+                by: str = '') -> tuple[list[tuple[Samples, Samples]], str]:
     """
     Return training and left-out samples of each cross-validation fold, and a description.
 
@@ -128,6 +129,10 @@ def split_folds(samples: Samples, folds: int) -> tuple[list[tuple[Samples, Sampl
         Processed samples.
     folds
         Number of folds, each of which leaves out one block, see `block_indices`.
+    by
+        'posture' or 'speed' to leave out windows of time in a range of postures (the first
+        principal component of the mean positions) or mean speeds instead. Folds without a run that
+        is long enough to decimate are then omitted.
 
     Raises
     ------
@@ -139,17 +144,33 @@ def split_folds(samples: Samples, folds: int) -> tuple[list[tuple[Samples, Sampl
     period = repetition_period(samples, samples.t)
     text = (f'{folds} blocks of time, {length / folds:.3g} s each' if period is None
             else f'{folds} blocks of phase across all periods of {period:.4g} s')
-    block = block_indices(samples, folds)
+    block = _range_indices(samples, folds, by) if by else block_indices(samples, folds)
     pairs = []
     for k in range(folds):
         training, left_out = find_runs(block != k, samples), find_runs(block == k, samples)
-        if not training or not left_out:
+        if training and left_out:
+            pairs.append((select(samples, training), select(samples, left_out)))
+        elif not by:
             raise EstimationError(
                 f'{length:.3g} s of motion cannot be split into {folds} blocks at a decimation '
                 f'cut-off of {samples.decimation_cutoff:.3g} Hz; record longer, or name the '
                 f'estimator and the friction model')
-        pairs.append((select(samples, training), select(samples, left_out)))
     return pairs, text
+
+
+def _range_indices(samples: Samples, folds: int, by: str) -> IndexArray:
+    """Return for each sample the range of postures or speeds of its window of time, (N,)."""
+    elapsed = samples.t - samples.t[0]
+    shortest = 2 * len(samples.decimator().taps) / samples.rate
+    count = max(int(elapsed[-1] / max(shortest, elapsed[-1] / (10 * folds))), 1)
+    window = np.minimum((elapsed / elapsed[-1] * count).astype(int), count - 1)
+    values = samples.q if by == 'posture' else np.abs(samples.v)
+    means = np.array([values[window == i].sum(axis=0) / max(np.sum(window == i), 1)
+                      for i in range(count)])    # a gap may leave a window empty
+    scaled = (means - means.mean(axis=0)) / np.maximum(means.std(axis=0), 1e-9)
+    level = (np.linalg.svd(scaled, full_matrices=False)[0][:, 0] if by == 'posture'
+             else scaled.sum(axis=1))
+    return np.asarray((np.argsort(np.argsort(level)) * folds // count)[window])
 
 
 def inflate_covariance(estimate: Estimate, regression: Regression) -> Estimate:

@@ -172,7 +172,8 @@ class _TermSelection:
             for key, term in self.terms.items():
                 for point in _grid_points(term):
                     self.columns[e, (key, point)] = len(sizes) + np.arange(len(term.units))
-                    sizes += [level[e] if unit != '1' else DRIVE_DEVIATION for unit in term.units]
+                    sizes += [term.scale * (level[e] if unit != '1' else DRIVE_DEVIATION)
+                              for unit in term.units]
                     actuators += [e] * len(term.units)
         self.actuators, self.sizes = np.array(actuators), np.array(sizes)
         self.rows = self._reduce(samples, blocks, loads,

@@ -14,7 +14,6 @@
 """Recordings of robot motions: reading, checking, conversion to joint positions and torques."""
 
 from robot_identification.recording.bag.read import read_bag
-from robot_identification.recording.bag.write import write_bag
 from robot_identification.recording.effort import published_effort
 from robot_identification.recording.load import (
     infer_recording_block,
@@ -25,4 +24,4 @@ from robot_identification.recording.load import (
 from robot_identification.recording.recording import Recording
 
 __all__ = ['READERS', 'Recording', 'infer_recording_block', 'load_pieces', 'load_recording',
-           'published_effort', 'read_bag', 'write_bag']
+           'published_effort', 'read_bag']

@@ -26,6 +26,8 @@ HIGHEST = 0.4
 """Highest cut-off relative to the sampling rate (0.8 of the Nyquist frequency)."""
 SAMPLES_A_CYCLE = 8.0
 """Minimum number of samples per cycle of the highest frequency in the motion."""
+STILL = 5e-3
+"""Range of positions [rad or m] below which fast changes are noise of a joint at rest."""
 LONGEST_SETTLING = 0.05
 """Largest fraction of a run that the filter transient may distort at either end."""
 MARGIN = 2.0
@@ -113,13 +115,20 @@ def position_cutoff(q: Array, rate: float, names: tuple[str, ...]) -> tuple[Arra
     Raises
     ------
     SignalError
-        The rate is below `SAMPLES_A_CYCLE` times the highest frequency of the motion.
+        The rate is below `SAMPLES_A_CYCLE` times the highest frequency of the motion, or a joint
+        rests.
 
     """
     spectrum = Spectrum.of(q, rate)
     frequency, power = spectrum
+    still = np.ptp(q, axis=0) < STILL
     for j, highest in enumerate(spectrum.bandwidth()):
         if highest > rate / SAMPLES_A_CYCLE:
+            if still[j]:
+                who = 'the arm' if np.all(still) else f"joint '{names[j]}'"
+                raise SignalError(
+                    f'{who} rests in this recording: the position of {names[j]!r} changes by '
+                    f'{np.ptp(q[:, j]):.1e} only, which is noise; use a recording of a motion')
             raise SignalError(
                 f"joint '{names[j]}' moves at up to {highest:.3g} Hz, too fast for a rate of "
                 f'{rate:.4g} Hz; record at {SAMPLES_A_CYCLE * highest:.4g} Hz or more')

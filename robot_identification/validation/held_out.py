@@ -194,7 +194,7 @@ def evaluate(
         if model.band is not None:
             coarse = step * _INTERVAL_STEP
             q, v, a = (np.array(cut(x)[::coarse]) for x in (piece.q, piece.v, piece.a))
-            half_width = model.torque_half_width(q, v, a, low_pass=filtered)
+            half_width = model.torque_half_width(q, v, a, model.states(q), filtered)
             half_widths.append(np.column_stack([
                 np.interp(clock[::step], clock[::coarse], column) for column in half_width.T]))
     if not model_errors:

@@ -60,7 +60,8 @@ def predict_pieces(
         predicted: tuple[Array, ...] = predict(model, piece, samples)
         if interval:
             half = (np.full_like(samples.q, np.nan) if model.band is None else
-                    model.torque_half_width(samples.q, samples.v, samples.a))
+                    model.torque_half_width(samples.q, samples.v, samples.a,
+                                            model.states(samples.q)))
             predicted = *predicted, _at_stamps(model, piece, samples, half)[1]
         yield piece.t, piece.joint_torque(model.arm), *predicted
 
@@ -96,8 +97,8 @@ def predict(model: IdentifiedModel, recording: Recording, samples: Samples) -> t
     """
     if model.delay_of == 'positions':
         samples = samples.moved(model.delay)
-    return _at_stamps(model, recording, samples, model.torque(samples.q, samples.v, samples.a)
-                      + stiction_torque(model, samples))
+    torque = model.torque(samples.q, samples.v, samples.a, model.states(samples.q))
+    return _at_stamps(model, recording, samples, torque + stiction_torque(model, samples))
 
 
 def _at_stamps(model: IdentifiedModel, recording: Recording, samples: Samples,

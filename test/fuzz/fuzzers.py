@@ -57,7 +57,8 @@ from robot_identification.export.export import export_model
 from robot_identification.fleet import compare, read_fleet, recording_sources, robot_result
 from robot_identification.fleet.drift import Drift
 from robot_identification.fleet.page import write_fleet_page
-from robot_identification.recording import load_recording, Recording, write_bag
+from robot_identification.recording import load_recording, Recording
+from robot_identification.recording.bag.write import write_bag
 from robot_identification.reporting import save_results, write_report
 from robot_identification.reporting.stored_results import PLOTS, RESULTS
 from robot_identification.ros.bringup import check_controller, controllers_for_namespace

@@ -30,6 +30,11 @@ class Offset(FrictionTerm):
     nonnegative = (False,)
     constant = True
     basic = True
+    scale = 0.01
+    """Sensors and drives are off by a small fraction of their range. A wide prior lets offsets
+    replace gravity where the motion is short: the error on left-out blocks of a KR300 was 17.9 %
+    with 1, 16.2 % with 0.03, and 15.3 % with 0.01 or without offsets. Those of a UR10e, TX40, and
+    of an LWR4+ and EMPS, which need theirs, changed by 0.04 % at most."""
     candidate = False
 
     def columns(self, motion: FrictionInput, shape: Array) -> Array:

@@ -97,6 +97,8 @@ class FrictionTerm(ABC):
     constant
         Whether the term does not depend on the motion (the offset); terms with asymmetric
         parameters make it redundant.
+    scale
+        Expected size of the parameters relative to Coulomb friction, for priors.
     contains
         Names of terms that are special cases of this one; a sum cannot have both.
     basic
@@ -125,6 +127,7 @@ class FrictionTerm(ABC):
     abrupt: bool = False
     ambiguous: bool = False
     constant: bool = False
+    scale: float = 1.0
     contains: tuple[str, ...] = ()
     basic: bool = False
     candidate: bool = True

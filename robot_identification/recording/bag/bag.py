@@ -26,12 +26,12 @@ import tempfile
 from typing import Any, TYPE_CHECKING
 
 from robot_identification.errors import RecordingError
+from robot_identification.recording.bag.joint_states import Messages
 from robot_identification.yaml_file import read_typed, read_yaml
 
 if TYPE_CHECKING:
     from robot_identification.recording.bag.mcap_file import McapFile
 
-Messages = Iterator[tuple[str, int, bytes]]    # topic, time of reception [ns], data
 METADATA = 'metadata.yaml'
 MAX_DECOMPRESSED = 64_000_000    # largest message [bytes]; robot descriptions contain meshes
 COMPRESSED = '.zstd'

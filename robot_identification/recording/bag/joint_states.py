@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 import struct
 
@@ -24,6 +24,7 @@ from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError
 
 TYPE = 'sensor_msgs/msg/JointState'
+Messages = Iterator[tuple[str, int, bytes]]    # topic, time of reception [ns], data
 SEPARATOR = '=' * 80
 DEFINITION = f"""std_msgs/Header header
 string[] name

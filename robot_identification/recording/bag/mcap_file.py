@@ -25,7 +25,7 @@ import zlib
 
 from robot_identification.errors import explain_missing, RecordingError
 from robot_identification.files import check_decoded_size, decoded_limit, SIZE_VARIABLE
-from robot_identification.recording.bag.bag import Messages
+from robot_identification.recording.bag.joint_states import Messages
 
 with explain_missing('mcap', 'reading MCAP bags'):    # with lz4 and zstandard
     from lz4.frame import LZ4FrameDecompressor
