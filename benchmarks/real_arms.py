@@ -22,6 +22,8 @@ zero-phase fourth-order Butterworth low-pass at 7.5 Hz, half a second cut at eac
 training motion, `held out` another one or another part of the recording, as named, all of it;
 `moving` is the same without the times at which every joint rests or creeps: friction holds with
 any torque then.
+`noise` is the error of a perfect model on the held-out recording (the training recording without
+one): the variance between repetitions, or white noise below 7.5 Hz.
 `blocks` is the error on left-out blocks of the training data, which `auto` chose by. Below a row
 stand the errors of the joints, on left-out blocks, and of the prediction at 7.5 Hz and unfiltered.
 
@@ -154,7 +156,7 @@ def main() -> int:
         return 2
     print(f"estimator {options.estimator}, friction {options.friction or 'by default'}, "
           f'errors at {CUTOFF} Hz')
-    print(f"{'robot':>8} {'fitted on':>44} {'fit':>8} {'blocks':>8} {'held out':>9} {'raw':>8} "
+    print(f"{'robot':>8} {'fitted on':>44} {'fit':>8} {'blocks':>8} {'held out':>9} {'noise':>8} {'raw':>8} "
           f"{'moving':>8} {'feasible':>9} {'seconds':>8} {'processor':>10}")
     rows = []
     with tempfile.TemporaryDirectory() as name:
@@ -218,17 +220,20 @@ def case(folder: Path, number: int, robot: str, options: argparse.Namespace,
     for kind, (recording, window) in (('fit', fit), ('held_out', other)):
         if recording is None:
             continue
-        command('validate', result / 'model.yaml', options.datasets / recording, '--window',
-                *window, '--csv', folder / 'predicted.csv')
+        judged = command('validate', result / 'model.yaml', options.datasets / recording,
+                         '--window', *window, '--csv', folder / 'predicted.csv')
         errors[kind] = error(yaml, options.datasets / recording, window, folder / 'predicted.csv')
+        errors[kind]['noise'] = judged['held_out'][0]['noise_error']
     smallest = min(link['certificate'] for link in found['links'])
     chosen = next((trial for trial in (found['choice'] or {'trials': []})['trials']
                    if trial['chosen']), None)
     judged = errors.get('held_out', errors['fit'])
+    noise = 'nan' if judged['noise'] is None else f"{judged['noise']:.2%}"
     held_out = f"{judged['filtered']:.2%}" if 'held_out' in errors else '--'
     left_out = f"{chosen['error']:.2%}" if chosen else '--'
     print(f"{robot:>8} {fit[0] + ' ' + str(fit[1]):>44} {errors['fit']['filtered']:>8.2%} "
-          f"{left_out:>8} {held_out:>9} {judged['raw']:>8.2%} {judged['moving']:>8.2%} "
+          f"{left_out:>8} {held_out:>9} {noise:>8} {judged['raw']:>8.2%} "
+          f"{judged['moving']:>8.2%} "
           f"{'yes' if smallest > 0 else 'NO':>9} {seconds:>8.0f} {processor:>10.0f}")
     for name, values in (('blocks', chosen['joints'] if chosen else []),
                          ('7.5 Hz', judged['filtered_joints']), ('raw', judged['raw_joints'])):

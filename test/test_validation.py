@@ -34,13 +34,16 @@ from robot_identification import (
 )
 from robot_identification.errors import ConfigurationError, RecordingError, SignalError
 from robot_identification.excitation import Requirements
-from robot_identification.signals import process
+from robot_identification.signals import process, Samples
 from robot_identification.signals.effort_check import check_effort
+from robot_identification.signals.filters import lowpass_sections
 from robot_identification.signals.shift import trim_for_validation
 from robot_identification.simulation import Plant, PlantOptions, simulate
 from robot_identification.validation import errors, evaluate, make_verdict, predict, Thresholds
+from robot_identification.validation.noise_floor import noise_variance
 from robot_identification.validation.predict import prediction_csv
 from robot_identification.validation.repeats import MotionTrace, training_overlap
+from scipy import signal
 from simulation_arms import slow_motion
 
 ARM = chain()
@@ -92,6 +95,20 @@ def test_repeats_are_recognised_and_other_motions_are_not(motion, low, high):
     assert low <= training_overlap(motion, traces(), ARM) <= high
     remembered = [MotionTrace.from_dict(trace.to_dict()) for trace in traces()]
     assert low - 0.02 <= training_overlap(motion, remembered, ARM) <= high + 0.02
+
+
+def test_the_error_of_a_perfect_model_is_the_noise_of_the_torques():
+    rate, cutoff, level = 500.0, 7.5, 0.3
+    t = np.arange(10_000) / rate
+    clean = 5 * np.sin(2 * np.pi * 0.5 * t)[:, None]
+    tau = clean + level * np.random.default_rng(0).normal(size=clean.shape)
+    expected = level ** 2 * cutoff / (rate / 2)    # of the white noise below the cut-off
+    for period in (None, 1000):
+        samples = Samples(t, clean, clean, clean, tau, rate=rate, segments=(slice(0, len(t)),),
+                          period=period, joint_names=('a',))
+        low = signal.sosfiltfilt(lowpass_sections(cutoff, rate), tau, axis=0)
+        found = noise_variance(samples, low, cutoff)
+        assert found[0] == pytest.approx(expected, rel=0.25)
 
 
 def test_verdict_passes_on_another_motion_within_the_thresholds():

@@ -145,7 +145,8 @@ def _evaluations(results: StoredResults) -> list[dict[str, Any]]:
             scale = max(1.3 * limit, error)
             evaluations.append({
                 'kind': kind, 'key': f'{kind}_{k}', 'chip': chip,
-                'data': {'whole_relative_error': None, 'coverage': None, **data},
+                'data': {'whole_relative_error': None, 'coverage': None, 'noise_error': None,
+                         **data},
                 'torque_chip': 'training motion, fitted' if kind == 'fit' else chip,
                 'good': data['relative_error'] is not None and error <= limit,
                 'bar': error / scale, 'limit': limit / scale,

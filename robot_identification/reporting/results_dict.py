@@ -173,7 +173,7 @@ def _evaluation(held_out: HeldOut, arm: Arm, thresholds: Thresholds) -> dict[str
         for (joint, errors), rated, unit in zip(held_out.joints.items(), arm.limits.torque,
                                                 arm.units('N m', 'N'))}
     return {**_attributes(held_out, ('name', 'relative_error', 'free_relative_error', 'repeated',
-                                     'repeat', 'coverage', 'distance')),
+                                     'repeat', 'coverage', 'distance', 'noise_error')),
             'whole_relative_error': held_out.full_relative_error, 'cutoff_hz': held_out.cutoff,
             'seconds': held_out.t[-1] - held_out.t[0], 'rows': len(held_out.t), 'joints': joints}
 

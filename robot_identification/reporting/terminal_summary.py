@@ -141,7 +141,9 @@ def _errors(arm: Arm, evaluation: HeldOut, thresholds: Thresholds, held_out: boo
         f'low-pass {evaluation.cutoff:.3g} Hz'
     inside = '' if np.isnan(evaluation.coverage) else \
         f'; {evaluation.coverage:.0%} within the 95 % intervals'
-    table = _table(f'{evaluation.name} ({kind}, {low_pass}{inside})', ('joint',),
+    noise = '' if np.isnan(evaluation.noise_error) else \
+        f'; {evaluation.relative_error:.1%}, noise {evaluation.noise_error:.1%}'
+    table = _table(f'{evaluation.name} ({kind}, {low_pass}{noise}{inside})', ('joint',),
                    ('relative', 'RMSE', 'correlation', 'NRMSE'))
     errors = np.array([e.relative_error for e in evaluation.joints.values()])
     top = float(np.max(errors[np.isfinite(errors)], initial=thresholds.joint))

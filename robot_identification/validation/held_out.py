@@ -30,6 +30,7 @@ from robot_identification.parallel import parallel_map
 from robot_identification.signals import delayed, Samples
 from robot_identification.signals.filters import lowpass_sections
 from robot_identification.validation.metrics import Errors, errors, JointErrors
+from robot_identification.validation.noise_floor import noise_variance
 from scipy import signal
 
 CUTOFF = 7.5
@@ -87,6 +88,8 @@ class HeldOut(ReadOnlyArrays):
         not, or if the training motion is unknown.
     coverage
         Fraction of the low-passed torques inside their intervals; NaN without intervals.
+    noise_error
+        Relative error of a perfect model, see `noise_variance`; NaN if unknown.
 
     """
 
@@ -103,6 +106,7 @@ class HeldOut(ReadOnlyArrays):
     band_ratio: Array | None = None
     distance: str = ''
     coverage: float = float('nan')
+    noise_error: float = float('nan')
 
     @property
     def relative_error(self) -> float:
@@ -169,7 +173,7 @@ def evaluate(
     counted = model.arm.measured & ~nearly_resting(fastest[None], model.arm.limits.velocity)
     step = max(int(pieces[0].rate / _PLOT_RATE), 1 + sum(n for n, _ in sizes) // MAX_PLOT_ROWS)
     plot, half_widths = [], list[Array]()
-    model_errors, free_errors = [], []
+    model_errors, free_errors, noise = [], [], []
     for piece in pieces:
         piece = delayed(piece, model.delay, of=model.delay_of)
         filtered = cutoff < 0.45 * piece.rate
@@ -177,10 +181,14 @@ def evaluate(
                 if not filtered or run.stop - run.start > SHORTEST * piece.rate]
         if not runs:
             continue
-        cut = partial(_cut_runs, runs=runs, edge=int(EDGE * piece.rate) if filtered else 0)
+        edge = int(EDGE * piece.rate) if filtered else 0
+        cut = partial(_cut_runs, runs=runs, edge=edge)
         low_pass = partial(cut, sections=lowpass_sections(
             cutoff, piece.rate)) if filtered else cut
         measured, predicted = low_pass(piece.tau), low_pass(_torque(model, piece))
+        if filtered:
+            first = measured[:runs[0].stop - runs[0].start - 2 * edge]
+            noise.append(noise_variance(replace(piece, segments=tuple(runs)), first, cutoff))
         used, rests = np.tile(counted, (len(measured), 1)), counted & np.any(piece.v == 0, axis=0)
         if np.any(rests):    # joints that never rest are compared at all samples
             used[:, rests] = low_pass((piece.v[:, rests] != 0).astype(float)) > _MOVING
@@ -201,10 +209,12 @@ def evaluate(
         raise SignalError(f"'{name}' has no unbroken run longer than {SHORTEST:g} s to validate "
                           f'on; record for longer')
     t, measured, predicted, used = (np.concatenate(rows) for rows in zip(*plot))
+    total = reduce(operator.add, model_errors)
     held_out = HeldOut(
-        name, reduce(operator.add, model_errors), cutoff if filtered else float('inf'), repeated,
+        name, total, cutoff if filtered else float('inf'), repeated,
         reduce(operator.add, free_errors).relative_error if free_errors else float('nan'),
-        t, measured, predicted)
+        t, measured, predicted, noise_error=total.relative_to_torque(np.mean(noise, axis=0))
+        if noise else float('nan'))
     return _add_intervals(held_out, np.concatenate(half_widths), used) if half_widths else held_out
 
 

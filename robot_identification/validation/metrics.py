@@ -85,6 +85,10 @@ class Errors:
         """Norm of the error over norm of the measured torque, all joints together."""
         return _root_ratio(np.sum(self.sums[:, 1]), np.sum(self.sums[:, 4]))
 
+    def relative_to_torque(self, variance: Array) -> float:
+        """Return the relative error that errors of a variance at each joint cause, (n,)."""
+        return _root_ratio(float(self.sums[:, 0] @ variance), np.sum(self.sums[:, 4]))
+
     @cached_property
     def joints(self) -> Mapping[str, JointErrors]:
         """Errors of each joint, by its name."""

@@ -1,0 +1,56 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Noise of measured torques: the part of the prediction error that no model can remove."""
+
+from __future__ import annotations
+
+import numpy as np
+from robot_identification.arrays import Array
+from robot_identification.signals import Samples
+from scipy import signal
+
+_SEGMENT = 1024
+"""Largest number of samples in a segment of the spectrum."""
+
+
+def noise_variance(samples: Samples, torque: Array, cutoff: float) -> Array:
+    """
+    Return the variance of measured torques that no model can predict, (n,) [(N m)^2 or N^2].
+
+    If the motion repeats, it is the variance between periods at the same phase. Otherwise it is
+    white noise below the cut-off, with the median spectral density of high frequencies. NaN if
+    the rate is too low for either.
+
+    Parameters
+    ----------
+    samples
+        Processed recording.
+    torque
+        Low-passed measured torques of its first run, (K, n) [N m or N].
+    cutoff
+        Cut-off of the low-pass [Hz].
+
+    """
+    period, rows = samples.period, len(torque)
+    if period is not None and rows >= 2 * period:
+        periods = torque[:rows - rows % period].reshape(-1, period, torque.shape[1])
+        return np.asarray(np.mean(np.var(periods, axis=0, ddof=1), axis=0))
+    if period is not None and rows > 1.25 * period:
+        return np.asarray(np.mean((torque[period:] - torque[:-period]) ** 2, axis=0) / 2)
+    run = samples.tau[samples.segments[0]]
+    frequency, density = signal.welch(run, samples.rate, nperseg=min(_SEGMENT, len(run) // 8),
+                                      axis=0)
+    high = frequency > max(2 * cutoff, samples.rate / 4)
+    return (np.median(density[high], axis=0) * cutoff if np.any(high)
+            else np.full(torque.shape[1], np.nan))
