@@ -157,7 +157,8 @@ def main() -> int:
     print(f"estimator {options.estimator}, friction {options.friction or 'by default'}, "
           f'errors at {CUTOFF} Hz')
     print(f"{'robot':>8} {'fitted on':>44} {'fit':>8} {'blocks':>8} {'held out':>9} "
-          f"{'noise':>8} {'raw':>8} {'moving':>8} {'feasible':>9} {'seconds':>8} {'processor':>10}")
+          f"{'noise':>8} {'raw':>8} {'moving':>8} {'feasible':>9} {'seconds':>8} "
+          f"{'processor':>10}")
     rows = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
