@@ -42,12 +42,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--seeds', type=int, default=5)
     parser.add_argument('--cma', action='store_true', help='CMA-ES on the same residuals, too')
+    parser.add_argument('--speed', type=float, default=np.inf,
+                        help='largest speed of the target in the servos [rad/s]')
     asked = parser.parse_args()
     arm = Arm.from_urdf(hobby_urdf())
     print('seed  fit [s cpu]  horizon  servos  commanded  delayed  nominal [deg rms]  '
-          'kp  damping  armature  friction  limit [largest error, %]')
+          'kp  damping  armature  friction  limit [largest error, %]  speeds')
     for seed in range(1, asked.seeds + 1):
-        truth = Truth.drawn(seed, stribeck=1.3)
+        truth = Truth.drawn(seed, stribeck=1.3, speed=asked.speed)
         train, other = recorded(truth, 100 + seed, 40.0), recorded(truth, 200 + seed, 20.0)
         if seed == 1:
             identify_servos(arm, [other])    # compiles
@@ -61,7 +63,8 @@ def main():
                       for x in (each.model, each.commanded, each.delayed, each.nominal)]
             print(f'{seed:4d} {took:8.1f} {each.horizon:10g} s '
                   + '  '.join(f'{x:8.3f}' for x in pooled) + '    '
-                  + '  '.join(f'{x:6.1f}' for x in errors), flush=True)
+                  + '  '.join(f'{x:6.1f}' for x in errors) + '  '
+                  + ' '.join(f'{x:.2f}' for x in result.model.speed), flush=True)
         if asked.cma:
             by_cma(arm, train, other, result, took)
 
@@ -79,7 +82,8 @@ def by_cma(arm, train, other, result, took):
     model = result.model
     ours = np.concatenate([
         np.log([model.kp, model.damping, model.armature]).ravel(),
-        model.friction / problem._start.friction, np.log(model.limit), [model.delay / TICK]])
+        model.friction / problem._start.friction, np.log([model.limit, model.speed]).ravel(),
+        [model.delay / TICK]])
     problem.weigh(ours)
     least, friction = problem.cost(ours), slice(3 * arm.n, 4 * arm.n)
 

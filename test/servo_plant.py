@@ -49,7 +49,7 @@ def hobby_urdf(count=5):
 
 @dataclass(frozen=True)
 class Truth:
-    """Servo parameters of the plant; `stribeck` is static divided by kinetic friction."""
+    """Servo parameters; `stribeck` is static over kinetic friction, `speed` that of the target."""
 
     kp: np.ndarray
     damping: np.ndarray
@@ -58,14 +58,15 @@ class Truth:
     limit: np.ndarray
     delay: float = 0.02
     stribeck: float = 1.0
+    speed: float = np.inf
 
     @classmethod
-    def drawn(cls, seed, stribeck=1.0, limit=1.6, n=5):
+    def drawn(cls, seed, stribeck=1.0, limit=1.6, n=5, speed=np.inf):
         rng = np.random.default_rng(seed)
         return cls(kp=rng.uniform(9, 16, n), damping=rng.uniform(0.35, 0.8, n),
                    armature=rng.uniform(0.015, 0.035, n), friction=rng.uniform(0.03, 0.09, n),
                    limit=np.full(n, limit), delay=float(rng.choice([0.012, 0.02, 0.028])),
-                   stribeck=stribeck)
+                   stribeck=stribeck, speed=speed)
 
 
 def teleoperated(seed, duration, rate=50.0, n=5, slowly=1.0):
@@ -104,13 +105,14 @@ def recorded(truth, seed, duration=40.0, rate=50.0, name='', gravity=(0, 0, -9.8
     friction = model.dof_frictionloss
     friction[:] = truth.friction
     lag, hold = round(truth.delay / STEP), round(1 / (rate * STEP))
-    q = np.empty_like(command)
+    q, target, reach = np.empty_like(command), command[0].copy(), truth.speed * STEP
     for k in range(len(t)):
         q[k] = np.rint(position / QUANTUM) * QUANTUM
         for i in range(hold):
             goal = command[max(0, (k * hold + i - lag) // hold)]
             seen = np.rint(position / QUANTUM) * QUANTUM
-            torque[:] = np.minimum(np.maximum(truth.kp * (goal - seen), -truth.limit), truth.limit)
+            target += np.clip(goal - target, -reach, reach)
+            torque[:] = np.clip(truth.kp * (target - seen), -truth.limit, truth.limit)
             if truth.stribeck > 1:
                 extra = (truth.stribeck - 1) * np.exp(-(velocity / 0.1) ** 2)
                 friction[:] = truth.friction * (1 + extra)

@@ -55,6 +55,6 @@ def test_what_moves_is_not_held_and_memory_speaks_for_itself():
     remembers = model_of('viscous + slip', np.array([[0.0, 2.0]] * 3), np.full((3, 1), 1e-4))
     rest = samples_of([0.0, 0.01, 0.01])
     assert np.all(stiction_torque(remembers, rest) == 0)
-    torque = remembers.torque(rest.q, rest.v, rest.a) - model_of(
+    torque = remembers.torque(rest.q, rest.v, rest.a, remembers.states(rest.q)) - model_of(
         parameters=np.zeros((3, 3))).torque(rest.q, rest.v, rest.a)
     np.testing.assert_allclose(torque[-1], 2.0)

@@ -99,6 +99,17 @@ def test_slopes_are_those_of_the_simulation(arm):
             assert cosine > 0.98, k
 
 
+def test_a_servo_that_limits_the_speed_of_its_target_is_recognised(arm):
+    truth = Truth.drawn(6, n=N, speed=1.8)
+    result = identify_servos(arm, [recorded(truth, 106, 15.0)], [recorded(truth, 206, 8.0)])
+    np.testing.assert_allclose(result.model.speed, truth.speed, rtol=0.02)
+    np.testing.assert_allclose(result.model.kp[1:], truth.kp[1:], rtol=0.1)    # with gravity
+    error = result.held_out[-1]
+    assert np.linalg.norm(error.model) < 0.1 * np.linalg.norm(error.delayed)
+    servo = result.model.to_identified_model().information['servos'][arm.joint_names[1]]
+    assert servo['speed'] == result.model.speed[1]
+
+
 def test_a_plant_without_torque_limit_has_none(arm):
     truth = Truth.drawn(5, limit=100.0, n=N)
     result = identify_servos(arm, [recorded(truth, 105, 10.0)])
@@ -182,6 +193,6 @@ def test_what_is_missing_is_said(arm):
     rest = np.zeros_like(command)
     with pytest.raises(RecordingError, match='no joint moves by more than one degree'):
         identify_servos(arm, [Recording(t, rest, command=command, joint_names=names)])
-    with pytest.raises(RecordingError, match='too short for the 16 parameters'):
+    with pytest.raises(RecordingError, match='too short for the 19 parameters'):
         identify_servos(arm, [Recording(t[:40], command[:40], command=command[:40],
                                         joint_names=names)])

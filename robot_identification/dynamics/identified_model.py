@@ -191,7 +191,6 @@ class IdentifiedModel:
         """
         q, v, a = (np.asarray(x, dtype=float) for x in (q, v, a))
         torque = self.transmitted_torque(q, v, a)
-        states = self.structure.sliding_state(v) if states is None else states
         for first in range(0, len(q), _BLOCK):
             rows = slice(first, first + _BLOCK)
             torque[rows] += self.drive_torque(v[rows], a[rows], torque[rows], q[rows],
@@ -333,6 +332,7 @@ class IdentifiedModel:
     def friction_torque(self, v: Array, load: Array | None = None, q: Array | None = None,
                         states: Array | None = None) -> Array:
         """Return the friction torque of each joint and drive, (N, m); see `drive_torque`."""
+        states = self.structure.sliding_state(v) if states is None else states
         columns = self.structure.friction_columns(q, v, load, states)
         torque = np.zeros(columns.shape[:2])
         for k, values in enumerate(self.friction_parameters.T):    # a third of einsum's time

@@ -188,4 +188,5 @@ def actuator_friction(model: IdentifiedModel, states: WorkingStates,
                       memory: Array | None = None) -> Array:
     """Return the friction of each actuator (joint or coupled drive) at the states, (N, m)."""
     load = inverse_dynamics(model.arm, states.q, states.v, states.a, model.inertial)
-    return model.friction_torque(states.v, load, states.q, memory)
+    return model.friction_torque(states.v, load, states.q,
+                                 model.states(states.q) if memory is None else memory)

@@ -88,7 +88,7 @@ def save_servos(result: ServoResult, output: Path) -> dict[str, Any]:
 
 
 def _print_result(result: ServoResult, output: Path) -> None:
-    names = ('kp', 'damping', 'armature', 'friction', 'limit', 'friction/kp')
+    names = ('kp', 'damping', 'armature', 'friction', 'limit', 'speed', 'friction/kp')
     table = Table(title='servos (95 % intervals), SI units')
     for head in ('joint', *names):
         table.add_column(head)

@@ -21,7 +21,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import Array, IndexArray, read_only
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import RecordingError
 from robot_identification.parallel import single_threaded_blas
@@ -44,10 +44,14 @@ FRICTION_PRIOR = 100.0    # prior std of friction, in units of its initial value
 KP_RANGE = 4.0    # largest factor between an initial kp and the median of the joints
 DELAYS = np.arange(0.0, 0.151, 0.01)    # [s] candidates for the initial delay
 CREEP = 0.03    # [rad/s or m/s] scale c of the smoothed sign tanh(v / c) in the initial fit
-REACHED = (0.01, 0.15)    # fractions of the time at the torque limit; each gives initial limits
+STARTS = ((0.01, False), (0.15, False), (0.01, True))
+"""Initial values: fraction of the time at the torque limit; whether the speed is limited."""
+OTHER_DELAYS = (0.015, 0.03)    # [s] tried where a target's speed is limited
+CLEAR = 0.7    # largest cost ratio at which limits of the target's speed are fitted
 FORGIVEN = 1.02    # largest cost ratio at which a torque limit is removed
 LEAST = 0.01    # smallest friction, in units of its initial value
 _BEYOND = 1.2    # ratio of held-out to fitted torque above which a message is given
+FIRST_DELAY = 0.02    # initial delay where a fit gave a negative one, in units of `TICK`
 TICK = 0.05    # [s] unit of the delay in the parameter vector
 LASTING = 0.5    # [s] time during which the covariance takes a model error as constant
 WORSE = 1e3    # normalised residual of a diverging simulation, and largest of the others
@@ -64,11 +68,12 @@ def identify_servos(
 
     The closed loop of arm and servos is simulated from the commands in runs of 5 s, each of which
     starts at the measured position with an estimated velocity. Nonlinear least squares adjusts
-    kp, damping, armature, Coulomb friction and torque limit of each joint, and one delay for all
-    joints, until the simulated positions fit the measured ones. The masses of the URDF set the
-    scale of all torques: with doubled masses all gains and torques double. For joints with little
-    gravity load and inertia, only ratios of parameters can be determined. A weak prior keeps
-    undetermined parameters near their initial values; the result lists them.
+    kp, damping, armature, Coulomb friction, torque limit and largest speed of the target of each
+    joint, and one delay for all joints, until the simulated positions fit the measured ones. The
+    masses of the URDF set the scale of all torques: with doubled masses all gains and torques
+    double. For joints with little gravity load and inertia, only ratios of parameters can be
+    determined. A weak prior keeps undetermined parameters near their initial values; the result
+    lists them.
 
     Parameters
     ----------
@@ -115,11 +120,17 @@ def identify_servos(
     problem = _Problem(arm, courses, start)
     with single_threaded_blas():
         progress('fitting', 0.1)
-        tried = [problem.solve(problem.reaching(fraction), 1e-3) for fraction in REACHED]
+        *tried, limited = [problem.solve(problem.reaching(*start), 1e-3) for start in STARTS]
         x = min(tried, key=problem.cost)
+        if problem.cost(limited) < CLEAR * problem.cost(x):
+            tried = [problem.solve(np.append(limited[:-1], delay / TICK), 1e-3)
+                     for delay in OTHER_DELAYS]
+            x = min((limited, *tried), key=problem.cost)
         problem.weigh(x)
         progress('fitting', 0.5)
         x = problem.solve(problem.released(problem.solve(x)))
+        if x[-1] < 0:
+            x = problem.solve(x, causal=True)
         progress('intervals', 0.85)
         covariance = problem.covariance(x)
     model = problem.model(x)
@@ -141,18 +152,20 @@ class _Problem:
     """
     The nonlinear least-squares problem of the fit.
 
-    The parameter vector x (5 n + 1,) holds the logarithms of kp, damping and armature, friction in
-    units of its initial value, the logarithms of the torque limits, and the delay in units of
-    `TICK`. Friction may be nearly zero, so it is not represented by its logarithm.
+    The parameter vector x (6 n + 1,) holds the logarithms of kp, damping and armature, friction in
+    units of its initial value, the logarithms of torque limits and speeds, and the delay in units
+    of `TICK`. Friction may be nearly zero, so it is not represented by its logarithm. Infinite
+    limits are not fitted.
     """
 
     def __init__(self, arm: Arm, courses: Sequence[Course], start: ServoModel) -> None:
         self._arm, self._courses, self._start = arm, courses, start
         self._n = n = arm.n
         self.message = ''
-        self.x0 = np.concatenate([np.log([start.kp, start.damping, start.armature]).ravel(),
-                                  np.ones(n), np.zeros(n), [start.delay / TICK]])
-        self.x0 = self.reaching(REACHED[0])
+        speeds = np.concatenate([np.abs(c.smooth(c.q, 1))[c.usable] for c in courses])
+        self._fastest = np.maximum(np.quantile(speeds, 0.995, axis=0), 1e-3)    # (n,)
+        first = self.reaching(*STARTS[0])
+        self.x0 = np.concatenate([first[:5 * n], np.log(self._fastest), first[-1:]])
         self._rows = [np.flatnonzero(course.usable & (course.since >= SETTLED))[::max(1, round(
             1 / (RATE * float(np.median(np.diff(course.t))))))] for course in courses]
         if sum(map(len, self._rows)) < 10 * len(self.x0):
@@ -161,36 +174,48 @@ class _Problem:
         self._quantum = np.max([_resolution(course.q) for course in courses], axis=0)
         self._floor = np.maximum(self._quantum / np.sqrt(12), 1e-5)
         moving = np.any([course.moved for course in courses], axis=0)
-        self._free = np.flatnonzero(np.append(np.tile(moving, len(QUANTITIES)), True))
-        prior = np.full(len(self.x0), PRIOR)
-        prior[3 * n:4 * n] = FRICTION_PRIOR
-        self._prior = prior[self._free]
+        self._moving = np.append(np.tile(moving, len(QUANTITIES)), True)
+        self._prior = np.full(len(self.x0), PRIOR)
+        self._prior[3 * n:4 * n] = FRICTION_PRIOR
         self._scale = np.ones(n)
-        self.weigh(self.x0)
+        self.weigh(first)
 
     def model(self, x: Array) -> ServoModel:
-        kp, damping, armature, friction, limit = x[:-1].reshape(5, self._n)
+        kp, damping, armature, friction, limit, speed = x[:-1].reshape(-1, self._n)
         return ServoModel(self._arm, np.exp(kp), np.exp(damping), np.exp(armature),
-                          friction * self._start.friction, np.exp(limit), TICK * float(x[-1]))
+                          friction * self._start.friction, np.exp(limit), TICK * float(x[-1]),
+                          np.exp(speed))
 
-    def reaching(self, fraction: float) -> Array:
-        """Return initial values whose torque limits are reached for a fraction of the time."""
-        start, x = self._start, self.x0.copy()
-        pushes = np.concatenate([np.abs(start.kp * (c.held(start.delay) - c.q))
+    def free(self, x: Array) -> IndexArray:
+        """Return the indices of the fitted entries of x: finite ones of joints that move."""
+        return np.flatnonzero(self._moving & np.isfinite(x))
+
+    def reaching(self, fraction: float, limited: bool) -> Array:
+        """
+        Return initial values whose torque limits are reached for a fraction of the time.
+
+        With `limited`, the largest speeds of the targets are those that were measured.
+        """
+        start, speed = self._start, np.full(self._n, np.inf)
+        if limited:
+            speed = self._fastest
+            start, _ = _start(self._arm, self._courses, speed)
+        pushes = np.concatenate([np.abs(start.kp * (c.held(start.delay, speed) - c.q))
                                  for c in self._courses])
-        x[4 * self._n:-1] = np.log(np.maximum(np.quantile(pushes, 1 - fraction, axis=0), 1e-6))
-        return x
+        limit = np.maximum(np.quantile(pushes, 1 - fraction, axis=0), 1e-6)
+        return np.concatenate([
+            np.log([start.kp, start.damping, start.armature]).ravel(),
+            start.friction / self._start.friction, np.log(limit), np.log(speed),
+            [start.delay / TICK]])
 
     def released(self, x: Array) -> Array:
-        """Return x with infinite torque limits where a limit hardly reduces the cost."""
+        """Return x with infinite limits where a limit hardly reduces the cost."""
         cost = self.cost(x)
-        for i in range(4 * self._n, 5 * self._n):
+        for i in range(4 * self._n, len(x) - 1):
             free = x.copy()
             free[i] = np.inf
             if self.cost(free) < FORGIVEN * cost:
                 x, cost = free, self.cost(free)
-                kept = self._free != i
-                self._free, self._prior = self._free[kept], self._prior[kept]
         return x
 
     def cost(self, x: Array) -> float:
@@ -221,22 +246,24 @@ class _Problem:
 
     def jacobian(self, x: Array) -> Array:
         """Return derivatives of the residuals with respect to the p free parameters, (K, n, p)."""
-        model, blocks = self.model(x), []
+        model, blocks, free = self.model(x), [], self.free(x)
         for course, rows in zip(self._courses, self._rows):
             result = course.slopes(model, self._start.friction)
             if result is None:
                 raise RecordingError('the simulated arm diverges; check that commands and '
                                      'positions belong to the same arm and have the same unit')
-            slopes = result[1][rows][..., self._free] / self._scale[:, None]
+            slopes = result[1][rows][..., free] / self._scale[:, None]
             slopes[..., -1] *= TICK
             blocks.append(slopes)
         return np.concatenate(blocks)
 
-    def solve(self, x: Array, accuracy: float = 1e-7) -> Array:
-        """Minimise the cost from x to a relative accuracy, and return the minimum."""
-        free, p = self._free, len(self._free)
+    def solve(self, x: Array, accuracy: float = 1e-7, causal: bool = False) -> Array:
+        """Return the minimum of the cost from x; with `causal` the delay is bounded by zero."""
+        free = self.free(x)
         lower = np.full(len(x), -np.inf)
         lower[3 * self._n:4 * self._n] = LEAST
+        if causal:    # not at once: with this bound, the search converges more slowly
+            lower[-1], x = 0.0, np.append(x[:-1], FIRST_DELAY)
 
         def complete(free_values: Array) -> Array:
             values = x.copy()
@@ -245,14 +272,14 @@ class _Problem:
 
         def residuals(free_values: Array) -> Array:
             return np.append(self.residuals(complete(free_values)).ravel(),
-                             (free_values - self.x0[free]) / self._prior)
+                             (free_values - self.x0[free]) / self._prior[free])
 
         def jacobian(free_values: Array) -> Array:
-            return np.vstack([self.jacobian(complete(free_values)).reshape(-1, p),
-                              np.diag(1 / self._prior)])
+            return np.vstack([self.jacobian(complete(free_values)).reshape(-1, len(free)),
+                              np.diag(1 / self._prior[free])])
 
         done = least_squares(residuals, x[free], jacobian, (lower[free], np.inf), ftol=accuracy,
-                             xtol=1e-6, gtol=1e-8, max_nfev=40)
+                             xtol=1e-6, gtol=1e-8, max_nfev=80)
         self.message = '' if done.status > 0 else (
             'the fit has not converged; record more motion, with reversals and different speeds')
         return complete(done.x)
@@ -264,7 +291,7 @@ class _Problem:
         Rows and columns of friction refer to its logarithm, like those of kp, damping, armature
         and limit.
         """
-        jacobian, left = self.jacobian(x), self.residuals(x)
+        jacobian, left, free = self.jacobian(x), self.residuals(x), self.free(x)
         scores = np.einsum('knp,kn->kp', jacobian, left)
         lags = _memory(left)
         meat = scores.T @ scores
@@ -272,11 +299,11 @@ class _Problem:
             product = scores[lag:].T @ scores[:-lag]
             meat += (1 - lag / (lags + 1)) * (product + product.T)
         meat += self._lasting(jacobian)
-        prior = np.diag(self._prior ** -2)
-        flat = jacobian.reshape(-1, len(self._free))
+        prior = np.diag(self._prior[free] ** -2)
+        flat = jacobian.reshape(-1, len(free))
         bread = np.linalg.inv(flat.T @ flat + prior)
         covariance = np.full((len(x), len(x)), np.nan)
-        covariance[np.ix_(self._free, self._free)] = bread @ (meat + prior) @ bread
+        covariance[np.ix_(free, free)] = bread @ (meat + prior) @ bread
         at = slice(3 * self._n, 4 * self._n)    # from friction to its logarithm
         covariance[at] /= x[at, None]
         covariance[:, at] /= x[at]
@@ -319,7 +346,8 @@ def _resolution(q: Array) -> Array:
     return np.where(smallest > 1e-5, np.minimum(smallest, 0.01), 0.0)
 
 
-def _start(arm: Arm, courses: Sequence[Course]) -> tuple[ServoModel, float]:
+def _start(arm: Arm, courses: Sequence[Course],
+           speed: Array | None = None) -> tuple[ServoModel, float]:
     """
     Return initial values of the servos, and the delay of the naive prediction [s].
 
@@ -328,6 +356,7 @@ def _start(arm: Arm, courses: Sequence[Course]) -> tuple[ServoModel, float]:
     links, A armature, d damping and c friction. Nonnegative least squares solves it on smoothed
     positions for each candidate delay, and the delay with the smallest error is kept. The naive
     prediction is the delayed command; its delay minimises the squared distance to the positions.
+    With `speed` (n,), the target follows the command at no more than this speed.
     """
     smooth = [[c.smooth(c.q, order) for order in range(3)] for c in courses]
     q, v, a = (np.concatenate(pieces) for pieces in zip(*smooth))
@@ -335,7 +364,7 @@ def _start(arm: Arm, courses: Sequence[Course]) -> tuple[ServoModel, float]:
     columns = np.stack([rigid, a, v, np.tanh(v / CREEP)], axis=-1)    # (K, n, 4)
     best, naive = (np.inf, np.zeros((arm.n, 4)), 0.0), (np.inf, 0.0)
     for delay in DELAYS:
-        held = [c.held(delay) for c in courses]
+        held = [c.held(delay, speed) for c in courses]
         error = np.concatenate([c.smooth(h, 0) for c, h in zip(courses, held)]) - q
         away = sum(float(np.sum((h - c.q) ** 2)) for c, h in zip(courses, held))
         naive = min(naive, (away, float(delay)))

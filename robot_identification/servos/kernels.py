@@ -22,7 +22,7 @@ from robot_identification.dynamics.kernels import inverse_dynamics_rows, OPTIONS
 SWEEPS = 30    # largest number of Gauss-Seidel sweeps in a step
 SETTLED = 1e-9    # [rad/s or m/s] velocity change at which the sweeps end
 NUDGE = 1e-6    # [rad or m] step of the finite differences of torques
-KINDS = 5    # parameters of a joint: kp, damping, armature, friction, limit
+KINDS = 6    # parameters of a joint: kp, damping, armature, friction, limit, speed
 
 
 @njit(**OPTIONS)
@@ -69,13 +69,33 @@ def _copy(source, target):
 
 
 @njit(**OPTIONS)
+def limit_speed(means, means_slope, speed_slope, bound):
+    """
+    Limit the change of the commands (K, n) from one step to the next to `bound` (n,), in place.
+
+    `means_slope` (K, n) are derivatives of the commands with respect to the delay, and
+    `speed_slope` (K, n) becomes those with respect to the logarithm of the bound.
+    """
+    for i in range(means.shape[1]):
+        if not bound[i] < np.inf:
+            continue
+        for k in range(1, len(means)):
+            move = means[k, i] - means[k - 1, i]
+            if abs(move) > bound[i]:
+                step = bound[i] if move > 0.0 else -bound[i]
+                means[k, i] = means[k - 1, i] + step
+                means_slope[k, i] = means_slope[k - 1, i]
+                speed_slope[k, i] = speed_slope[k - 1, i] + step
+
+
+@njit(**OPTIONS)
 def _slopes_step(h, kp, damping, stiffness, system, inverse, slides, open_loop, own, lag, dq, dv,
                  push):
     """
     Advance the derivatives `dq`, `dv` (n, p) of positions and velocities by one step.
 
     The equations of `roll_out` are differentiated while each joint keeps sticking or sliding: the
-    velocity of a sticking joint and the friction of a sliding joint do not change. `own` (n, 5)
+    velocity of a sticking joint and the friction of a sliding joint do not change. `own` (n, 6)
     and `lag` (n,) are the derivatives of each joint's impulse with respect to its own parameters
     and to the delay.
     """
@@ -107,8 +127,9 @@ def _slopes_step(h, kp, damping, stiffness, system, inverse, slides, open_loop, 
 
 
 @njit(**OPTIONS)
-def roll_out(q, v, steps, sub, h, means, means_slope, kp, damping, armature, friction, limit, unit,
-             parents, rotations, translations, axes, prismatic, gravity, inertial, out, slopes):
+def roll_out(q, v, steps, sub, h, means, means_slope, speed_slope, kp, damping, armature,
+             friction, limit, unit, parents, rotations, translations, axes, prismatic, gravity,
+             inertial, out, slopes):
     """
     Simulate a run from the state q, v (n,) and fill `out` (sub * steps + 1, n) with positions.
 
@@ -121,10 +142,11 @@ def roll_out(q, v, steps, sub, h, means, means_slope, kp, damping, armature, fri
     friction f, for which projected Gauss-Seidel sweeps solve, as in the time stepping of Moreau
     (1988) and Stewart and Trinkle (1996). Return False if the simulation diverges.
 
-    `means` (K, n) are the means of the commands over each step and `means_slope` their derivatives
-    with respect to the delay. If `slopes` (steps + 1, n, 5 n + 1) is not empty, it is filled with
-    the derivatives of the positions with respect to the logarithms of kp, damping and armature,
-    friction in units of `unit` (n,), the logarithms of the torque limits, and the delay.
+    `means` (K, n) are the means of the commands over each step, `means_slope` and `speed_slope`
+    their derivatives with respect to the delay and to the logarithm of their largest speed. If
+    `slopes` (steps + 1, n, 6 n + 1) is not empty, it is filled with the derivatives of the
+    positions with respect to the logarithms of kp, damping and armature, friction in units of
+    `unit` (n,), the logarithms of torque limits and speeds, and the delay.
     """
     n = len(kp)
     rows_q, rows_v, rows_a = np.zeros((n + 1, n)), np.zeros((n + 1, n)), np.eye(n + 1, n, -1)
@@ -184,6 +206,7 @@ def roll_out(q, v, steps, sub, h, means, means_slope, kp, damping, armature, fri
                 before[i] = v[i]
                 own[i, 0] = 0.0 if open_loop[i] else h * pull
                 own[i, 4] = h * pull if open_loop[i] else 0.0
+                own[i, 5] = 0.0 if open_loop[i] else h * kp[i] * speed_slope[row, i]
                 lag[i] = 0.0 if open_loop[i] else h * kp[i] * means_slope[row, i]
             for i in range(n):    # velocity with the friction of the previous step
                 change = 0.0

@@ -41,7 +41,8 @@ class ServoModel:
     Model of an arm with n position servos, whose links are those of the URDF.
 
     The links and the armature are driven by the torque
-    clip(kp (command(t - delay) - q), limit) - damping v - friction sign(v).
+    clip(kp (target - q), limit) - damping v - friction sign(v),
+    where the target follows command(t - delay) at no more than a speed.
     Damping is the sum of viscous friction, the motor's back-EMF and the velocity gain of the loop
     (kv), which positions alone cannot distinguish.
 
@@ -61,6 +62,8 @@ class ServoModel:
         Torque limit of the position loop, (n,) [N m or N]; infinite if it was not reached.
     delay
         Time from the stamp of a command until the servos respond [s].
+    speed
+        Largest speed of the target, (n,) [rad/s or m/s]; infinite if it is not limited.
 
     Examples
     --------
@@ -76,9 +79,12 @@ class ServoModel:
     friction: Array
     limit: Array
     delay: float = 0.0
+    speed: Array = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        for name in ('kp', 'damping', 'armature', 'friction', 'limit'):
+        if self.speed is None:
+            object.__setattr__(self, 'speed', np.full(self.arm.n, np.inf))
+        for name in ('kp', 'damping', 'armature', 'friction', 'limit', 'speed'):
             object.__setattr__(self, name, read_only(getattr(self, name)))
             if getattr(self, name).shape != (self.arm.n,):
                 raise ConfigurationError(f'{name} of the servos must have the shape '
@@ -153,7 +159,8 @@ class ServoModel:
             self.arm, self.arm.inertial_parameters, self.armature, 'coulomb + viscous',
             np.column_stack([self.friction, self.damping]),
             {'servos': {joint: {'kp': float(self.kp[i])} | (
-                {'limit': float(self.limit[i])} if np.isfinite(self.limit[i]) else {})
+                {'limit': float(self.limit[i])} if np.isfinite(self.limit[i]) else {}) | (
+                {'speed': float(self.speed[i])} if np.isfinite(self.speed[i]) else {})
                 for i, joint in enumerate(self.arm.joint_names)},
              'command_delay': float(self.delay)})
 
@@ -219,31 +226,34 @@ class Course:
 
     def slopes(self, model: ServoModel, unit: Array | None) -> tuple[Array, Array] | None:
         """
-        Return simulated positions (N, n) and their derivatives (N, n, 5 n + 1).
+        Return simulated positions (N, n) and their derivatives (N, n, 6 n + 1).
 
         Derivatives are with respect to the logarithms of kp, damping and armature, friction in
-        units of `unit` (n,), the logarithms of the torque limits, and the delay [s]. They are not
-        computed if `unit` is None. The result is None if a simulation diverges.
+        units of `unit` (n,), the logarithms of torque limits and speeds, and the delay [s]. They
+        are not computed if `unit` is None. The result is None if a simulation diverges.
         """
-        from robot_identification.servos.kernels import roll_out
+        from robot_identification.servos.kernels import KINDS, limit_speed, roll_out
         length, n = self.steps * STEP * RENEWED, self.arm.n
         run = (self.t / length).astype(int)
         position = np.clip((self.t - run * length) / STEP, 0, self.steps * RENEWED - 1e-9)
         begins: Array = np.arange(run[-1] + 1) * length
         q0, v0 = (_between(begins, self.t, values) for values in (self.q, self.smooth(self.q, 1)))
         means, means_slope = self._commands(model.delay, len(begins))
-        q, slope_count = np.empty_like(self.q), 0 if unit is None else 5 * n + 1
+        speed_slope = np.zeros_like(means)
+        limit_speed(means, means_slope, speed_slope, model.speed * STEP)
+        q, slope_count = np.empty_like(self.q), 0 if unit is None else KINDS * n + 1
         slopes = np.empty((len(q), n, slope_count))
         tree, inertial = Kinematics.of(self.arm), self.arm.inertial_parameters
 
         def go(s: int) -> bool:
             out = np.empty((self.steps * RENEWED + 1, n))
-            ahead = np.empty((self.steps + 1 if slope_count else 0, n, 5 * n + 1))
+            ahead = np.empty((self.steps + 1 if slope_count else 0, n, KINDS * n + 1))
             steps = slice(s * self.steps * RENEWED, (s + 1) * self.steps * RENEWED)
             complete = roll_out(
                 q0[s].copy(), v0[s].copy(), self.steps, RENEWED, STEP, means[steps],
-                means_slope[steps], model.kp, model.damping, model.armature, model.friction,
-                model.limit, model.friction if unit is None else unit, *tree, inertial, out, ahead)
+                means_slope[steps], speed_slope[steps], model.kp, model.damping, model.armature,
+                model.friction, model.limit, model.friction if unit is None else unit, *tree,
+                inertial, out, ahead)
             rows = np.flatnonzero(run == s)
             q[rows] = _at(position[rows], out)
             if slope_count:
@@ -267,10 +277,18 @@ class Course:
         even = savgol_filter(_between(grid, self.t, values), width, 3, order, step, axis=0)
         return _between(self.t, grid, even)
 
-    def held(self, delay: float) -> Array:
-        """Return the delayed commands with zero-order hold at the samples, (N, n) [rad or m]."""
+    def held(self, delay: float, speed: Array | None = None) -> Array:
+        """
+        Return the delayed commands with zero-order hold at the samples, (N, n) [rad or m].
+
+        With `speed` (n,), a target that follows them at no more than this speed is returned.
+        """
         last = np.searchsorted(self.t, self.t - delay + 1e-9, side='right') - 1
         held: Array = self.command[np.maximum(last, 0)]
+        if speed is not None and np.any(np.isfinite(speed)):
+            held = held.copy()
+            for k, reach in enumerate(np.diff(self.t)[:, None] * speed, 1):
+                held[k] = held[k - 1] + np.clip(held[k] - held[k - 1], -reach, reach)
         return held
 
     def _commands(self, delay: float, count: int) -> tuple[Array, Array]:

@@ -25,7 +25,7 @@ from robot_identification.arrays import Array
 from robot_identification.recording import Recording
 from robot_identification.servos.model import Course, ServoModel
 
-QUANTITIES = ('kp', 'damping', 'armature', 'friction', 'limit')
+QUANTITIES = ('kp', 'damping', 'armature', 'friction', 'limit', 'speed')
 RATIOS = ('kp/armature', 'damping/kp', 'friction/kp')
 HORIZONS = (1.0, 5.0)
 """Lengths of the runs in which positions are predicted from the commands [s]."""
