@@ -165,4 +165,3 @@ def _drive_scales(structure: dynamics.ModelStructure) -> tuple[Array, Array]:
     scales = np.array([term.scale for term in structure.friction.terms for _ in term.parameters])
     torques = np.array([unit != '1' for unit in structure.friction.units])
     return rotor, (scales * np.where(torques, level[:, None], 1.0)).ravel()
-
