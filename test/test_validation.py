@@ -34,7 +34,7 @@ from robot_identification import (
 )
 from robot_identification.errors import ConfigurationError, RecordingError, SignalError
 from robot_identification.excitation import Requirements
-from robot_identification.signals import process, Samples
+from robot_identification.signals import process
 from robot_identification.signals.effort_check import check_effort
 from robot_identification.signals.filters import lowpass_sections
 from robot_identification.signals.shift import trim_for_validation
@@ -104,10 +104,8 @@ def test_the_error_of_a_perfect_model_is_the_noise_of_the_torques():
     tau = clean + level * np.random.default_rng(0).normal(size=clean.shape)
     expected = level ** 2 * cutoff / (rate / 2)    # of the white noise below the cut-off
     for period in (None, 1000):
-        samples = Samples(t, clean, clean, clean, tau, rate=rate, segments=(slice(0, len(t)),),
-                          period=period, joint_names=('a',))
         low = signal.sosfiltfilt(lowpass_sections(cutoff, rate), tau, axis=0)
-        found = noise_variance(samples, low, cutoff)
+        found = noise_variance(tau, low, rate, period, cutoff)
         assert found[0] == pytest.approx(expected, rel=0.25)
 
 

@@ -231,7 +231,6 @@ class _TrialTable:
                  report: Callable[[str, int], None]) -> None:
         self.arm, self.samples, self.backend, self.report = arm, samples, backend, report
         self.splits = _split(samples)
-        self.folds = len(self.splits[0][0])
         self.rows: dict[tuple[str, str, str, float], _Row] = {}
         self.starts: dict[tuple[str, str], tuple[Array, Array]] = {}
         self.base = cache(lambda friction: base_parameters(
@@ -287,21 +286,16 @@ class _TrialTable:
             self.report(f'trying {key[0]} with {key[1]}'
                         + (f' and delays of {key[2]}' if key[2] else ''), len(self.rows))
             began, failure = perf_counter(), ''
-            scores = np.full((self.folds, 2, self.arm.n), np.nan)
+            folds = list(zip(*(pairs for pairs, _ in self.splits)))
+            scores = np.full((len(folds), 2, self.arm.n), np.nan)
             try:
                 start = self._find_start(options)
-                scores = np.array([self._score(options, fold, *start)
-                                   for fold in range(self.folds)])
+                scores = np.array([self._score(options, pairs, *start) for pairs in folds])
             except RobotIdentificationError as error:
                 failure = str(error)
             self.rows[key] = _Row(options, scores[:, 0], scores[:, 1], perf_counter() - began,
                                   failure)
         return self.rows[key]
-
-    def _score(self, options: FitOptions, fold: int, shape: Array | None,
-               delays: Array) -> tuple[Array, Array]:
-        """Return sums of squared residuals and torques on a left-out block, (n,) each."""
-        return self._score_pairs(options, [folds[fold] for folds, _ in self.splits], shape, delays)
 
     def worse_elsewhere(self, options: FitOptions, plain: FitOptions) -> bool:
         """Return whether options predict other postures and speeds worse than plain ones."""
@@ -311,16 +305,16 @@ class _TrialTable:
             splits = [split_folds(recording, FOLDS, by)[0] for recording in self.samples]
             for pairs in zip(*splits):
                 try:
-                    errors += [self._score_pairs(each, pairs, *self._find_start(each))[0]
+                    errors += [self._score(each, pairs, *self._find_start(each))[0]
                                for each in (options, plain)]
                 except RobotIdentificationError:
                     continue    # too little is left to fit
         present = errors[1] > 0
         return bool(present.any() and np.mean(errors[0, present] / errors[1, present]) > 1)
 
-    def _score_pairs(self, options: FitOptions, pairs: Sequence[tuple[Samples, Samples]],
-                     shape: Array | None, delays: Array) -> tuple[Array, Array]:
-        """Return sums of squared residuals and torques on left-out samples, (n,) each."""
+    def _score(self, options: FitOptions, pairs: Sequence[tuple[Samples, Samples]],
+               shape: Array | None, delays: Array) -> tuple[Array, Array]:
+        """Return sums of squared residuals and torques on the left-out samples, (n,) each."""
         def undelayed(samples: Samples) -> Samples:
             return shift.delayed(samples, delays, of=str(options.delay))
 

@@ -26,7 +26,7 @@ from robot_identification.arm.meshes import with_mesh_paths
 from robot_identification.arrays import Array
 from robot_identification.errors import ExcitationError, SimulationError
 from robot_identification.ros.name_prefix import with_prefix
-from robot_identification.simulation.engine import mujoco_module
+from robot_identification.simulation.engine import add_tendons, mujoco_module
 from robot_identification.simulation.options import PlantOptions
 from robot_identification.simulation.truth import draw_drives, rated
 
@@ -111,15 +111,11 @@ def _add_drives(spec: Any, arm: Arm) -> Array:
     """Add friction and rotor inertias, and return these; coupled drives are fixed tendons."""
     torque, velocity = (rated(arm, name) for name in ('torque', 'velocity'))
     rotor, friction = draw_drives(arm, PlantOptions(), torque, velocity, np.random.default_rng(0))
-    drives = [spec.joint(arm.tf_prefix + name) for name in arm.joint_names]
-    for name, row in zip(arm.actuator_names[arm.n:], arm.transmission[arm.n:]):
-        tendon = spec.add_tendon(name=arm.tf_prefix + name)
-        for joint, coefficient in zip(arm.joint_names, row):
-            if coefficient != 0:
-                tendon.wrap_joint(arm.tf_prefix + joint, float(coefficient))
-        drives.append(tendon)
+    drives = [*(spec.joint(name) for name in arm.ros_joint_names),
+              *add_tendons(spec, arm, arm.ros_joint_names)]
     for k, drive in enumerate(drives):
         drive.armature, drive.frictionloss = rotor[k], friction.coulomb[k]
+        # MuJoCo 4 has a polynomial in the speed, MuJoCo 3 a number
         drive.damping = np.resize([friction.viscous[k], 0.0, 0.0], np.shape(drive.damping)) \
             if np.ndim(drive.damping) else friction.viscous[k]
     return rotor
@@ -139,8 +135,7 @@ def _mean_inertia(arm: Arm, rotor: Array) -> Array:
 def _add_actuators(root: ElementTree.Element, arm: Arm, stiffness: Array | None) -> None:
     """Add a position servo of a stiffness, or a motor, to each joint; its name is the joint's."""
     actuators = ElementTree.SubElement(root, 'actuator')
-    for k, joint in enumerate(arm.joint_names):
-        name, limit = arm.tf_prefix + joint, arm.limits.torque[k]
+    for k, (name, limit) in enumerate(zip(arm.ros_joint_names, arm.limits.torque)):
         motor = ElementTree.SubElement(
             actuators, 'motor' if stiffness is None else 'position', name=name, joint=name,
             forcelimited='true', forcerange=f'{-limit:g} {limit:g}')

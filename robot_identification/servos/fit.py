@@ -120,7 +120,7 @@ def identify_servos(
     problem = _Problem(arm, courses, start)
     with single_threaded_blas():
         progress('fitting', 0.1)
-        *tried, limited = [problem.solve(problem.reaching(*start), 1e-3) for start in STARTS]
+        *tried, limited = [problem.solve(problem.reaching(*each), 1e-3) for each in STARTS]
         x = min(tried, key=problem.cost)
         if problem.cost(limited) < CLEAR * problem.cost(x):
             tried = [problem.solve(np.append(limited[:-1], delay / TICK), 1e-3)

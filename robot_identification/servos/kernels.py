@@ -69,20 +69,21 @@ def _copy(source, target):
 
 
 @njit(**OPTIONS)
-def limit_speed(means, means_slope, speed_slope, bound):
+def limit_speed(means, means_slope, speed_slope, speed, times):
     """
-    Limit the change of the commands (K, n) from one step to the next to `bound` (n,), in place.
+    Limit the speeds of the commands (K, n) at the times (K,) to `speed` (n,), in place.
 
     `means_slope` (K, n) are derivatives of the commands with respect to the delay, and
-    `speed_slope` (K, n) becomes those with respect to the logarithm of the bound.
+    `speed_slope` (K, n) becomes those with respect to the logarithm of the speed.
     """
     for i in range(means.shape[1]):
-        if not bound[i] < np.inf:
+        if not speed[i] < np.inf:
             continue
         for k in range(1, len(means)):
             move = means[k, i] - means[k - 1, i]
-            if abs(move) > bound[i]:
-                step = bound[i] if move > 0.0 else -bound[i]
+            bound = speed[i] * (times[k] - times[k - 1])
+            if abs(move) > bound:
+                step = bound if move > 0.0 else -bound
                 means[k, i] = means[k - 1, i] + step
                 means_slope[k, i] = means_slope[k - 1, i]
                 speed_slope[k, i] = speed_slope[k - 1, i] + step

@@ -240,7 +240,7 @@ class Course:
         q0, v0 = (_between(begins, self.t, values) for values in (self.q, self.smooth(self.q, 1)))
         means, means_slope = self._commands(model.delay, len(begins))
         speed_slope = np.zeros_like(means)
-        limit_speed(means, means_slope, speed_slope, model.speed * STEP)
+        limit_speed(means, means_slope, speed_slope, model.speed, STEP * np.arange(len(means)))
         q, slope_count = np.empty_like(self.q), 0 if unit is None else KINDS * n + 1
         slopes = np.empty((len(q), n, slope_count))
         tree, inertial = Kinematics.of(self.arm), self.arm.inertial_parameters
@@ -285,10 +285,10 @@ class Course:
         """
         last = np.searchsorted(self.t, self.t - delay + 1e-9, side='right') - 1
         held: Array = self.command[np.maximum(last, 0)]
-        if speed is not None and np.any(np.isfinite(speed)):
-            held = held.copy()
-            for k, reach in enumerate(np.diff(self.t)[:, None] * speed, 1):
-                held[k] = held[k - 1] + np.clip(held[k] - held[k - 1], -reach, reach)
+        if speed is not None:
+            from robot_identification.servos.kernels import limit_speed
+            held = np.array(held)
+            limit_speed(held, np.zeros_like(held), np.zeros_like(held), speed, self.t)
         return held
 
     def _commands(self, delay: float, count: int) -> tuple[Array, Array]:

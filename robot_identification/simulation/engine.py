@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -70,11 +71,7 @@ def build_engine(arm: Arm, urdf: str, step: float) -> Any:
         spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
         spec.option.tolerance = 1e-14
         spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
-        for k, row in enumerate(arm.transmission[arm.n:]):
-            tendon = spec.add_tendon(name=f'actuator_{arm.n + k}')
-            for joint, coefficient in zip(arm.joint_names, row):
-                if coefficient != 0:
-                    tendon.wrap_joint(joint, float(coefficient))
+        add_tendons(spec, arm, arm.joint_names)
         model = spec.compile()
     except ValueError as error:
         raise SimulationError(f"MuJoCo cannot build a plant from the URDF of '{arm.name}': "
@@ -91,3 +88,32 @@ def build_engine(arm: Arm, urdf: str, step: float) -> Any:
     model.dof_solref[:], model.tendon_solref_fri[:] = stiff, stiff
     model.dof_solimp[:], model.tendon_solimp_fri[:] = RIGID, RIGID
     return model
+
+
+def add_tendons(spec: Any, arm: Arm, joint_names: Sequence[str]) -> list[Any]:
+    """
+    Add a fixed tendon to a MuJoCo model for each drive that is coupled to several joints.
+
+    Parameters
+    ----------
+    spec
+        The model, a `mujoco.MjSpec`.
+    arm
+        The arm, which defines the transmission.
+    joint_names
+        Names of its joints in the model, (n,).
+
+    Returns
+    -------
+    list
+        The tendons, in the order of the coupled drives.
+
+    """
+    tendons = []
+    for k, row in enumerate(arm.transmission[arm.n:]):
+        tendon = spec.add_tendon(name=f'actuator_{arm.n + k}')
+        for joint, coefficient in zip(joint_names, row):
+            if coefficient != 0:
+                tendon.wrap_joint(joint, float(coefficient))
+        tendons.append(tendon)
+    return tendons

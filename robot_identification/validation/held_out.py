@@ -188,7 +188,8 @@ def evaluate(
         measured, predicted = low_pass(piece.tau), low_pass(_torque(model, piece))
         if filtered:
             first = measured[:runs[0].stop - runs[0].start - 2 * edge]
-            noise.append(noise_variance(replace(piece, segments=tuple(runs)), first, cutoff))
+            noise.append(noise_variance(piece.tau[runs[0]], first, piece.rate, piece.period,
+                                        cutoff))
         used, rests = np.tile(counted, (len(measured), 1)), counted & np.any(piece.v == 0, axis=0)
         if np.any(rests):    # joints that never rest are compared at all samples
             used[:, rests] = low_pass((piece.v[:, rests] != 0).astype(float)) > _MOVING

@@ -86,7 +86,7 @@ class Errors:
         return _root_ratio(np.sum(self.sums[:, 1]), np.sum(self.sums[:, 4]))
 
     def relative_to_torque(self, variance: Array) -> float:
-        """Return the relative error that errors of a variance at each joint cause, (n,)."""
+        """Return the relative error caused by errors of this variance at each joint, (n,)."""
         return _root_ratio(float(self.sums[:, 0] @ variance), np.sum(self.sums[:, 4]))
 
     @cached_property

@@ -17,40 +17,42 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.signals import Samples
 from scipy import signal
 
 _SEGMENT = 1024
 """Largest number of samples in a segment of the spectrum."""
 
 
-def noise_variance(samples: Samples, torque: Array, cutoff: float) -> Array:
+def noise_variance(run: Array, torque: Array, rate: float, period: int | None,
+                   cutoff: float) -> Array:
     """
     Return the variance of measured torques that no model can predict, (n,) [(N m)^2 or N^2].
 
-    If the motion repeats, it is the variance between periods at the same phase. Otherwise it is
+    If the motion repeats, this is the variance between periods at the same phase. Otherwise it is
     white noise below the cut-off, with the median spectral density of high frequencies. NaN if
     the rate is too low for either.
 
     Parameters
     ----------
-    samples
-        Processed recording.
+    run
+        Measured torques without a gap, (N, n) [N m or N].
     torque
-        Low-passed measured torques of its first run, (K, n) [N m or N].
+        The same after the low-pass and without their ends, (K, n).
+    rate
+        Their rate [Hz].
+    period
+        Number of samples in a period of the motion; None if it does not repeat.
     cutoff
         Cut-off of the low-pass [Hz].
 
     """
-    period, rows = samples.period, len(torque)
+    rows = len(torque)
     if period is not None and rows >= 2 * period:
         periods = torque[:rows - rows % period].reshape(-1, period, torque.shape[1])
         return np.asarray(np.mean(np.var(periods, axis=0, ddof=1), axis=0))
     if period is not None and rows > 1.25 * period:
         return np.asarray(np.mean((torque[period:] - torque[:-period]) ** 2, axis=0) / 2)
-    run = samples.tau[samples.segments[0]]
-    frequency, density = signal.welch(run, samples.rate, nperseg=min(_SEGMENT, len(run) // 8),
-                                      axis=0)
-    high = frequency > max(2 * cutoff, samples.rate / 4)
+    frequency, density = signal.welch(run, rate, nperseg=min(_SEGMENT, len(run) // 8), axis=0)
+    high = frequency > max(2 * cutoff, rate / 4)
     return (np.median(density[high], axis=0) * cutoff if np.any(high)
             else np.full(torque.shape[1], np.nan))

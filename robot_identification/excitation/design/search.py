@@ -155,6 +155,6 @@ def _minimise(problem: Problem, optimiser: Optimiser, rng: np.random.Generator,
     """Return the minimum from a random start; obstacles may leave a start almost no motion."""
     for _ in range(DRAWS - 1):
         start = problem.start(rng)
-        if np.isfinite(problem.objective.evaluate(start).merit):
+        if np.isfinite(problem.objective.value_only(start)[0]):
             return optimiser(problem, start, stop)
     return optimiser(problem, problem.start(rng), stop)

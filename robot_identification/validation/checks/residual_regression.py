@@ -216,7 +216,7 @@ class ResidualRegression:
         return self._decimate_mask(minimum_filter1d(1.0 - self._slow(joint), margin))
 
     def not_at_rest(self, joint: int) -> NDArray[np.bool_]:
-        """Return the mask of the rows except those in which a joint rests for a time, (rows,)."""
+        """Return the mask of the rows in which a joint does not rest; it may reverse, (rows,)."""
         length = 2 * round(_REST / 2 * self.samples.rate) + 1
         rest = maximum_filter1d(minimum_filter1d(self._slow(joint), length), length)
         return self._decimate_mask(1.0 - rest)
