@@ -206,14 +206,18 @@ class System:
             Parameter(name, value=value).to_parameter_msg() for name, value in values.items()])
         assert all(result.successful for result in answer.results)
 
-    def change(self, node, *transitions):
-        """Apply transitions to a lifecycle node: 'configure', 'activate' or 'deactivate'."""
+    def try_change(self, node, transition):
+        """Apply a transition ('configure', ...) to a node; return whether it succeeds."""
         from lifecycle_msgs.msg import Transition
         from lifecycle_msgs.srv import ChangeState
+        number = getattr(Transition, f'TRANSITION_{transition.upper()}')
+        return self.call(ChangeState, f'/{node}/change_state',
+                         transition=Transition(id=number)).success
+
+    def change(self, node, *transitions):
+        """Apply transitions to a lifecycle node, all of which must succeed."""
         for name in transitions:
-            number = getattr(Transition, f'TRANSITION_{name.upper()}')
-            assert self.call(ChangeState, f'/{node}/change_state',
-                             transition=Transition(id=number)).success, (node, name)
+            assert self.try_change(node, name), (node, name)
 
     def listen(self, kind, topic, callback, qos=10):
         return self.client.create_subscription(kind, topic, callback, qos)

@@ -157,10 +157,13 @@ def test_compensation_begins_on_request_and_ends_on_doubt(system, folder):
     system.start('feedforward', model='rough.yaml', mode='compensation', limits__stale=1.0,
                  window=0.06)
     commands = []
+    system.wait(lambda: 'ros2 lifecycle set /feedforward configure, then ' in
+                system.log('feedforward'))
+    system.change('feedforward', 'configure')
     answer = system.call(Trigger, '/feedforward/start')
     assert not answer.success and 'the node is not active' in answer.message
-    assert 'set /feedforward configure' in answer.message
-    system.change('feedforward', 'configure', 'activate')
+    assert 'set /feedforward activate' in answer.message
+    system.change('feedforward', 'activate')
     answer = system.call(Trigger, '/feedforward/start')
     assert not answer.success and "nobody listens on '/effort_controller/co" in answer.message
     system.listen(Float64MultiArray, '/effort_controller/commands',

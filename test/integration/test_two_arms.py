@@ -70,8 +70,10 @@ def test_two_arms_share_one_system(tmp_path, cell, excitations):
                 '/diagnostics', '/clock', '/parameter_events', '/rosout'}
             for side, messages in heard.items():
                 system.listen(JointState, f'/{side}/joint_states', messages.append, 1000)
-            for transition in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
-                answer = system.call(ChangeState, '/left/excitation/change_state',
+            for side, transition in (('left', Transition.TRANSITION_CONFIGURE),
+                                     ('left', Transition.TRANSITION_ACTIVATE),
+                                     ('right', Transition.TRANSITION_CONFIGURE)):
+                answer = system.call(ChangeState, f'/{side}/excitation/change_state',
                                      transition=Transition(id=transition))
                 assert answer.success
             refused = Execution(system, name='/right/excitation/execute', excitation='a.yaml')

@@ -110,9 +110,13 @@ class BrakeWatchdog:
 
     def close(self) -> None:
         """End the watchdog process, after a stop of the arm that has already begun."""
+        pipe = self.process.stdin
+        if pipe is None or pipe.closed:
+            return
         self.update(None)
-        if self.process.stdin is not None:
-            self.process.stdin.close()
+        for content in (self._motion, self._progress):    # the process has its own descriptors
+            os.close(content.file)
+        pipe.close()
 
 
 def _enclave() -> str:

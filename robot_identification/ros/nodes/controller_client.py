@@ -119,22 +119,23 @@ class ControllerClient:
     Raises
     ------
     ConfigurationError
-        The transport is unknown.
+        The transport 'action' needs a package that is not installed.
 
     """
 
     def __init__(self, node: Any, name: str, transport: str, joint_names: Sequence[str],
                  manager: str, scaling: str, joint_states: str) -> None:
-        if transport not in TRANSPORTS:
-            raise ConfigurationError(f"the transport '{transport}' is unknown; choose from: "
-                                     f"{', '.join(TRANSPORTS)}")
+        installed = message_type('control_msgs', 'action', 'FollowJointTrajectory') is not None
+        if transport == 'action' and not installed:
+            raise ConfigurationError(
+                'transport is `action`, but control_msgs is not installed; install it '
+                '(ros-DISTRO-control-msgs), or set transport to `topic`')
         self._node: Node = node
         self.name, self.transport = node.resolve_topic_name(name), transport
         self._parameters = node.create_client(GetParameters, f'{self.name}/get_parameters')
         self._topic = TopicTransport(node, self.name) if transport != 'action' else None
         self._action = None
-        if transport != 'topic' and message_type(
-                'control_msgs', 'action', 'FollowJointTrajectory') is not None:
+        if transport != 'topic' and installed:
             self._action = ActionTransport(node, self.name)
         self.joint_names = tuple(joint_names)
         self._manager = ControllerManagerClient(node, manager)
@@ -144,14 +145,6 @@ class ControllerClient:
         for package, kind, item, consequence in OPTIONAL:
             if message_type(package, kind, item) is None:
                 node.get_logger().warning(f'{package} is not installed: {consequence}')
-
-    @property
-    def missing_requirement(self) -> str:
-        """Message if the transport needs a package that is not installed; empty otherwise."""
-        if self.transport == 'action' and self._action is None:
-            return ('transport is `action`, but control_msgs is not installed; install it '
-                    '(ros-DISTRO-control-msgs), or set transport to `topic`')
-        return ''
 
     def check(self, path_tolerance: Array) -> Transport:
         """
@@ -172,8 +165,6 @@ class ControllerClient:
             watchdog is not running.
 
         """
-        if self.missing_requirement:
-            raise ExecutionError('controller_missing', self.missing_requirement)
         self._manager.check(self.name, self.joint_names)
         deadline = time.monotonic() + PATIENCE
         transport = self._choose_transport(deadline)

@@ -26,13 +26,12 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.task import Future
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.ros.execution.fault import Fault
-from robot_identification.ros.nodes import parameters, requests
+from robot_identification.ros.nodes import motion_setup, parameters, requests
 from robot_identification.ros.nodes.design_action import design_for_motion
 from robot_identification.ros.nodes.design_request import SUFFIXES
 from robot_identification.ros.nodes.long_work import LongWork
 from robot_identification.ros.nodes.managed_node import ManagedNode
 from robot_identification.ros.nodes.motion_session import Feedback, MotionResult, MotionSession
-from robot_identification.ros.nodes.motion_setup import declare_motion_setup
 from robot_identification.ros.nodes.process import Health, main_of, NodeProcess
 from robot_identification_interfaces.action import Excite
 from std_srvs.srv import Trigger
@@ -56,13 +55,25 @@ class ExcitationNode(NodeProcess):
         super().__init__(node)
         self.arm = parameters.declare_arm(node)
         self.data = parameters.declare_data_directory(node, 'excitations and recordings')
-        self.setup = declare_motion_setup(node, self.arm)
+        self._parameters = motion_setup.declare_motion_parameters(node)
         autostart = parameters.declare(node, 'autostart', False,
                                        'configure and activate at start-up')
         self.health = Health(node)
         self._designs = LongWork(node)
+        self.setup: motion_setup.MotionSetup | None = None
         self._session: MotionSession | None = None
         self._lock = threading.Lock()
+        node.start(autostart)
+
+    @property
+    def moving(self) -> bool:
+        """Whether a goal is being served."""
+        return self._session is not None
+
+    def configure(self) -> None:
+        """Connect to the controller, and offer the action and the service."""
+        node = self.node
+        self.setup = self._parameters.connect(node, self.arm)
         group = ReentrantCallbackGroup()  # for stop and cancel requests during a motion
         self._server = action.ActionServer(
             node, Excite, '~/execute', self._execute, goal_callback=self._on_goal,
@@ -70,13 +81,12 @@ class ExcitationNode(NodeProcess):
             result_timeout=requests.RESULT_TIMEOUT)
         node.create_service(Trigger, '~/stop', requests.reply_always(node, self._on_stop),
                             callback_group=group)
-        if autostart:
-            node.start_active()
 
-    @property
-    def missing_requirement(self) -> str:
-        """Message if the transport needs a package that is not installed; empty otherwise."""
-        return self.setup.controller.missing_requirement
+    def clean_up(self) -> None:
+        """End the process of the brake watchdog."""
+        if self.setup is not None:
+            self.setup.controller.watchdog.close()
+            self.setup = None
 
     def stop(self) -> None:
         """Brake the arm and end the node."""
@@ -88,7 +98,7 @@ class ExcitationNode(NodeProcess):
         """Whether the node is ending and its last motion is over."""
         if not self._ending or self._session is not None:
             return False
-        self.setup.controller.watchdog.close()
+        self.clean_up()
         return True
 
     def end_motion(self, fault: Fault) -> str:
@@ -113,12 +123,12 @@ class ExcitationNode(NodeProcess):
 
     async def _execute(self, handle: Any) -> Any:
         """Serve a goal: rehearse or execute its motion in a thread, and return the result."""
-        request = handle.request
+        request, setup = handle.request, self.setup
         refusal = self._refusal(request)
-        if refusal is not None:
-            return self._result(handle, refusal)
+        if refusal is not None or setup is None:
+            return self._result(handle, refusal or MotionResult('not_active', self.node.inactive))
         with self._lock:
-            session = self._session = MotionSession(self.setup, self._warn)
+            session = self._session = MotionSession(setup, self._warn)
             moves = self.node.active
         done: Future = Future(executor=self.node.executor)
         last = 0.0
@@ -139,7 +149,8 @@ class ExcitationNode(NodeProcess):
                 name = str(path.relative_to(self.data.root))
                 periods = max(1, request.periods)
                 result = (session.execute(path, periods, request.recording, name, feedback)
-                          if moves else self._rehearsed(session.rehearse(path, periods)))
+                          if moves else self._rehearsed(session.rehearse(path, periods),
+                                                        setup.preview.topics))
             except RobotIdentificationError as error:
                 result = MotionResult(getattr(error, 'reason', 'excitation'), str(error))
             except Exception as error:  # the watchdog brakes the arm; this node keeps running
@@ -170,13 +181,12 @@ class ExcitationNode(NodeProcess):
         self.node.get_logger().warning(text)
         self.health.warn(text)
 
-    def _rehearsed(self, duration: float) -> MotionResult:
+    def _rehearsed(self, duration: float, topics: tuple[str, ...]) -> MotionResult:
         """Return the result of a goal that was checked and previewed by an inactive node."""
         if self.node.active:
             self.health.ok('active')
         else:
             self.health.warn('not active')
-        topics = self.setup.preview.topics
         shown = (f"; it is shown on {' and '.join(topics)}" if topics else
                  '; it is not shown: neither visualization_msgs nor moveit_msgs is installed')
         return MotionResult('not_active', f'{self.node.inactive}. Rehearsed: from the present '
@@ -184,7 +194,7 @@ class ExcitationNode(NodeProcess):
 
     def _refusal(self, request: Any) -> MotionResult | None:
         """Return the result of a goal that cannot be served now; None if it can."""
-        if not self.node.active and (request.design or not self.node.configured):
+        if request.design and not self.node.active:
             return MotionResult('not_active', self.node.inactive)
         if self._session is not None:
             return MotionResult('busy', 'another motion is being executed; wait for its end')

@@ -55,21 +55,20 @@ class FeedforwardNode(NodeProcess):
     never starts a motion by itself.
     """
 
-    missing_requirement = ''      # the node can always be configured
-
     def __init__(self) -> None:
         node: Any = ManagedNode('feedforward', self)
         super().__init__(node)
         declare = parameters.declare
         self.model = parameters.declare_model(
             node, parameters.declare_data_directory(node, 'models'))
-        mode = declare(node, 'mode', 'trajectory', 'trajectory or compensation')
-        if mode not in MODES:
-            raise ConfigurationError(f"the parameter 'mode' is '{mode}', it must be one of "
+        self._mode = declare(node, 'mode', 'trajectory', 'trajectory or compensation')
+        if self._mode not in MODES:
+            raise ConfigurationError(f"the parameter 'mode' is '{self._mode}', it must be one of "
                                      f'{", ".join(MODES)}')
-        controller = declare(node, 'controller', '', 'node name of the controller; empty: '
-                             'joint_trajectory_controller or effort_controller')
-        topic = parameters.declare_joint_states(node)
+        self._controller = declare(
+            node, 'controller', '', 'node name of the controller; empty: '
+            'joint_trajectory_controller or effort_controller')
+        self._topic = parameters.declare_joint_states(node)
         self.limits = online.CompensationLimits(
             effort=declare(node, 'limits.effort', 0.8, 'largest effort as a fraction of the '
                            'torque limits [-]', lower=0.0, upper=1.0),
@@ -79,29 +78,41 @@ class FeedforwardNode(NodeProcess):
                           'fraction of the velocity limits [-]', lower=0.0, upper=1.0),
             stale=declare(node, 'limits.stale', 0.1, 'longest time without a joint state [s]',
                           lower=0.01, upper=5.0))
-        window = declare(node, 'window', 0.03, 'length of the window that smooths joint states '
-                         '[s]', lower=0.005, upper=1.0)
-        rate = declare(node, 'rate', 200.0, 'rate of the compensation [Hz]', lower=10.0,
-                       upper=1000.0)
+        self._window = declare(node, 'window', 0.03, 'length of the window that smooths joint '
+                               'states [s]', lower=0.005, upper=1.0)
+        self._rate = declare(node, 'rate', 200.0, 'rate of the compensation [Hz]', lower=10.0,
+                             upper=1000.0)
         autostart = declare(node, 'autostart', False, 'configure and activate at start-up; mode '
                             'trajectory always does')
         self._check_limits()
         self.health = Health(node)
         self._compensating = False
-        if autostart or mode == 'trajectory':
-            node.start_active()
-        if mode == 'trajectory':
-            name = controller or 'joint_trajectory_controller'
+        node.start(autostart or self._mode == 'trajectory')
+
+    @property
+    def moving(self) -> bool:
+        """Whether compensation is on."""
+        return self._compensating
+
+    def configure(self) -> None:
+        """Create the publishers, subscriptions and services of the mode."""
+        node = self.node
+        if self._mode == 'trajectory':
+            name = self._controller or 'joint_trajectory_controller'
             self._output = node.create_publisher(JointTrajectory, f'{name}/joint_trajectory', 10)
             node.create_subscription(JointTrajectory, '~/joint_trajectory', self._forward, 10)
             return
         self._commands = node.create_publisher(
-            Float64MultiArray, f'{controller or "effort_controller"}/commands', 10)
-        self._states = SmoothedStates(node, self.model.arm, topic, window, 1 / rate)
+            Float64MultiArray, f'{self._controller or "effort_controller"}/commands', 10)
+        self._states = SmoothedStates(node, self.model.arm, self._topic, self._window,
+                                      1 / self._rate)
         self._compensation = online.Compensation(self.model, self.limits)
         node.create_service(Trigger, '~/start', reply_always(node, self._on_start))
         node.create_service(Trigger, '~/stop', reply_always(node, self._on_stop))
         node.create_timer(PERIOD, self._compensate)
+
+    def clean_up(self) -> None:
+        """Release nothing: all belongs to the ROS node."""
 
     def end_motion(self, fault: Fault) -> str:
         """End compensation with the gravity torques; return the new state, empty if it was off."""

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from robot_identification.arm import Arm
+from robot_identification.errors import ConfigurationError
 from robot_identification.ros.execution import BrakeTiming, DrivenMotion, MotionTolerances
-from robot_identification.ros.nodes.controller_client import ControllerClient
+from robot_identification.ros.nodes.controller_client import ControllerClient, TRANSPORTS
 from robot_identification.ros.nodes.motion_preview import MotionPreview
 from robot_identification.ros.nodes.parameters import declare, declare_joint_states
 from robot_identification.ros.nodes.recorder_client import RecorderClient
@@ -62,27 +63,76 @@ class MotionSetup:
     driven: DrivenMotion | None = None
 
 
-def declare_motion_setup(node: Any, arm: Arm) -> MotionSetup:
-    """Declare the parameters of the setup and return the setup."""
-    tolerances, timing = _declare_tolerances(node), _declare_timing(node)
-    speed = declare(node, 'approach_speed', 0.2, 'fraction of the velocity and acceleration '
-                    'limits that the approach uses [-]', lower=0.01, upper=1.0)
-    topic = declare_joint_states(node)
-    controller = ControllerClient(
-        node, declare(node, 'controller', 'joint_trajectory_controller',
-                      'name of the controller'),
-        declare(node, 'transport', 'auto', 'connection to the controller: action '
-                '(FollowJointTrajectory, needs control_msgs), topic, or auto: the action if it is '
-                'offered'),
-        arm.ros_joint_names,
+@dataclass(frozen=True)
+class MotionParameters:
+    """
+    The parameters of a node from which a `MotionSetup` is made.
+
+    Parameters
+    ----------
+    tolerances, timing, speed, topic
+        As for `MotionSetup`.
+    controller, transport, manager, scaling
+        As for `ControllerClient`; `controller` is its `name`.
+    recorder
+        Name of the recorder node.
+
+    """
+
+    tolerances: MotionTolerances
+    timing: BrakeTiming
+    speed: float
+    topic: str
+    controller: str
+    transport: str
+    manager: str
+    scaling: str
+    recorder: str
+
+    def connect(self, node: Any, arm: Arm) -> MotionSetup:
+        """
+        Create the ROS entities of the motions, and start the brake watchdog.
+
+        Parameters
+        ----------
+        node
+            Node that owns the entities.
+        arm
+            The arm.
+
+        Raises
+        ------
+        ConfigurationError
+            The transport needs a package that is not installed.
+
+        """
+        controller = ControllerClient(node, self.controller, self.transport, arm.ros_joint_names,
+                                      self.manager, self.scaling, self.topic)
+        return MotionSetup(node, arm, controller, RecorderClient(node, self.recorder),
+                           MotionPreview(node, arm), self.topic, self.tolerances, self.timing,
+                           self.speed)
+
+
+def declare_motion_parameters(node: Any) -> MotionParameters:
+    """Declare the parameters of motions and return their values."""
+    transport = declare(
+        node, 'transport', 'auto', 'connection to the controller: action (FollowJointTrajectory, '
+        'needs control_msgs), topic, or auto: the action if it is offered')
+    if transport not in TRANSPORTS:
+        raise ConfigurationError(f"the transport '{transport}' is unknown; choose from: "
+                                 f"{', '.join(TRANSPORTS)}")
+    return MotionParameters(
+        _declare_tolerances(node), _declare_timing(node),
+        declare(node, 'approach_speed', 0.2, 'fraction of the velocity and acceleration limits '
+                'that the approach uses [-]', lower=0.01, upper=1.0),
+        declare_joint_states(node),
+        declare(node, 'controller', 'joint_trajectory_controller', 'name of the controller'),
+        transport,
         declare(node, 'controller_manager', 'controller_manager',
                 'name of the controller manager, which lists the active controllers'),
         declare(node, 'speed_scaling', 'speed_scaling_state_broadcaster/speed_scaling',
-                "topic of the robot's speed scaling [%], std_msgs/Float64"), topic)
-    recorder = RecorderClient(node, declare(
-        node, 'recorder', 'recorder', 'name of the recorder node'))
-    return MotionSetup(node, arm, controller, recorder, MotionPreview(node, arm), topic,
-                       tolerances, timing, speed)
+                "topic of the robot's speed scaling [%], std_msgs/Float64"),
+        declare(node, 'recorder', 'recorder', 'name of the recorder node'))
 
 
 def _declare_tolerances(node: Any) -> MotionTolerances:
