@@ -34,9 +34,9 @@ if TYPE_CHECKING:
         IdentifiedModel,
         inverse_dynamics,
         joint_torque_regressor,
-        load_model,
     )
     from robot_identification.dynamics.base_parameters import base_parameters
+    from robot_identification.dynamics.model_file import load_model
     from robot_identification.errors import RobotIdentificationError
     from robot_identification.excitation import design_excitation
     from robot_identification.identification import (
@@ -56,7 +56,8 @@ __all__ = [
 
 EXTENSIONS += ['robot_identification.online', 'robot_identification.formats',
                'robot_identification.papers']
-_MODULES = ('arm', 'dynamics', 'errors', 'recording', 'identification', 'excitation')
+_MODULES = ('arm', 'dynamics', 'errors', 'recording', 'dynamics.model_file', 'identification',
+            'excitation')
 
 
 def __getattr__(name: str) -> Any:

@@ -23,12 +23,8 @@ import pytest
 from robot_identification.arm import load_arm
 from robot_identification.arm.balancers import CoilSpring, GasSpring, TorsionSpring
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
-from robot_identification.dynamics import (
-    base_parameters,
-    IdentifiedModel,
-    load_model,
-    ModelStructure,
-)
+from robot_identification.dynamics import base_parameters, IdentifiedModel, ModelStructure
+from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator
 from robot_identification.signals import Samples

@@ -20,10 +20,10 @@ from robot_identification.dynamics import (
     FRICTION_MODELS,
     get_friction,
     IdentifiedModel,
-    load_model,
     ModelStructure,
 )
 from robot_identification.dynamics.friction import FRICTION_TERMS, SHORT_NAMES
+from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError, ModelFileError, UnknownNameError
 from simulation_arms import two_link
 import yaml

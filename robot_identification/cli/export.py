@@ -21,7 +21,7 @@ from typing import Annotated
 
 from robot_identification.arm.urdf import read_urdf
 from robot_identification.cli.console import AsJson, emit, out, print_table
-from robot_identification.dynamics import load_model
+from robot_identification.dynamics.model_file import load_model
 from robot_identification.export import export_model, ExportOptions, save_export, TARGETS
 import typer
 

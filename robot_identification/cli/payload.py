@@ -22,8 +22,9 @@ from typing import Annotated, Any
 import numpy as np
 from robot_identification.arm import load_arm
 from robot_identification.cli import console
-from robot_identification.dynamics import INERTIAL_NAMES, load_model
+from robot_identification.dynamics import INERTIAL_NAMES
 from robot_identification.dynamics.inertial import INERTIAL_UNITS
+from robot_identification.dynamics.model_file import load_model
 from robot_identification.estimation.drive_gains import identify_gains
 from robot_identification.estimation.payload import identify_payload
 import typer

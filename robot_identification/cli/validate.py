@@ -22,7 +22,7 @@ from robot_identification import files
 from robot_identification.cli import console
 from robot_identification.cli.expand_options import expand_options
 from robot_identification.cli.processing import ProcessingArguments
-from robot_identification.dynamics import load_model
+from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError
 from robot_identification.identification import validate
 from robot_identification.output_folder import sha256

@@ -21,7 +21,7 @@ from robot_identification.dynamics.friction import (
     FrictionTerm,
     get_friction,
 )
-from robot_identification.dynamics.identified_model import IdentifiedModel, load_model
+from robot_identification.dynamics.identified_model import IdentifiedModel
 from robot_identification.dynamics.inertial import (
     from_pseudo_inertia,
     INERTIAL_NAMES,
@@ -33,4 +33,4 @@ from robot_identification.dynamics.structure import ModelStructure
 __all__ = ['BaseParameters', 'FRICTION_MODELS', 'FRICTION_TERMS', 'FrictionModel', 'FrictionTerm',
            'INERTIAL_NAMES', 'IdentifiedModel', 'ModelStructure', 'base_parameters',
            'from_pseudo_inertia', 'get_friction', 'inverse_dynamics', 'joint_torque_regressor',
-           'load_model', 'pseudo_inertia']
+           'pseudo_inertia']

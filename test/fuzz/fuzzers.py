@@ -45,7 +45,8 @@ from robot_identification.arm import Arm, load_arm
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.cli.excite import read_options
 from robot_identification.cli.robot_template import robot_template, TemplateOptions
-from robot_identification.dynamics import IdentifiedModel, load_model, ModelStructure
+from robot_identification.dynamics import IdentifiedModel, ModelStructure
+from robot_identification.dynamics.model_file import load_model
 from robot_identification.dynamics.regressor import inverse_dynamics, joint_torque_regressor
 from robot_identification.estimation.link_limits import limit_rows, load_limits
 from robot_identification.estimation.uncertainty import covariance_directions

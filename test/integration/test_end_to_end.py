@@ -21,7 +21,8 @@ import sys
 from conftest import Execution, PATIENT, ros, System
 import numpy as np
 from robot_identification.arm import load_arm
-from robot_identification.dynamics import base_parameters, load_model, ModelStructure
+from robot_identification.dynamics import base_parameters, ModelStructure
+from robot_identification.dynamics.model_file import load_model
 from robot_identification.excitation import load_excitation
 
 

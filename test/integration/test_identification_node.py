@@ -17,7 +17,7 @@ from conftest import Goal, ros, System
 import numpy as np
 import pytest
 from robot_identification.arm import load_arm
-from robot_identification.dynamics import load_model
+from robot_identification.dynamics.model_file import load_model
 from robot_identification.excitation import design as excitation_of
 from robot_identification.excitation import load_excitation
 from robot_identification.simulation import Plant, PlantOptions, simulate

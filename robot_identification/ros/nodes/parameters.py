@@ -23,7 +23,8 @@ from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescri
 from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 from rclpy.node import Node
 from robot_identification.arm import Arm, load_arm
-from robot_identification.dynamics import IdentifiedModel, load_model
+from robot_identification.dynamics import IdentifiedModel
+from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError
 from robot_identification.ros.execution.data_directory import DataDirectory
 
