@@ -14,6 +14,8 @@
 """Bags of every convention are read without losing a sample."""
 
 import shutil
+import subprocess
+import sys
 
 from mcap.reader import make_reader
 import numpy as np
@@ -23,7 +25,10 @@ from robot_identification.errors import RecordingError, UnknownNameError
 from robot_identification.recording import load_recording, read_bag, Recording
 from robot_identification.recording.bag.bag import Bag
 from robot_identification.recording.bag.joint_states import JointStateLayout
-from robot_identification.recording.bag.write import BagWriter, Topic, write_bag
+from robot_identification.recording.bag.mcap_file import McapFile
+from robot_identification.recording.bag.rosbag2_file import Rosbag2File
+from robot_identification.recording.bag.storage import Topic
+from robot_identification.recording.bag.write import BagWriter, write_bag
 from sqlite_bags import WRITERS
 import yaml
 
@@ -144,6 +149,59 @@ def test_split_bag(tmp_path, storage):
     (whole / names[3]).unlink()
     with pytest.raises(RecordingError, match=r'lacks the file whole_3'):
         read_bag(whole)
+
+
+@pytest.fixture
+def without_mcap(monkeypatch):
+    """Hide the package `mcap`, which ROS distributions do not have."""
+    monkeypatch.setitem(sys.modules, 'mcap.writer', None)
+
+
+@pytest.mark.parametrize('distribution', DISTRIBUTIONS)
+def test_bags_are_sqlite_without_mcap(tmp_path, without_mcap, distribution):
+    original = recording()
+    write_bag(original, tmp_path / 'bag')
+    assert {file.name for file in (tmp_path / 'bag').iterdir()} == {'bag_0.db3', 'metadata.yaml'}
+    back = read_bag(tmp_path / 'bag')
+    np.testing.assert_array_equal(back.tau, original.tau)
+    types = get_typestore(DISTRIBUTIONS[distribution][0])
+    with AnyReader([tmp_path / 'bag'], default_typestore=types) as reader:
+        messages = [reader.deserialize(raw, connection.msgtype)
+                    for connection, _, raw in reader.messages()]
+    np.testing.assert_array_equal([message.effort for message in messages], original.tau)
+
+
+def test_flushed_messages_survive_in_a_sqlite_bag(tmp_path):
+    script = tmp_path / 'writer.py'
+    script.write_text(f"""
+import os, sys
+sys.modules['mcap.writer'] = None
+import numpy as np
+from robot_identification.recording.bag.joint_states import JointStateLayout
+from robot_identification.recording.bag.write import BagWriter, Topic
+writer = BagWriter({str(tmp_path / 'bag')!r}, [Topic('/joint_states')])
+stamps = np.arange(1, 3001) * 1_000_000
+layout = JointStateLayout.build(('a', 'b'), ('position', 'effort'))
+values = np.arange(6000.0).reshape(-1, 2)
+for k, message in enumerate(layout.encode(stamps, position=values, effort=values)):
+    writer.write(0, int(stamps[k]), message)
+    if k == 1999:
+        writer.flush()
+os._exit(9)
+""")
+    assert subprocess.run([sys.executable, str(script)], check=False).returncode == 9
+    back = read_bag(tmp_path / 'bag')
+    assert 2000 <= len(back) <= 3000
+    np.testing.assert_array_equal(back.q[:, 0], 2.0 * np.arange(len(back)))
+
+
+def test_rosbag2_reads_mcap_files(tmp_path):
+    pytest.importorskip('rosbag2_py', reason='only ROS distributions have rosbag2_py')
+    foreign_bag(tmp_path / 'bag')
+    file, = (tmp_path / 'bag').glob('*.mcap')
+    ours, theirs = McapFile(file), Rosbag2File(file)
+    assert theirs.topics() == ours.topics()
+    assert list(theirs.messages(ours.topics())) == list(ours.messages(ours.topics()))
 
 
 def test_order_subset_and_other_publishers(tmp_path):

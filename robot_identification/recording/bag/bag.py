@@ -23,10 +23,11 @@ from pathlib import Path
 import shutil
 import sqlite3
 import tempfile
-from typing import Any, TYPE_CHECKING
+from typing import Any, TYPE_CHECKING, Union
 
-from robot_identification.errors import RecordingError
+from robot_identification.errors import MissingDependencyError, RecordingError
 from robot_identification.recording.bag.joint_states import Messages
+from robot_identification.recording.bag.rosbag2_file import rosbag2_is_installed, Rosbag2File
 from robot_identification.yaml_file import read_typed, read_yaml
 
 if TYPE_CHECKING:
@@ -123,13 +124,21 @@ def _check_tables(database: sqlite3.Connection) -> None:
             raise ValueError(f"it has no plain table '{table}'")
 
 
-def _open_mcap(path: Path) -> McapFile:
-    """Return the reader of an MCAP file, for which the package `mcap` must be installed."""
-    from robot_identification.recording.bag.mcap_file import McapFile
+BagFile = Union['McapFile', SqliteFile, Rosbag2File]
+
+
+def _open_mcap(path: Path) -> BagFile:
+    """Return the reader of an MCAP file: by `mcap`, or by rosbag2_py if only that is installed."""
+    try:
+        from robot_identification.recording.bag.mcap_file import McapFile
+    except MissingDependencyError:
+        if not rosbag2_is_installed():
+            raise
+        return Rosbag2File(path)
     return McapFile(path)
 
 
-BAG_FILES: dict[str, Callable[[Path], McapFile | SqliteFile]] = {
+BAG_FILES: dict[str, Callable[[Path], BagFile]] = {
     '.mcap': _open_mcap, '.db3': SqliteFile}
 
 
@@ -230,7 +239,7 @@ class Bag:
                            f'{METADATA} lists {declared}; the others are lost')
         return tuple(remarks)
 
-    def _open_files(self) -> Iterator[McapFile | SqliteFile]:
+    def _open_files(self) -> Iterator[BagFile]:
         """Yield a reader of each file, decompressed into a temporary folder if necessary."""
         for file in self.files:
             storage = BAG_FILES[_suffix(file)]

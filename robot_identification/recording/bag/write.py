@@ -17,60 +17,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 import os
 from pathlib import Path
-from typing import Any, IO
+import sqlite3
 
 import numpy as np
-from robot_identification.errors import (
-    explain_missing,
-    RecordingError,
-    RobotIdentificationError,
-)
+from robot_identification.errors import RecordingError, RobotIdentificationError
 from robot_identification.files import check_writable, write_text
 from robot_identification.output_folder import sync, temporary
 from robot_identification.recording.bag.bag import METADATA
-from robot_identification.recording.bag.joint_states import DEFINITION, JointStateLayout, TYPE
+from robot_identification.recording.bag.joint_states import JointStateLayout
 from robot_identification.recording.bag.read import STANDARD
+from robot_identification.recording.bag.storage import find_storage, RELIABLE, Topic
 from robot_identification.recording.recording import Recording
 import yaml
 
 VERSION = 5  # of the metadata, as in ROS 2 Humble; all later distributions read it
-RELIABLE = """- history: 1
-  depth: 1000
-  reliability: 1
-  durability: 2
-  deadline: {sec: 9223372036, nsec: 854775807}
-  lifespan: {sec: 9223372036, nsec: 854775807}
-  liveliness: 1
-  liveliness_lease_duration: {sec: 9223372036, nsec: 854775807}
-  avoid_ros_namespace_conventions: false
-"""
-
-
-@dataclass(frozen=True)
-class Topic:
-    """
-    A topic of a bag to write.
-
-    Parameters
-    ----------
-    name, kind
-        Name and type, for instance /joint_states and sensor_msgs/msg/JointState.
-    definition
-        Definition of the type, and of all types in it, in the format ros2msg.
-
-    """
-
-    name: str
-    kind: str = TYPE
-    definition: str = DEFINITION
 
 
 class BagWriter:
     """
-    Writer of an MCAP bag without chunks; flushed messages survive if the writer is killed.
+    Writer of a bag; flushed messages survive if the writer is killed.
+
+    The file is MCAP. If the package `mcap` is not installed, as on a ROS distribution without
+    packages of PyPI, it is SQLite.
 
     Parameters
     ----------
@@ -83,32 +53,22 @@ class BagWriter:
     ------
     RecordingError
         The folder exists or cannot be written.
-    MissingDependencyError
-        The package `mcap` is not installed.
 
     """
 
     def __init__(self, path: str | Path, topics: Sequence[Topic]) -> None:
-        with explain_missing('mcap', 'recording a bag'):
-            from mcap.writer import Writer
+        kind = find_storage()
         self.path, self.topics = Path(path), tuple(topics)
         self.counts = [0] * len(self.topics)
         self.first, self.last = 0, 0  # times of the first and last message [ns]
-        self.file = self.path / f'{self.path.name}_0.mcap'
+        self.file = self.path / f'{self.path.name}_0{kind.extension}'
         try:
             self.path.mkdir(parents=True)
-            self._stream: IO[bytes] = self.file.open('xb')
+            self._storage = kind(self.file, self.topics)
         except FileExistsError as error:
             raise RecordingError(f"'{path}' exists; give the bag another name") from error
-        except OSError as error:
+        except (OSError, sqlite3.Error) as error:
             raise RecordingError(f"the bag '{path}' cannot be written: {error}") from error
-        self._writer: Any = Writer(self._stream, use_chunking=False)
-        with self._explain():
-            self._writer.start(profile='ros2', library='robot_identification')
-            self._channels = [self._writer.register_channel(
-                topic.name, 'cdr',
-                self._writer.register_schema(topic.kind, 'ros2msg', topic.definition.encode()),
-                {'offered_qos_profiles': RELIABLE}) for topic in self.topics]
 
     def write(self, topic: int, received: int, data: bytes) -> None:
         """
@@ -130,7 +90,7 @@ class BagWriter:
 
         """
         with self._explain():
-            self._writer.add_message(self._channels[topic], received, data, received)
+            self._storage.write(topic, received, data)
         self.first = min(self.first, received) if any(self.counts) else received
         self.last = max(self.last, received)
         self.counts[topic] += 1
@@ -138,7 +98,7 @@ class BagWriter:
     def flush(self) -> None:
         """Pass buffered messages to the operating system, so that a crash does not lose them."""
         with self._explain():
-            self._stream.flush()
+            self._storage.flush()
 
     def close(self) -> None:
         """
@@ -150,14 +110,12 @@ class BagWriter:
             The disk is full. Messages that were flushed before can still be read.
 
         """
-        with self._explain(), self._stream:
-            self._writer.finish()
-            self._stream.flush()
-            os.fsync(self._stream.fileno())
+        with self._explain():
+            self._storage.close()
         start = {'nanoseconds_since_epoch': self.first}
         duration = {'nanoseconds': self.last - self.first}
         information = {
-            'version': VERSION, 'storage_identifier': 'mcap',
+            'version': VERSION, 'storage_identifier': self._storage.name,
             'duration': duration, 'starting_time': start, 'message_count': sum(self.counts),
             'topics_with_message_count': [
                 {'topic_metadata': {'name': topic.name, 'type': topic.kind,
@@ -177,7 +135,7 @@ class BagWriter:
         """Turn an error of the operating system into one that names the bag."""
         try:
             yield
-        except OSError as error:
+        except (OSError, sqlite3.Error) as error:
             raise RecordingError(f"the bag '{self.path}' cannot be written any more: {error}; "
                                  f'what was written before can be read') from error
 
