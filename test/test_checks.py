@@ -105,6 +105,31 @@ def test_exchanged_neighbours_are_named(arm, seed):
             assert f'the {what} of j{first + 1} and j{first + 2} exchanged' in finding.text
 
 
+@pytest.mark.parametrize('height, alarm', [(0.3, False), (3.0, True)])
+def test_efforts_that_jump_between_limits_are_not_torques_of_the_motion(arm, pair, height, alarm):
+    good = pair[0]
+    jumps = np.where(np.arange(len(good)) % 3 == 0, 1.0, -0.5)[:, None]
+    spoilt = replace(good, tau=good.tau + height * np.std(good.tau, axis=0) * jumps)
+    finding = CHECKS.find('effort jumps').run(
+        CheckInput('a', identify(arm, [good]).model, spoilt))
+    assert finding.alarm is alarm
+    assert ('command_interface:=effort' in finding.sentence) is alarm
+
+
+@pytest.mark.parametrize('height, alarm', [(0.02, False), (3.0, True)])
+def test_negative_friction_counts_if_the_drive_would_notice_it(arm, pair, height, alarm):
+    """A viscous torque of the wrong sign, small or large against the torque limit."""
+    good, limit = pair[0], arm.limits.torque
+    result = identify(arm, [good])
+    speed = np.gradient(good.q, good.t, axis=0)
+    spoilt = replace(good, tau=good.tau - height * 1e-3 * limit * speed / np.std(speed, axis=0))
+    spoilt = replace(spoilt, tau=spoilt.tau - result.model.friction_torque(speed))
+    finding = CHECKS.find('dissipation').run(CheckInput(
+        'a', result.model, spoilt, process(spoilt, arm), result.estimate.base,
+        result.estimate.values))
+    assert finding.alarm is alarm, finding.text
+
+
 @pytest.mark.parametrize('offset', [-0.3, 0.2])
 @pytest.mark.parametrize('joint', [1, 2])
 def test_the_offset_of_an_encoder_is_estimated(arm, joint, offset):

@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 from robot_identification import identify, load_arm, load_model, load_recording, validate
 from robot_identification.errors import EstimationError, RecordingError, UnknownNameError
-from robot_identification.validation.predict import prediction_csv
+from robot_identification.validation.validate_model import prediction_csv
 from scipy import signal
 
 UR10E = {'fit': ('ur10e/fourier_30s_12harmonics.npz', (635, 3510)),

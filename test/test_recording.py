@@ -82,6 +82,47 @@ def test_late_and_repeated_stamps_are_put_right_and_counted():
     assert (r.out_of_order, r.duplicates) == (1, 1)
 
 
+def racing_stamps(true, step=1e-3, seed=0):
+    """Return the stamps of a controller manager whose /clock is late by 0 to 3 steps."""
+    late = np.random.default_rng(seed).choice(4, len(true), p=(0.5, 0.4, 0.08, 0.02))
+    return np.maximum.accumulate(true - late * step)
+
+
+@pytest.mark.parametrize('offset, lost', [(0.0, 0), (1.7e9, 0), (12.0, 40)])
+def test_stamps_of_a_clock_that_races_are_moved_and_reported(offset, lost):
+    true = offset + np.arange(4000) * 1e-3
+    true = np.delete(true, np.arange(lost) * 97 + 50)
+    t, q = racing_stamps(true), np.sin(true)[:, None]
+    assert np.mean(np.diff(t) < 1e-9) > 0.1
+    r = Recording(t, q, joint_names=('a',), name='run')
+    assert (len(r), r.duplicates) == (len(true), 0)
+    np.testing.assert_allclose(np.diff(r.t)[np.diff(true) < 1.5e-3], 1e-3, atol=2.1e-3)
+    assert np.mean(np.abs(r.t - true) < 1e-6) > 0.95
+    (remark,) = r.remarks
+    assert "'run'" in remark and 'moved by up to 0.00' in remark
+    assert r.window(0, 100).remarks == r.remarks
+
+
+@pytest.mark.parametrize('change, sentence', [
+    (lambda t: np.floor(t * 100) / 100, 'is coarser than the recording.*do not drop'),
+    (lambda t: t - 0.2 * (np.arange(4000) % 400 < 200), 'stamps go backwards|stood still'),
+    (lambda t: np.sort(np.append(t[:-400], t[:400])), 'stamps repeat the one before.*do not drop'),
+])
+def test_repeated_stamps_that_cannot_be_moved_are_refused(change, sentence):
+    t, q = np.arange(4000) * 1e-3, np.random.default_rng(0).normal(size=(4000, 1))
+    with pytest.raises(RecordingError, match=sentence):
+        Recording(change(t), q, joint_names=('a',))
+
+
+def test_messages_that_were_recorded_twice_are_named():
+    t, q = np.arange(2000) * 1e-3, np.random.default_rng(0).normal(size=(2000, 1))
+    with pytest.raises(RecordingError, match='record the topic once'):
+        Recording(np.repeat(t, 2), np.repeat(q, 2, axis=0), joint_names=('a',))
+    few = np.sort(np.append(np.arange(2000), [300, 900]))
+    r = Recording(t[few], q[few], joint_names=('a',))
+    assert (r.duplicates, len(r), r.remarks) == (2, 2000, ())
+
+
 @pytest.mark.parametrize('early', [-0.305, 0.305])
 def test_one_message_may_come_late_or_from_the_future(early):
     t, q, _ = motion()

@@ -55,13 +55,13 @@ def small_blocks(monkeypatch):
 def made(count, rate=100.0, disorder=True):
     """Return a motion in which some stamps are late or repeated."""
     rng = np.random.default_rng(0)
-    t = np.arange(count) / rate
+    t, signals = np.arange(count) / rate, rng.normal(size=(3, count, 2))
     if disorder:
         for k in range(50, count - 50, 97):
             t[[k, k + 1]] = t[[k + 1, k]]
         for k in range(31, count - 50, 203):
-            t[k + 1] = t[k]
-    return t, *rng.normal(size=(3, count, 2))
+            t[k + 1], signals[:, k + 1] = t[k], signals[:, k]
+    return t, *signals
 
 
 def write(kind, path, t, q, v, tau):
@@ -104,6 +104,18 @@ def test_cores_of_pieces_are_the_recording(kind, arm, tmp_path, small_blocks, mo
         for halo, inner in ((own[0] - piece.t[0], number > 0),
                             (piece.t[-1] - own[-1], number < 4)):
             assert halo == pytest.approx(HALO if inner else 0.0, abs=0.1)
+
+
+def test_pieces_of_a_racing_clock_have_the_stamps_of_the_whole(arm, tmp_path, small_blocks):
+    t, *signals = made(20_000, rate=1000.0, disorder=False)
+    late = np.random.default_rng(1).integers(0, 2, len(t))    # by cycles
+    path = write('npz', tmp_path / 'a.npz', t - 1e-3 * late, *signals)
+    whole = load_recording(path, arm)
+    pieces = list(load_pieces(path, arm, seconds=5.0))
+    assert len(pieces) > 1 and len(whole) == 20_000 == sum(len(p.q[p.core]) for p in pieces)
+    assert all('were moved' in ''.join(piece.remarks) for piece in pieces)
+    np.testing.assert_allclose(np.concatenate([p.t[p.core] for p in pieces]), t, atol=1e-9)
+    np.testing.assert_array_equal(np.concatenate([p.q[p.core] for p in pieces]), whole.q)
 
 
 @pytest.mark.parametrize('kind', KINDS)

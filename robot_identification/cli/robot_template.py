@@ -29,7 +29,7 @@ from robot_identification.arm.urdf import parse_urdf, read_urdf
 from robot_identification.arrays import Array
 from robot_identification.cli.arm_chain import find_locked_joints
 from robot_identification.errors import ConfigurationError, RecordingError
-from robot_identification.recording import infer_recording_block
+from robot_identification.recording.infer_block import infer_recording_block
 from robot_identification.yaml_file import Quantity, read_typed, read_yaml
 import typer
 import yaml

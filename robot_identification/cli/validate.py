@@ -31,7 +31,7 @@ from robot_identification.reporting.report import REPORT
 from robot_identification.reporting.results_dict import verdict_to_dict
 from robot_identification.reporting.results_files import RESULT_FILES
 from robot_identification.reporting.terminal_summary import verdict_summary
-from robot_identification.validation.predict import prediction_csv
+from robot_identification.validation.validate_model import prediction_csv
 import typer
 
 

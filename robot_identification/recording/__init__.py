@@ -15,13 +15,7 @@
 
 from robot_identification.recording.bag.read import read_bag
 from robot_identification.recording.effort import published_effort
-from robot_identification.recording.load import (
-    infer_recording_block,
-    load_pieces,
-    load_recording,
-    READERS,
-)
+from robot_identification.recording.load import load_pieces, load_recording, READERS
 from robot_identification.recording.recording import Recording
 
-__all__ = ['READERS', 'Recording', 'infer_recording_block', 'load_pieces', 'load_recording',
-           'published_effort', 'read_bag']
+__all__ = ['READERS', 'Recording', 'load_pieces', 'load_recording', 'published_effort', 'read_bag']

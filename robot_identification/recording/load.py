@@ -22,11 +22,10 @@ from pathlib import Path
 from robot_identification.arm import Arm
 from robot_identification.errors import RecordingError
 from robot_identification.recording.bag.bag import is_bag
-from robot_identification.recording.bag.read import bag_signals, infer_bag_block
+from robot_identification.recording.bag.read import bag_signals
 from robot_identification.recording.column_source import ColumnSource
 from robot_identification.recording.columns import signal_blocks, SignalBlocks
 from robot_identification.recording.csv_file import CsvSource
-from robot_identification.recording.infer_columns import infer_columns, InferredColumns
 from robot_identification.recording.numpy_archive import npz_source
 from robot_identification.recording.pieces import split_blocks
 from robot_identification.recording.recording import Recording
@@ -110,36 +109,9 @@ def load_pieces(path: str | Path, arm: Arm | None = None, *, topic: str | None =
     return split_blocks(_signals(Path(path), arm, topic), arm, seconds)
 
 
-def infer_recording_block(path: str | Path, arm: Arm) -> InferredColumns | None:
-    """
-    Infer the block `recording` of a robot YAML from a log; return None without positions.
-
-    Parameters
-    ----------
-    path
-        As for `load_recording`.
-    arm
-        The arm whose joints are searched for.
-
-    Raises
-    ------
-    RecordingError
-        The file cannot be read.
-
-    Examples
-    --------
-    >>> inferred = infer_recording_block('log.csv', load_arm('panda'))    # doctest: +SKIP
-    >>> inferred.block, inferred.notes    # doctest: +SKIP
-
-    """
-    path = Path(path)
-    source = _source(path)
-    return infer_bag_block(path, arm) if source is None else infer_columns(source(path), arm)
-
-
 def _signals(path: Path, arm: Arm | None, topic: str | None) -> SignalBlocks:
     """Return the signals of a file or bag."""
-    source = _source(path)
+    source = find_reader(path)
     if source is None:
         return bag_signals(path, arm, topic)
     if topic is not None:
@@ -147,7 +119,7 @@ def _signals(path: Path, arm: Arm | None, topic: str | None) -> SignalBlocks:
     return signal_blocks(source(path), arm)
 
 
-def _source(path: Path) -> Callable[[Path], ColumnSource] | None:
+def find_reader(path: Path) -> Callable[[Path], ColumnSource] | None:
     """Return the function that reads the columns of a file; None for a bag."""
     file, _ = split_episode(path)
     if not os.path.exists(file):    # unlike Path.exists, it accepts names of any length

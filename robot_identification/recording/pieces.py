@@ -84,7 +84,7 @@ def split_blocks(signals: SignalBlocks, arm: Arm | None, seconds: float) -> Iter
             core, start, needed = cut.end - cut.following, cut.time, 1.1 * seconds + HALO
     block, rows = merge_blocks(blocks), None
     if core:    # the recording was split
-        rows = slice(len(np.unique(block['t'][:core])), len(np.unique(block['t'])))
+        rows = slice(core, len(block['t']))
     yield Recording.from_block(block, signals, arm, remarks=signals.remarks()[stated:], core=rows)
 
 
@@ -95,7 +95,7 @@ class _Cut(NamedTuple):
     stop: int    # of the halo after the core
     following: int    # first row of the next piece: the start of its halo
     time: float    # stamp of the first sample after the core [s]
-    core: slice    # rows of the core, once repeated stamps are dropped
+    core: slice    # rows of the core among those of the piece
 
 
 def _cut(t: Array, core: int, time: float) -> _Cut | None:
@@ -130,7 +130,6 @@ def _cut(t: Array, core: int, time: float) -> _Cut | None:
     after = first_cut(time + HALO, end + HALO_ROWS)
     before = min(np.searchsorted(times, time - HALO, 'right'),
                  np.searchsorted(cuts, end - HALO_ROWS, 'right')) - 1
-    first = len(np.unique(t[:core]))
     return _Cut(end, int(cuts[after]) if after < len(cuts) else len(t),
                 int(cuts[before]) if before >= 0 else 0, time,
-                slice(first, first + len(np.unique(t[core:end]))))
+                slice(core, end))

@@ -114,9 +114,7 @@ class Recording:
         if t.ndim != 1:
             raise RecordingError(f'{label}: the stamps t have the shape {t.shape}, not (N,)')
         _check_finite(t[:, None], 't', ('t',), None, label)
-        rows, late, copies = stamps.order_stamps(t, label)
-        chosen: dict[str, Any] = {'joint_names': names, 't': read_only(t[rows]),
-                                  'duplicates': copies, 'out_of_order': late}
+        given: dict[str, Any] = {}
         for signal in columns.SIGNALS:
             if getattr(self, signal) is None:
                 continue
@@ -128,7 +126,15 @@ class Recording:
                     f'{label}: {signal} has the shape {values.shape}, not ({len(t)}, '
                     f'{len(names)}) for {len(t)} stamps and the joints {", ".join(names)}')
             _check_finite(values, signal, names, t, label)
-            chosen[signal] = read_only(values[rows])
+            given[signal] = values
+        rows, t, late, copies, moved = stamps.order_stamps(t, given.values(), label)
+        chosen: dict[str, Any] = {signal: read_only(values[rows])
+                                  for signal, values in given.items()}
+        chosen |= {'joint_names': names, 't': read_only(t), 'out_of_order': late,
+                   'duplicates': copies, 'remarks': (*self.remarks, *moved)}
+        if self.core is not None and not isinstance(rows, slice):
+            chosen['core'] = slice(int(np.sum(rows < self.core.start)),
+                                   int(np.sum(rows < self.core.stop)))
         if self.q is None:
             raise RecordingError(f'{label} has no positions q')
         for attribute, value in chosen.items():

@@ -15,6 +15,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from robot_identification.arm.recording_block import UNITS
 from robot_identification.arrays import Array, IndexArray
@@ -25,31 +27,36 @@ GAP_STEPS = 4.0  # median steps; a longer step is a gap
 SAME = 1e-9  # [s] stamps that differ less count as equal
 JUMP = 100  # [steps] maximum delay of a late stamp; a larger one means another recording
 _OVERLAP = 5  # maximum of `_overlap` for late stamps; above it the clock was set back
+MAX_OFF_GRID = 0.05  # [grid steps] largest deviation of a stamp that lies on a grid
 DISORDER = 0.05  # largest fraction of late or repeated stamps
 FASTEST = 50e3  # [Hz] highest rate of a recording
 # unit, and smallest median step that is taken for it: in seconds, 0.2 would be 5 Hz or less
 LIKELY_UNITS = (('ns', 5e4), ('us', 50.0), ('ms', 0.2))
 
 
-def order_stamps(t: Array, label: str) -> tuple[IndexArray | slice, int, int]:
+def order_stamps(t: Array, signals: Iterable[Array], label: str,
+                 ) -> tuple[IndexArray | slice, Array, int, int, tuple[str, ...]]:
     """
-    Return the rows to keep in order of time, and the numbers of late and of repeated stamps.
+    Return the rows to keep in order of time, and their strictly increasing stamps.
 
     Middleware may deliver messages late or twice. Late samples are sorted, repeated ones dropped.
-    A recording in which the fraction of either exceeds `DISORDER` is refused.
+    A recording in which the fraction of either exceeds `DISORDER` is refused. Repeated stamps of
+    different samples are moved if they are those of a clock that races, see `_spread_stamps`.
 
     Parameters
     ----------
     t
         Stamps, (N,).
+    signals
+        The recorded signals, (N, n) each.
     label
-        Name of the recording in error messages.
+        Name of the recording in messages.
 
     Returns
     -------
     tuple
-        The rows to keep, (M,), or a slice of all rows if the stamps increase; the number of late
-        stamps; the number of repeated stamps.
+        The rows to keep, (M,), or a slice of all rows if the stamps increase; their stamps, (M,);
+        the number of late samples; the number of repeated samples; a remark if stamps were moved.
 
     Raises
     ------
@@ -63,7 +70,7 @@ def order_stamps(t: Array, label: str) -> tuple[IndexArray | slice, int, int]:
     steps = np.diff(t)
     if np.min(steps) > SAME:
         _check_unit(float(np.median(steps)), label)
-        return slice(None), 0, 0
+        return slice(None), t, 0, 0, ()
     late, forward = int(np.count_nonzero(steps < 0)), steps[steps > 0]
     step = float(np.median(forward)) if len(forward) else 0.0
     if late > DISORDER * len(t) or np.any(steps < -JUMP * max(step, 1e-12)) or (
@@ -74,15 +81,52 @@ def order_stamps(t: Array, label: str) -> tuple[IndexArray | slice, int, int]:
             f'sample {first}; it contains several recordings, or the clock was set: split '
             f'it there, or use the stamps of the sender')
     rows = np.argsort(t, kind='stable')
-    rows = rows[np.diff(t[rows], prepend=-np.inf) > SAME]
-    copies = len(t) - len(rows)
-    if copies > DISORDER * len(t):
-        raise RecordingError(
-            f'{label}: {copies} of {len(t)} stamps repeat the one before; the clock of the stamps '
-            'is coarser than the recording: write stamps with all their digits, or leave repeated '
-            'messages out')
+    again = np.flatnonzero(np.diff(t[rows]) <= SAME) + 1
+    problem = f'{label}: {len(again)} of {len(t)} stamps repeat the one before'
+    changed = any(np.any(x[rows[again]] != x[rows[again - 1]]) for x in signals)
+    moved = _spread_stamps(t[rows], len(again)) if changed else None
+    if moved is not None:
+        remark = (f'{problem} with other values: the sender (in Gazebo, the controller manager) '
+                  'took them from a clock that races with its cycles. They were moved by up to '
+                  f'{np.max(moved - t[rows]):.3g} s, so that all samples are one cycle apart')
+        return rows, moved, late, 0, (remark,)
+    if len(again) > DISORDER * len(t):
+        raise RecordingError(problem + (
+            ' with other values; the clock of the stamps is coarser than the recording, or that '
+            'of the controller manager (/clock of a simulation) stood still: write stamps with '
+            'all digits, or slow the simulation down (real_time_factor); do not drop samples'
+            if changed else ' with the same values; record the topic once'))
+    rows = np.delete(rows, again)
     _check_unit(float(np.median(np.diff(t[rows]))), label)
-    return rows, late, copies
+    return rows, t[rows], late, len(again), ()
+
+
+def _spread_stamps(t: Array, copies: int) -> Array | None:
+    """
+    Return stamps T[k] = max(T[k-1] + step, t[k]), (N,) [s]; None if t is not of a racing clock.
+
+    In Gazebo, a controller manager stamps its cycles with the last message on /clock. Such stamps
+    are whole numbers of simulation steps. They are late by a few steps, so a repeated stamp is
+    followed by a longer step, and the mean step is the cycle. Surplus messages, and stamps rounded
+    to more than a cycle do not have this property.
+
+    Parameters
+    ----------
+    t
+        Stamps in increasing order, (N,) [s].
+    copies
+        Number of repeated stamps.
+
+    """
+    steps, window = np.diff(t), min(JUMP, len(t) // 2)
+    grid = float(np.min(steps[steps > SAME], initial=np.inf))
+    step = grid * round(float(np.median(t[window:] - t[:-window])) / window / grid)
+    ramp = np.arange(len(t)) * step
+    moved = np.maximum.accumulate(t - ramp) + ramp
+    racing = step > 0 and moved[-1] - t[-1] <= step * copies / 2 and np.all(
+        moved - t <= JUMP * step) and np.all(
+        np.abs(steps / grid - np.round(steps / grid)) <= MAX_OFF_GRID)
+    return moved if racing else None
 
 
 def _overlap(t: Array) -> int:

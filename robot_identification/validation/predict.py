@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-import io
 
 import numpy as np
 from robot_identification.arrays import Array
@@ -157,21 +156,3 @@ def stiction_torque(model: IdentifiedModel, samples: Samples) -> Array:
     held = _HELD_FRACTION * np.abs(z) * np.einsum('nek,ek->ne', columns,
                                                   model.friction_parameters)
     return np.where(rest, held, 0.0) @ arm.transmission
-
-
-def prediction_csv(t: Array, torque: Array, joint_names: tuple[str, ...],
-                   half_width: Array | None = None) -> str:
-    """
-    Return predicted torques (N, n) at stamps t (N,) as CSV: t, tau_hat_<joint>, ...
-
-    With the half-width of the prediction interval, (N, n), the columns tau_low_<joint> and
-    tau_high_<joint> follow.
-    """
-    text = io.StringIO()
-    columns = {'tau_hat': torque}
-    if half_width is not None and np.all(np.isfinite(half_width)):
-        columns |= {'tau_low': torque - half_width, 'tau_high': torque + half_width}
-    header = ','.join(['t', *(f'{name}_{joint}' for name in columns for joint in joint_names)])
-    np.savetxt(text, np.column_stack([t, *columns.values()]), delimiter=',', header=header,
-               comments='', fmt='%.17g')
-    return text.getvalue()

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+import io
 from pathlib import Path
 from typing import Any
 
@@ -113,3 +114,21 @@ def validate(
         findings=[*(finding for each in validated for finding in each.findings),
                   *check_model(model)])
     return Validation(verdict, *map(np.concatenate, zip(*validated[0].predictions)))
+
+
+def prediction_csv(t: Array, torque: Array, joint_names: tuple[str, ...],
+                   half_width: Array | None = None) -> str:
+    """
+    Return predicted torques (N, n) at stamps t (N,) as CSV: t, tau_hat_<joint>, ...
+
+    With the half-width of the prediction interval, (N, n), the columns tau_low_<joint> and
+    tau_high_<joint> follow.
+    """
+    text = io.StringIO()
+    columns = {'tau_hat': torque}
+    if half_width is not None and np.all(np.isfinite(half_width)):
+        columns |= {'tau_low': torque - half_width, 'tau_high': torque + half_width}
+    header = ','.join(['t', *(f'{name}_{joint}' for name in columns for joint in joint_names)])
+    np.savetxt(text, np.column_stack([t, *columns.values()]), delimiter=',', header=header,
+               comments='', fmt='%.17g')
+    return text.getvalue()

@@ -27,11 +27,7 @@ from robot_identification.files import check_decoded_size
 from robot_identification.recording.bag.bag import Bag
 from robot_identification.recording.bag.joint_states import JointStateDecoder, JointStates, TYPE
 from robot_identification.recording.columns import Block, SignalBlocks
-from robot_identification.recording.infer_columns import (
-    infer_joint_names,
-    InferredColumns,
-    recording_line,
-)
+from robot_identification.recording.infer_columns import infer_joint_names, recording_line
 from robot_identification.recording.recording import Recording
 from robot_identification.recording.signal_names import signal_names
 from robot_identification.spilling_list import SpillingList
@@ -213,41 +209,6 @@ def _message_blocks(bag: Bag, topic: str) -> Iterator[tuple[Sequence[int], Seque
             received, data, size = [], [], 0
     if data:
         yield received, data
-
-
-def infer_bag_block(path: str | Path, arm: Arm) -> InferredColumns | None:
-    """
-    Infer the block `recording` of a robot YAML for a bag; return None without the arm's joints.
-
-    The block contains the topic and the joint names only if they differ from the defaults.
-
-    Parameters
-    ----------
-    path
-        The bag.
-    arm
-        The arm.
-
-    Raises
-    ------
-    RecordingError
-        The bag cannot be read.
-
-    """
-    bag = Bag(path)
-    known = sorted(bag.topics_of(TYPE), key=lambda name: name != STANDARD)
-    for topic in known:
-        for publisher in find_publishers(bag, topic):
-            names = infer_joint_names(publisher.names, arm.joint_names)
-            if names is None:
-                continue
-            others = [name for name in known if name != topic]
-            block: dict[str, Any] = {'topic': topic} if others and topic != STANDARD else {}
-            if any(joint != name for joint, name in names.items()):
-                block['names'] = names
-            return InferredColumns(block, tuple(f'joint states are also on {name}'
-                                                for name in others))
-    return None
 
 
 def choose_topic(bag: Bag, topic: str | None = None, arm: Arm | None = None) -> str:

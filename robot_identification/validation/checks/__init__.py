@@ -17,6 +17,7 @@ from robot_identification.registry import Registry
 from robot_identification.validation.checks import (
     delay,
     dissipation,
+    effort_jumps,
     encoder_offset,
     exchanged_joints,
     frozen_position,
@@ -34,7 +35,7 @@ from robot_identification.validation.checks import (
 from robot_identification.validation.checks.check import Check, CheckInput, Measurement, Role
 
 CHECKS: Registry[Check] = Registry('check', {module.CHECK.name: module.CHECK for module in (
-    gravity_scale, joint_gain, time_scale, velocity, delay, saturation, stuck_effort,
+    gravity_scale, joint_gain, time_scale, velocity, delay, saturation, effort_jumps, stuck_effort,
     frozen_position, encoder_offset, exchanged_joints, dissipation, payload, lack_of_fit,
     link_bodies, origin)})
 """Checks by name, in the order of the report."""
