@@ -166,7 +166,7 @@ def test_the_dead_man_is_in_the_enclave_of_its_node(tmp_path):
     ros()
     system, enclave = System(tmp_path), '/robot_identification/excitation'
     try:
-        system.launch('excitation', enclave=enclave, robot='panda')
+        system.launch('excitation', enclave=enclave, robot='panda', autostart=True)
         system.wait(lambda: {name for name, _, place in
                              system.client.get_node_names_and_namespaces_with_enclaves()
                              if place == enclave} == set(NODES['excitation']), 240)
