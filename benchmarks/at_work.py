@@ -46,9 +46,9 @@ from robot_identification import (
     load_arm,
     Recording,
 )
-from robot_identification.estimation.payload import identify_payload
 from robot_identification.identification import identify
 from robot_identification.simulation import Plant, PlantOptions, simulate
+from robot_identification.tools.payload import identify_payload
 
 PASSES = 4
 TASK = {'period': 20.0, 'harmonics': 13, 'speed': 0.8}

@@ -17,6 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return " (did you mean 'x'?)" with the most similar known name; '' if none is similar."""
+    close = get_close_matches(name, list(known), 1)
+    return f" (did you mean '{close[0]}'?)" if close else ''
 
 
 class RobotIdentificationError(Exception):
@@ -52,7 +59,8 @@ class UnknownNameError(ConfigurationError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         self.kind, self.name, self.known = kind, name, tuple(sorted(known))
-        super().__init__(f"there is no {kind} '{name}'; choose from: {', '.join(self.known)}")
+        super().__init__(f"there is no {kind} '{name}'; choose from: {', '.join(self.known)}"
+                         f'{did_you_mean(name, self.known)}')
 
 
 class RecordingError(RobotIdentificationError):

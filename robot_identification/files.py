@@ -28,7 +28,11 @@ import stat
 import sys
 from typing import Any
 
-from robot_identification.errors import ConfigurationError, RobotIdentificationError
+from robot_identification.errors import (
+    ConfigurationError,
+    did_you_mean,
+    RobotIdentificationError,
+)
 from robot_identification.output_folder import locked, recover, sync, temporary
 
 HEAD = 65_536    # [bytes] at the beginning of a file, in which its pattern is searched
@@ -166,6 +170,15 @@ def _would_replace(path: Path, source: Path) -> bool:
     return path.samefile(source) or Path(os.path.realpath(path)).parent.samefile(source)
 
 
+def suggest_file(path: str | Path) -> str:
+    """Return " (did you mean 'x'?)" with the most similar name in the folder of a path, or ''."""
+    path = Path(path)
+    try:
+        return did_you_mean(path.name, [item.name for item in path.parent.iterdir()])
+    except (OSError, ValueError):
+        return ''
+
+
 def regular_size(path: str | Path, what: str, error: type[RobotIdentificationError],
                  largest: float = math.inf, hint: str = '') -> int:
     """
@@ -189,7 +202,7 @@ def regular_size(path: str | Path, what: str, error: type[RobotIdentificationErr
     try:
         status = os.stat(path)
     except (FileNotFoundError, NotADirectoryError) as reason:
-        raise error(f"there is no {what} '{path}'") from reason
+        raise error(f"there is no {what} '{path}'{suggest_file(path)}") from reason
     except OSError as reason:
         raise error(f"the {what} '{path}' cannot be read: {reason.strerror}") from reason
     except ValueError as reason:    # the name contains a NUL character

@@ -15,24 +15,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-import html
+from html import escape
 import io
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from robot_identification.arm import Arm
-from robot_identification.errors import MissingDependencyError
+from robot_identification.arm import Arm, load_arm
+from robot_identification.arrays import Array
+from robot_identification.html_table import html_table
 from robot_identification.identification_data import (
     Identification,
     IdentificationOptions,
     Progress,
 )
 from robot_identification.pipeline import run_identification
-from robot_identification.recording import Recording
-from robot_identification.reporting import save_results
+from robot_identification.recording.list_recordings import list_recordings, Recordings
+from robot_identification.reporting import frames, save_results
 from robot_identification.reporting.plots import plot
 from robot_identification.validation.validate_model import validate, Validation
 
@@ -62,34 +61,33 @@ class IdentificationResult(Identification):
         return console.export_text()
 
     def _repr_html_(self) -> str:
-        """Return the summary as HTML, for notebooks."""
-        return f'<pre>{html.escape(self.summary())}</pre>'
+        """Return verdict, reasons, torque errors and model as HTML, for notebooks."""
+        verdict = self.verdict
+        lines = [f'<b>{escape(verdict.status.upper())}</b> {escape(self.arm.name)}',
+                 *map(escape, (*verdict.reasons, *verdict.doubts, *verdict.notes))]
+        tables = [html_table(
+            f'{motion.name}: error {motion.relative_error:.2%} of the torque',
+            ('joint', 'relative error [%]', 'RMSE', 'correlation'),
+            ((joint, 100 * error.relative_error, error.rmse, error.correlation)
+             for joint, error in motion.joints.items()))
+            for motion in verdict.held_out or self.fitted]
+        return '<br>'.join(lines) + ''.join(tables) + self.model._repr_html_()
 
-    def to_frame(self) -> Any:
+    def conf_int(self, level: float = 0.95) -> Array:
+        """Return confidence intervals of the base parameters, (r, 2)."""
+        return self.estimate.confidence_interval(level)
+
+    def to_frame(self, what: str = 'parameters') -> Any:
         """
-        Return the unconstrained estimate of the base parameters as a pandas DataFrame.
+        Return a pandas DataFrame of parameters, links or friction, see `reporting.frames`.
 
-        Returns
-        -------
-        pandas.DataFrame
-            One row for each base parameter, with the columns 'combination' (of standard
-            parameters), 'value', 'deviation' (standard deviation) and 'unit'.
-
-        Raises
-        ------
-        MissingDependencyError
-            pandas is not installed.
+        Parameters
+        ----------
+        what
+            'parameters' (base parameters with 95 % intervals), 'standard', 'links' or 'friction'.
 
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise MissingDependencyError('pandas', 'a table of parameters') from error
-        base = self.estimate.base
-        return pandas.DataFrame({
-            'combination': base.names, 'value': self.estimate.values,
-            'deviation': np.sqrt(np.diag(self.estimate.covariance)), 'unit': base.units},
-            index=pandas.Index(base.labels, name='parameter'))
+        return frames.to_frame(self, what)
 
     def plot(self, what: str = 'torque') -> Any:
         """
@@ -117,11 +115,11 @@ class IdentificationResult(Identification):
 
 
 def identify(
-    arm: Arm,
-    recordings: Sequence[Recording | str | Path],
+    arm: Arm | str | Path,
+    recordings: Recordings,
     estimator: str = 'wls',
     friction: str | None = None,
-    held_out: Sequence[Recording | str | Path] = (),
+    held_out: Recordings = (),
     *,
     progress: Progress | None = None,
     **options: Any,
@@ -132,9 +130,10 @@ def identify(
     Parameters
     ----------
     arm
-        The arm, from `Arm.from_urdf` or `load_arm`.
+        The arm, from `Arm.from_urdf` or `load_arm`; or the name or path for `load_arm`.
     recordings
-        Recordings to which the model is fitted, or their paths.
+        The recordings to which the model is fitted: one or a sequence of `Recording`, paths of
+        files or bags, folders with several recordings, and pandas DataFrames.
     estimator
         Name in `ESTIMATORS`. 'auto' selects friction model, estimator and delays by
         cross-validation.
@@ -143,7 +142,7 @@ def identify(
         parameters. None stands for 'coulomb_viscous', or with 'auto' for the model that predicts
         best.
     held_out
-        Recordings of other motions, on which the model is validated, or their paths.
+        Recordings of other motions, on which the model is validated; as for `recordings`.
     progress
         Function that is called with the name of the current step and the completed fraction, 0 to
         1.
@@ -165,15 +164,16 @@ def identify(
 
     Examples
     --------
-    >>> arm = load_arm('panda')
-    >>> result = identify(arm, ['motion.csv'], held_out=['other.csv'])    # doctest: +SKIP
+    >>> result = identify('panda', 'motion.csv', held_out='other.csv')    # doctest: +SKIP
     >>> result.verdict.passed    # doctest: +SKIP
     True
     >>> result.save('result')    # doctest: +SKIP
 
     """
     request = IdentificationOptions.of(estimator=estimator, friction=friction, **options)
-    identification = run_identification(arm, recordings, held_out, request, progress)
+    arm = arm if isinstance(arm, Arm) else load_arm(arm)
+    identification = run_identification(arm, list_recordings(recordings, arm),
+                                        list_recordings(held_out, arm), request, progress)
     return IdentificationResult(**vars(identification))
 
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, MISSING
-from difflib import get_close_matches
 from functools import cache
 import math
 from numbers import Integral, Real
@@ -27,7 +26,7 @@ from types import UnionType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints, Literal, Union
 
 import numpy as np
-from robot_identification.errors import RobotIdentificationError
+from robot_identification.errors import did_you_mean, RobotIdentificationError
 from robot_identification.files import read_text
 import yaml
 
@@ -332,10 +331,9 @@ def check_keys(content: Mapping[Any, Any], known: Iterable[str], label: str, err
     names = list(known)
     for key in content:
         if key not in names:
-            close = get_close_matches(truncated_repr(key), names, 1)
-            hint = f" (did you mean '{close[0]}'?)" if close else ''
-            raise error(f"{label} has the unknown key '{truncated_repr(key)}'; known keys: "
-                        f'{", ".join(names)}{hint}')
+            shown = truncated_repr(key)
+            raise error(f"{label} has the unknown key '{shown}'; known keys: "
+                        f'{", ".join(names)}{did_you_mean(shown, names)}')
 
 
 def to_plain(value: Any) -> Any:

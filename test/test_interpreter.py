@@ -17,8 +17,10 @@ from __future__ import annotations
 
 import runpy
 import sys
+from xml.etree import ElementTree
 
 from closed_recordings import closed_recording
+import numpy as np
 import pytest
 import robot_identification
 from robot_identification import identify, load_arm
@@ -44,7 +46,17 @@ def test_summary_says_the_verdict_and_each_joint(result):
     text = result.summary()
     assert 'PASS' in text and '\x1b' not in text
     assert all(joint in text for joint in result.arm.joint_names)
-    assert result._repr_html_().startswith('<pre>') and '<b' not in result._repr_html_()
+
+
+def test_notebooks_show_tables(result):
+    for thing in (result, result.arm, result.model, closed_recording(result.arm, 0)):
+        text = thing._repr_html_()
+        tree = ElementTree.fromstring(f'<div>{text.replace("<br>", "<br/>")}</div>')
+        tables = tree.findall('table')
+        assert tables and all(len({len(row) for row in table.findall('tr')}) == 1
+                              for table in tables)
+        assert all(joint in text for joint in result.arm.joint_names)
+    assert '<b>PASSED</b>' in result._repr_html_()
 
 
 def test_results_can_be_saved(result, tmp_path):
@@ -57,7 +69,16 @@ def test_parameters_as_a_frame(result):
     pandas = pytest.importorskip('pandas', reason='pandas is not installed')
     frame = result.to_frame()
     assert isinstance(frame, pandas.DataFrame) and len(frame) == result.estimate.base.rank
-    assert (frame['deviation'] > 0).all()
+    assert (frame['std'] > 0).all()
+    np.testing.assert_allclose(frame[['lower', 'upper']], result.conf_int())
+    assert list(result.to_frame('links').index) == list(result.arm.joint_names)
+    assert len(result.to_frame('standard')) == result.consistent.structure.count
+    friction = result.to_frame('friction')
+    assert friction.loc[('joint_1', 'viscous'), 'value'] == pytest.approx(
+        result.model.friction_parameters[0, 1])
+    assert '\\toprule' in result.to_frame('links').to_latex(float_format='%.3g')
+    with pytest.raises(UnknownNameError, match=r"did you mean 'links'"):
+        result.to_frame('link')
 
 
 @pytest.mark.parametrize('what', PLOTS)

@@ -203,6 +203,11 @@ class Arm:
         return (f'<Arm {self.name}: {self.n} joints, {self.joint_names[0]} to '
                 f'{self.joint_names[-1]}>')
 
+    def _repr_html_(self) -> str:
+        """Return a table of joints and limits, for notebooks."""
+        return self.limits.html(f'{self.name}: {self.n} joints', self.joint_names,
+                                self.units('rad, N m', 'm, N'))
+
     @property
     def n(self) -> int:
         """Number of joints that move."""

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.errors import ArmError
+from robot_identification.html_table import html_table
 
 FASTEST = 50.0    # [rad] and [rad/s]: larger position and velocity limits are probably in degrees
 MAGNITUDES = ('velocity', 'acceleration', 'jerk', 'torque')
@@ -48,6 +49,13 @@ class Limits(ReadOnlyArrays):
     acceleration: Array
     jerk: Array
     torque: Array
+
+    def html(self, caption: str, joint_names: tuple[str, ...], units: tuple[str, ...]) -> str:
+        """Return a table of the limits for notebooks; infinite ones are empty."""
+        return html_table(
+            caption, ('joint', 'unit', 'lower', 'upper', *MAGNITUDES),
+            zip(joint_names, units, self.lower, self.upper,
+                *(getattr(self, name) for name in MAGNITUDES)))
 
     def check(self, joint_names: tuple[str, ...]) -> None:
         """

@@ -34,8 +34,8 @@ COMMANDS = {    # name: module, first line of the help; `--help` imports no modu
     'report': ('cli.validate', 'Rewrite the HTML report of an identification.'),
     'compare': ('fleet.compare', 'Compare two identifications of one arm, with significance.'),
     'export': ('cli.export', 'Export a model to a simulator, a controller or source code.'),
-    'payload': ('cli.payload', 'Identify the ten inertial parameters of a payload.'),
-    'gains': ('cli.payload', 'Identify drive gains from recordings with a known payload.'),
+    'payload': ('tools.commands', 'Identify the ten inertial parameters of a payload.'),
+    'gains': ('tools.commands', 'Identify drive gains from recordings with a known payload.'),
     'servos': ('servos.commands', 'Identify position servos without torque measurements.'),
     'fleet': ('fleet.commands', 'Identify many robots, on all cores or a Dask cluster.'),
     'study': ('papers.commands', "Reproduce a paper's comparison on a simulated arm."),
@@ -45,6 +45,7 @@ COMMANDS = {    # name: module, first line of the help; `--help` imports no modu
     'studies': ('papers.commands', 'List the studies.'),
     'ros': ('ros.commands', 'Run the same pipeline on ROS 2.')}
 MARKUP: Any = 'markdown'    # rich markup would remove units in brackets
+HELP = {'help_option_names': ['--help', '-h']}
 VERBOSITY = ('quiet', 'verbose')
 
 
@@ -70,7 +71,8 @@ def load_command(name: str) -> Any:
     program = getattr(module, f'{name}_command')
     if not isinstance(program, typer.Typer):
         function, program = program, typer.Typer(
-            add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=MARKUP)
+            add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=MARKUP,
+            context_settings=HELP)
         program.command(name)(function)
     command = typer.main.get_command(program)
     command.name = name
@@ -100,6 +102,7 @@ def _set_verbosity(context: typer.Context, parameter: typer.CallbackParam, value
 
 app = typer.Typer(cls=_LazyGroup, no_args_is_help=True,
                   pretty_exceptions_enable=False, rich_markup_mode=MARKUP,
+                  context_settings=HELP,
                   help='From a URDF to a validated dynamic model of a serial arm.')
 for _name, (_, _line) in COMMANDS.items():
     app.command(_name, help=_line)(lambda: None)

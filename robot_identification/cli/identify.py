@@ -19,7 +19,7 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-from robot_identification import files, reporting
+from robot_identification import files, identification, reporting
 from robot_identification.arm import Arm, load_arm, robot_files
 from robot_identification.cli import console
 from robot_identification.cli.expand_options import expand_options
@@ -29,10 +29,10 @@ from robot_identification.errors import ConfigurationError
 from robot_identification.estimation.consistent import RELATIVE_DEVIATION
 from robot_identification.estimation.link_limits import load_limits
 from robot_identification.estimation.model_fit import read_settings
-from robot_identification.excitation import load_excitation
-from robot_identification.identification import identify
+from robot_identification.excitation import Excitation, load_excitation
 from robot_identification.recording.bag.bag import is_bag
 from robot_identification.recording.bag.bag_description import load_arm_from_bag
+from robot_identification.recording.list_recordings import list_files
 from robot_identification.reporting.results_files import RESULT_FILES
 from robot_identification.reporting.terminal_summary import summary
 import typer
@@ -44,10 +44,13 @@ def identify_command(
         metavar='ROBOT', help='Name of a shipped robot (see `robots`), path of a robot YAML, or a '
                               'rosbag with a robot_description, which is then also a recording '
                               'to fit.')],
-    output: Annotated[Path, typer.Option('--output', '-o', help='Output folder for the results.')],
     recordings: Annotated[list[Path] | None, typer.Argument(
         metavar='[RECORDING]...',
-        help='Recordings to fit: CSV, NPZ, MAT, Parquet or rosbag.')] = None,
+        help='Recordings to fit (CSV, NPZ, MAT, Parquet or rosbag), or folders of such '
+             'files.')] = None,
+    output: Annotated[Path | None, typer.Option(
+        '--output', '-o', help='Output folder for the results; without it, they are only '
+                               'printed.')] = None,
     estimator: Annotated[str, typer.Option(
         help='Estimator (see `estimators`); auto chooses by cross-validation.')] = 'wls',
     friction: Annotated[str | None, typer.Option(
@@ -102,26 +105,37 @@ def identify_command(
         raise ConfigurationError('--held-out-window needs --held-out; give both, or neither')
     thresholds = processing.thresholds
     arm, recordings = _load_robot(robot, recordings or [], effort, topic)
-    files.check_output_folder(output, RESULT_FILES, reporting.RESULTS, (
-        *arm.files, *recordings, *(held_out or ()), excitation, limits), force=force)
+    if output is not None:
+        files.check_output_folder(output, RESULT_FILES, reporting.RESULTS, (
+            *arm.files, *recordings, *(held_out or ()), excitation, limits), force=force)
     executed = None if excitation is None else load_excitation(excitation)
-    fitted = [console.load_recording_verbose(path, arm, window, topic) for path in recordings]
-    others = [console.load_recording_verbose(path, arm, held_out_window, topic)
-              for path in held_out or []]
-    consistency = {'distance': prior, 'deviation': prior_deviation,
-                   **({} if limits is None else {'limits': load_limits(limits, arm)})}
+    fitted, others = ([console.load_recording_verbose(path, arm, part, topic)
+                       for item in paths for path in list_files(item)]
+                      for paths, part in ((recordings, window), (held_out or [], held_out_window)))
+    consistency = {'distance': prior, 'deviation': prior_deviation} | (
+        {} if limits is None else {'limits': load_limits(limits, arm)})
     with console.progress(as_json) as report:
-        result = identify(
+        result = identification.identify(
             arm, fitted, estimator, friction, others, settings=read_settings(setting or []),
             thresholds=thresholds, processing={**processing.to_options(), 'average': average},
             delay=delay_of or delay, consistency=consistency, bootstrap=bootstrap, progress=report)
-        report('writing the report', 0.9)
-        reporting.save_results(result, output, excitation=executed)
+        if output is not None:
+            report('writing the report', 0.9)
+            reporting.save_results(result, output, excitation=executed)
+    _print_result(result, executed, output, as_json)
+    raise typer.Exit(result.verdict.exit_code)
+
+
+def _print_result(result: identification.IdentificationResult, executed: Excitation | None,
+                  output: Path | None, as_json: bool) -> None:
+    """Print the result, and a note if nothing was saved."""
     if as_json:
-        console.emit({**reporting.results_to_dict(result, executed), 'directory': str(output)})
+        console.emit({**reporting.results_to_dict(result, executed),
+                      'directory': output and str(output)})
     else:
         console.out.print(summary(result, output))
-    raise typer.Exit(result.verdict.exit_code)
+    if output is None:
+        console.note('nothing was saved: -o FOLDER keeps model, URDF and report')
 
 
 def _load_robot(robot: str, recordings: list[Path], effort: str | None,

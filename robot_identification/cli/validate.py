@@ -22,10 +22,11 @@ from robot_identification import files
 from robot_identification.cli import console
 from robot_identification.cli.expand_options import expand_options
 from robot_identification.cli.processing import ProcessingArguments
-from robot_identification.dynamics.model_file import load_model
+from robot_identification.dynamics.model_file import find_model, load_model
 from robot_identification.errors import ConfigurationError
 from robot_identification.identification import validate
 from robot_identification.output_folder import sha256
+from robot_identification.recording.list_recordings import list_files
 from robot_identification.reporting import write_report
 from robot_identification.reporting.report import REPORT
 from robot_identification.reporting.results_dict import verdict_to_dict
@@ -37,7 +38,8 @@ import typer
 
 @expand_options
 def validate_command(
-    model: Annotated[Path, typer.Argument(metavar='MODEL', help='Model file.')],
+    model: Annotated[Path, typer.Argument(
+        metavar='MODEL', help='Model file, or the folder that identify wrote.')],
     recordings: Annotated[list[Path], typer.Argument(
         metavar='RECORDING...', help='Recordings to predict; the verdict covers all of them.')],
     csv: Annotated[Path | None, typer.Option(
@@ -56,13 +58,14 @@ def validate_command(
 
     The exit code is 1 if the verdict fails, and 3 if the model is doubtful.
     """
+    model = find_model(model)
     files.check_outputs([(csv, files.PREDICTION_CSV)], (model, *recordings), force=force)
     if csv is not None and len(recordings) > 1:
         raise ConfigurationError('--csv takes one recording at a time')
     thresholds = processing.thresholds
     identified = load_model(model)
     measured = [console.load_recording_verbose(path, identified.arm, window, topic)
-                for path in recordings]
+                for item in recordings for path in list_files(item)]
     validation = validate(identified, measured, thresholds=thresholds,
                           processing=processing.to_options())
     if csv is not None:

@@ -33,6 +33,7 @@ from robot_identification.dynamics.friction import get_friction
 from robot_identification.dynamics.regressor import inverse_dynamics
 from robot_identification.dynamics.structure import ModelStructure
 from robot_identification.errors import ModelFileError
+from robot_identification.html_table import html_table
 import yaml
 
 SCHEMA = 'robot_identification/model/2'
@@ -142,15 +143,25 @@ class IdentifiedModel:
         return (f'<IdentifiedModel of {self.arm.name}: {self.arm.n} joints, friction '
                 f"'{self.friction}'>")
 
+    def _repr_html_(self) -> str:
+        """Return a table of masses, rotor inertias and friction, for notebooks."""
+        friction, names = self.structure.friction, self.arm.actuator_names
+        masses = dict(zip(self.arm.joint_names, self.inertial[:, 0]))
+        return html_table(
+            repr(self)[1:-1], ('joint', 'mass of its link [kg]', 'rotor_inertia',
+                               *friction.parameters, *friction.nonlinear),
+            ((name, masses.get(name, ''), rotor, *values, *shape) for name, rotor, values, shape
+             in zip(names, self.rotor_inertia, self.friction_parameters, self.friction_shape)))
+
     def torque(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                states: Array | None = None) -> Array:
         """
-        Return the predicted joint torques, (N, n) [N m or N].
+        Return the predicted joint torques, (N, n) [N m or N]; (n,) for one configuration.
 
         Parameters
         ----------
         q, v, a
-            Positions, velocities, accelerations, (N, n) [rad or m, per s, per s^2].
+            Positions, velocities, accelerations, (N, n) or (n,) [rad or m, per s, per s^2].
         states
             States of friction with memory, (N, m, terms). If None, each row is evaluated on its
             own, as after long sliding in the direction of v. For a path in chronological order
@@ -163,6 +174,8 @@ class IdentifiedModel:
 
         """
         q, v, a = (np.asarray(x, dtype=float) for x in (q, v, a))
+        if q.ndim == v.ndim == a.ndim == 1:
+            return self.torque(q[None], v[None], a[None], states)[0]
         torque = self.transmitted_torque(q, v, a)
         for first in range(0, len(q), _BLOCK):
             rows = slice(first, first + _BLOCK)
@@ -179,7 +192,7 @@ class IdentifiedModel:
 
         The interval follows from errors on left-out blocks of the training motion and on held-out
         motion, and grows with the uncertainty of the parameters at a state and with speeds beyond
-        those of training, see `TorqueBand`.
+        those of training, see `TorqueBand`. For one configuration (n,) both ends are (n,).
 
         Parameters
         ----------
@@ -200,6 +213,10 @@ class IdentifiedModel:
 
         """
         q, v, a = (np.asarray(x, dtype=float) for x in (q, v, a))
+        if q.ndim == v.ndim == a.ndim == 1:
+            lower, upper = self.torque_interval(q[None], v[None], a[None], states,
+                                                low_pass=low_pass)
+            return lower[0], upper[0]
         torque, half = (self.torque(q, v, a, states),
                         self.torque_half_width(q, v, a, states, low_pass))
         return torque - half, torque + half

@@ -63,6 +63,16 @@ CONTENT: dict[str, Any] = {
 """Keys of a model file and the types of their values."""
 
 
+MODEL_FILE = 'model.yaml'
+"""Name of the model file in a folder of results."""
+
+
+def find_model(path: str | Path) -> Path:
+    """Return the path of a model file; of that in the folder if `path` is a folder of results."""
+    path = Path(path)
+    return path / MODEL_FILE if path.is_dir() else path
+
+
 def load_model(path: str | Path) -> IdentifiedModel:
     """
     Load an identified model from a YAML file and return it.
@@ -70,7 +80,7 @@ def load_model(path: str | Path) -> IdentifiedModel:
     Parameters
     ----------
     path
-        A file that `IdentifiedModel.save` wrote.
+        A file that `IdentifiedModel.save` wrote, or a folder with the results of `identify`.
 
     Raises
     ------
@@ -84,7 +94,7 @@ def load_model(path: str | Path) -> IdentifiedModel:
     >>> tau = model.torque(q, v, a)    # (N, n) [N m or N]    # doctest: +SKIP
 
     """
-    path = Path(path)
+    path = find_model(path)
     with output_folder.reading(path.parent):
         content = read_yaml(path, 'model file', ModelFileError)
         mixed = output_folder.is_of_other_run(path)

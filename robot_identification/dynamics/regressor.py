@@ -116,7 +116,8 @@ def inverse_dynamics(
     arm
         The arm with n joints.
     q, v, a
-        Positions, velocities, accelerations, (N, n) [rad or m, per s, per s^2].
+        Positions, velocities, accelerations, (N, n) [rad or m, per s, per s^2]; for one
+        configuration (n,), and so is the result.
     inertial
         Inertial parameters of each link about its joint frame in Pinocchio's order, (n, 10); those
         of the URDF if None.
@@ -137,6 +138,9 @@ def inverse_dynamics(
     >>> gravity = inverse_dynamics(load_arm('panda'), q, 0 * q, 0 * q)    # (1, 7) [N m]
 
     """
+    if np.ndim(q) == np.ndim(v) == np.ndim(a) == 1:
+        q, v, a = (np.array([x], dtype=float) for x in (q, v, a))
+        return inverse_dynamics(arm, q, v, a, inertial)[0]
     q, v, a = _states(arm, q, v, a)
     values = readonly_view(arm.inertial_parameters if inertial is None else inertial)
     if values.shape != (arm.n, 10):

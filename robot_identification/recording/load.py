@@ -21,6 +21,7 @@ from pathlib import Path
 
 from robot_identification.arm import Arm
 from robot_identification.errors import RecordingError
+from robot_identification.files import suggest_file
 from robot_identification.recording.bag.bag import is_bag
 from robot_identification.recording.bag.read import bag_signals
 from robot_identification.recording.column_source import ColumnSource
@@ -123,7 +124,7 @@ def find_reader(path: Path) -> Callable[[Path], ColumnSource] | None:
     """Return the function that reads the columns of a file; None for a bag."""
     file, _ = split_episode(path)
     if not os.path.exists(file):    # unlike Path.exists, it accepts names of any length
-        raise RecordingError(f"there is no recording '{file}'")
+        raise RecordingError(f"there is no recording '{file}'{suggest_file(file)}")
     if file.is_dir() or is_bag(file):
         return None
     source = READERS.get(file.suffix.lower())

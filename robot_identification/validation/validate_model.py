@@ -15,10 +15,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 import io
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,8 +25,8 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import EstimationError
 from robot_identification.parallel import single_threaded_blas
-from robot_identification.recording import Recording
 from robot_identification.recording.inputs import load_inputs
+from robot_identification.recording.list_recordings import list_recordings, Recordings
 from robot_identification.signals import ProcessingOptions
 from robot_identification.validation.checks.run_checks import check_model
 from robot_identification.validation.held_out_pieces import PiecewiseValidation, validate_pieces
@@ -61,7 +60,7 @@ class Validation:
 @single_threaded_blas()
 def validate(
     model: IdentifiedModel,
-    recording: Recording | str | Path | Sequence[Recording | str | Path],
+    recording: Recordings,
     *,
     thresholds: Thresholds | None = None,
     processing: Mapping[str, Any] | None = None,
@@ -74,7 +73,8 @@ def validate(
     model
         The identified model.
     recording
-        A recording of the model's arm or its path, or a sequence of these for a common verdict.
+        Recordings of the model's arm, of the types that `identify` accepts; several have a common
+        verdict.
     thresholds
         Largest torque errors with which the model passes; the defaults of `Thresholds` when None.
     processing
@@ -98,7 +98,7 @@ def validate(
     True
 
     """
-    inputs = [recording] if isinstance(recording, Recording | str | Path) else list(recording)
+    inputs = list_recordings(recording, model.arm)
     if not inputs:
         raise EstimationError('no recording to validate on')
     options = ProcessingOptions.of(**processing or {})

@@ -25,8 +25,8 @@ from robot_identification.cli import console
 from robot_identification.dynamics import INERTIAL_NAMES
 from robot_identification.dynamics.inertial import INERTIAL_UNITS
 from robot_identification.dynamics.model_file import load_model
-from robot_identification.estimation.drive_gains import identify_gains
-from robot_identification.estimation.payload import identify_payload
+from robot_identification.tools.drive_gains import identify_gains
+from robot_identification.tools.payload import identify_payload
 import typer
 
 HEADS = ('value', '\u00b1', 'unit')

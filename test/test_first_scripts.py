@@ -1,0 +1,165 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Scripts as newcomers write them from memory, in a folder with their files, run as they are."""
+
+import os
+import runpy
+import subprocess
+import sys
+
+from closed_recordings import closed_recording
+import pytest
+from robot_identification import load_arm
+from robot_identification.recording.bag.write import write_bag
+
+SCRIPTS = {
+    'one path': """
+import robot_identification as ri
+result = ri.identify('two_link', 'motion.csv', held_out='other.csv')
+assert result.verdict.passed
+""",
+    'one recording': """
+from robot_identification import identify, load_arm, load_recording
+arm = load_arm('two_link')
+r = load_recording('motion.csv', arm)
+result = identify(arm, r)
+print(result.summary())
+""",
+    'a folder': """
+import robot_identification as ri
+result = ri.identify('two_link', 'runs')
+assert len(result.fitted) == 2
+""",
+    'a bag': """
+from pathlib import Path
+import robot_identification as ri
+result = ri.identify('two_link', Path('bag'), held_out=['other.csv'])
+assert result.verdict.passed
+""",
+    'a DataFrame': """
+import pandas as pd
+import robot_identification as ri
+df = pd.read_csv('motion.csv')
+result = ri.identify('two_link', df, held_out=pd.read_csv('other.csv'))
+assert result.verdict.passed
+""",
+    'a robot file': """
+import robot_identification as ri
+result = ri.identify('arm.yaml', ['motion.csv', 'other.csv'])
+result.save('result')
+model = ri.load_model('result')
+print(ri.validate(model, 'other.csv').verdict)
+""",
+    'torques of one configuration': """
+import numpy as np
+import robot_identification as ri
+model = ri.identify('two_link', 'motion.csv').model
+q, v, a = [0.1, 0.2], [0.0, 0.5], np.zeros(2)
+tau = model.torque(q, v, a)
+assert tau.shape == (2,)
+assert np.allclose(tau, model.torque([q], [v], [a])[0])
+lower, upper = model.torque_interval(q, v, a)
+assert lower.shape == (2,) and (lower < tau).all() and (tau < upper).all()
+assert ri.inverse_dynamics(ri.load_arm('two_link'), q, v, a).shape == (2,)
+""",
+    'tables': """
+import robot_identification as ri
+result = ri.identify('two_link', 'motion.csv', friction='coulomb_viscous')
+print(result.to_frame()[['value', 'std', 'lower', 'upper']])
+print(result.to_frame('links').mass, result.to_frame('friction'))
+print(result.conf_int())
+print(result.to_frame('links').to_latex(float_format='%.3g'))
+""",
+    'a figure': """
+import matplotlib
+matplotlib.use('Agg')
+import robot_identification as ri
+result = ri.identify('two_link', 'motion.csv', held_out='other.csv')
+result.plot('friction').savefig('friction.pdf')
+""",
+    'validation of several motions': """
+import robot_identification as ri
+result = ri.identify('two_link', 'motion.csv')
+v = ri.validate(result.model, ['other.csv', 'motion.csv'])
+assert v.verdict.passed
+assert ri.validate(result.model, 'runs').verdict.passed
+""",
+    'a notebook': """
+import robot_identification as ri
+arm = ri.load_arm('two_link')
+recording = ri.load_recording('motion.csv')
+result = ri.identify(arm, recording)
+for thing in (arm, recording, result, result.model):
+    assert '<table>' in thing._repr_html_()
+""",
+}
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Change to a folder with recordings of an arm in several formats."""
+    arm = load_arm('two_link')
+    first, other = (closed_recording(arm, seed) for seed in (0, 1))
+    (tmp_path / 'runs').mkdir()
+    for path, recording in (('motion.csv', first), ('other.csv', other), ('runs/1.csv', first),
+                            ('runs/2.csv', other)):
+        recording.to_csv(tmp_path / path)
+    write_bag(first, tmp_path / 'bag')
+    (tmp_path / 'arm.yaml').write_text(
+        arm.source.read_text().replace('../urdf/', f'{arm.source.parent.parent}/urdf/'))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize('name', SCRIPTS)
+def test_scripts_from_memory_run(files, name):
+    for package in ('pandas', 'matplotlib'):
+        if package in SCRIPTS[name]:
+            pytest.importorskip(package)
+    (files / 'script.py').write_text(SCRIPTS[name])
+    runpy.run_path(os.fspath(files / 'script.py'), run_name='__main__')
+
+
+def test_what_is_no_recording_is_refused_by_name(files):
+    from robot_identification import identify
+    from robot_identification.errors import RecordingError
+    (files / 'empty').mkdir()
+    for given, text in (('empty', "'empty' contains no recording"),
+                        ('motoin.csv', r"did you mean 'motion.csv'"),
+                        (7, 'not int'), ([None], 'not NoneType')):
+        with pytest.raises(RecordingError, match=text):
+            identify('two_link', given)
+
+
+def run(*words):
+    """Run the command line in this folder; return exit code and output."""
+    done = subprocess.run([sys.executable, '-m', 'robot_identification', *words],
+                          capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_commands_as_newcomers_type_them(files):
+    code, text = run('identify', 'two_link', 'motion.csv', '--held-out', 'other.csv')
+    assert code == 0 and 'PASS' in text and 'nothing was saved: -o FOLDER' in text
+    assert not {file.name for file in files.iterdir()} & {'model.yaml', 'report.html'}
+    code, text = run('identify', 'two_link', 'runs', '-o', 'result')
+    assert code == 1 and 'NOT VALIDATED' in text
+    code, text = run('validate', 'result', 'other.csv')
+    assert 'other.csv' in text and 'repeats the training motion' in text
+    assert run('identify', '-h')[0] == run('-h')[0] == 0
+    for words, answer in ((('identify', 'two_lnik', 'motion.csv'), "did you mean 'two_link'"),
+                          (('identify', 'two_link', 'motoin.csv'), "did you mean 'motion.csv'"),
+                          (('identfy',), "Did you mean 'identify'")):
+        code, text = run(*words)
+        assert code == 2 and answer in text, text
