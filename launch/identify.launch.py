@@ -37,7 +37,7 @@ def generate_launch_description():
 
 def _start_nodes(value):
     """Return the actions that bring up the arm and start all nodes."""
-    names = driver_values(value)
+    names = {**driver_values(value), 'use_sim_time': value('use_sim_time')}
     identification = make_node(
         'identification', ('robot', 'tf_prefix', 'data_directory', 'use_sim_time'))
     return [*(_include(name, names) for name in ('robot', 'excite', 'record')), identification,
@@ -49,5 +49,6 @@ def _include(name, names, **options):
     """Return the action that includes a launch file; `names` override launch arguments."""
     values = {argument: LaunchConfiguration(argument) for argument in INCLUDED_FILES[name]}
     values.update({key: text for key, text in names.items() if key in values})
-    values['use_sim_time'] = use_sim_time_value()
+    if name in ('robot', 'excite'):    # the others need no time
+        values['use_sim_time'] = use_sim_time_value()
     return include_launch_file(f'{name}.launch.py', values, **options)

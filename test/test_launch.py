@@ -82,6 +82,8 @@ def arguments(name):
         given = launch_arguments.identify_arguments(robot='panda')
     elif name == 'generic':
         given = launch_arguments.generic_arguments()
+    elif name == 'several':
+        given = launch_arguments.several_arguments()
     elif name in NODE_FILES:
         given = launch_arguments.arguments(*NODE_FILES[name])
     else:
@@ -96,7 +98,7 @@ def executables():
 
 
 def test_there_are_generic_files_and_one_for_each_driver():
-    assert set(FILES) == {*GENERIC, *VENDORS, 'generic'}
+    assert set(FILES) == {*GENERIC, *VENDORS, 'generic', 'several'}
 
 
 @every_file
@@ -331,6 +333,7 @@ def including(name, **given):
 def visited(entity, context, nodes):
     """Append the nodes that an entity would start, with names and current parameters."""
     from launch_ros.actions import Node
+    context.logged.append(entity)
     if isinstance(entity, Node):
         entity._perform_substitutions(context)
         nodes.append(entity)
@@ -343,9 +346,10 @@ def started(name, **given):
     """Return the nodes that a launch file starts, and the context, without starting them."""
     from launch import LaunchContext
     context, nodes = LaunchContext(), []
+    context.logged = []
     context.launch_configurations.update(given)
     context.extend_globals({})
-    visited(including(name), context, nodes)
+    visited(including(name, **(given if name == 'several' else {})), context, nodes)
     return nodes, context
 
 
@@ -364,6 +368,11 @@ def parameter(node, name):
     return next(values[name] for path in reversed(found) for section in
                 yaml.safe_load(Path(path).read_text()).values()
                 if name in (values := section['ros__parameters']))
+
+
+def horizon(node):
+    """Return the brake horizon of the excitation node."""
+    return parameter(node, 'brake')['horizon']
 
 
 OWN = [('robot_identification', name)
@@ -415,7 +424,8 @@ def test_mujoco_ros2_control_gets_a_scene_with_an_actuator_for_every_command(wor
     assert programs(nodes, context) == [
         ('robot_state_publisher', 'robot_state_publisher'),
         ('mujoco_ros2_control', 'ros2_control_node'), ('controller_manager', 'spawner'), *OWN]
-    assert all(parameter(node, 'use_sim_time') for node in (nodes[0], nodes[1], *nodes[3:]))
+    assert all(parameter(node, 'use_sim_time') for node in (nodes[0], nodes[1], nodes[3]))
+    assert not any(parameter(node, 'use_sim_time') for node in nodes[4:])
     root = ElementTree.fromstring(parameter(nodes[0], 'robot_description'))
     system = root.find('ros2_control')
     assert system.findtext('hardware/plugin') == 'mujoco_ros2_control/MujocoSystemInterface'
@@ -461,11 +471,13 @@ def test_gazebo_starts_simulator_bridge_and_controllers(workspace, distribution,
     monkeypatch.setenv('ROS_DISTRO', distribution)
     record = vendor(workspace, 'ros_gz_sim', 'gz_sim.launch.py')
     nodes, context = started('identify', robot='ur5e', sim='gazebo')
-    assert 'gz_args:=-r -v 1 empty.sdf' in record.read_text()
+    assert re.search(r'gz_args:=-r -v 1 /\S+/gazebo_world.sdf', record.read_text())
     assert programs(nodes, context) == [
         ('ros_gz_bridge', 'parameter_bridge'), ('robot_state_publisher', 'robot_state_publisher'),
         ('ros_gz_sim', 'create'), *OWN]
-    assert all(parameter(node, 'use_sim_time') for node in nodes[-4:])
+    assert [parameter(node, 'use_sim_time') for node in nodes[-4:]] == [True, False, False, False]
+    assert parameter(nodes[-4], 'controller') == 'joint_trajectory_effort_controller'
+    assert horizon(nodes[-4]) > horizon(started('identify', robot='ur5e', sim='mujoco')[0][2])
     clock, package, *_ = DISTRIBUTIONS[distribution]
     assert f'/clock@rosgraph_msgs/msg/Clock[{clock}' in nodes[0].cmd[1][0].text
     assert f'{package}/' in parameter(nodes[1], 'robot_description')
@@ -524,6 +536,7 @@ def test_two_arms_in_one_launch_do_not_inherit_from_each_other(workspace):
     from launch import LaunchContext
     from launch.actions import GroupAction
     context, nodes = LaunchContext(), []
+    context.logged = []
     context.extend_globals({})
     for side, robot in (('left', 'ur5e'), ('right', 'fr3')):
         visited(GroupAction([including('identify', robot=robot, sim='none', namespace=side)]),
@@ -550,9 +563,71 @@ def test_without_an_address_the_driver_is_left_alone(name, workspace):
 
 
 @needs_launch
-def test_a_controller_of_the_other_interface_is_refused(workspace):
-    with pytest.raises(ConfigurationError, match='controller:=joint_trajectory_effort_controller'):
-        started('identify', robot='ur5e', sim='mock', command_interface='effort')
+@pytest.mark.parametrize('given, sentence', [
+    ({'sim': 'mock', 'command_interface': 'effort'}, 'mock hardware has no torques'),
+    ({'sim': 'mujoco_control', 'command_interface': 'effort',
+      'controller': 'joint_trajectory_controller'}, 'controller:=joint_trajectory_effort_contr'),
+    ({'sim': 'gazebo', 'robot': 'fr3', 'controller': 'fr3_arm_controller'},
+     r'unstable in Gazebo.*fr3_joint7 \(\d.*joint_trajectory_effort_controller')])
+def test_a_controller_that_cannot_work_is_refused(workspace, given, sentence):
+    vendor(workspace, 'ros_gz_sim', 'gz_sim.launch.py')
+    with pytest.raises(ConfigurationError, match=sentence):
+        started('identify', **{'robot': 'ur5e', **given})
+
+
+@needs_launch
+def test_mock_hardware_moves_without_efforts(workspace):
+    nodes, _ = started('identify', robot='ur5e', sim='mock')
+    (excitation,) = [node for node in nodes if node.node_executable == 'excitation']
+    assert parameter(excitation, 'watch') == {'efforts': False}
+    nodes, _ = started('identify', robot='ur5e', sim='mujoco')
+    (excitation,) = [node for node in nodes if node.node_executable == 'excitation']
+    assert parameter(excitation, 'watch')['efforts'] is True
+
+
+@needs_launch
+def test_a_world_whose_steps_differ_from_the_update_rate_is_refused(workspace, tmp_path):
+    vendor(workspace, 'ros_gz_sim', 'gz_sim.launch.py')
+    world = tmp_path / 'slow.sdf'
+    text = (shared_folder('config') / 'gazebo_world.sdf').read_text()
+    world.write_text(text.replace('<max_step_size>0.001<', '<max_step_size>0.002<'))
+    with pytest.raises(ConfigurationError, match=r'updated at 1000 Hz, but the world makes 500 '):
+        started('identify', robot='ur5e', sim='gazebo', gz_args=f'-r -s {world}')
+
+
+@needs_launch
+def test_position_commands_in_gazebo_are_warned_of(workspace):
+    from launch.actions import LogInfo
+    vendor(workspace, 'ros_gz_sim', 'gz_sim.launch.py')
+    for interface, count in (('position', 1), ('', 0)):
+        _, context = started('identify', robot='ur5e', sim='gazebo',
+                             command_interface=interface)
+        said = [''.join(part.text for part in entity.msg) for entity in context.logged
+                if isinstance(entity, LogInfo)]
+        assert sum('does not pass' in text for text in said) == count
+
+
+@needs_launch
+def test_several_arms_share_one_gazebo(workspace):
+    record = vendor(workspace, 'ros_gz_sim', 'gz_sim.launch.py')
+    nodes, context = started('several', robots='ur5e panda', namespaces='left right')
+    seen = programs(nodes, context)
+    assert seen.count(('ros_gz_bridge', 'parameter_bridge')) == 1 and record.is_file()
+    assert seen.count(('ros_gz_sim', 'create')) == 2
+    publishers = [node for node in nodes if node.node_executable == 'robot_state_publisher']
+    assert [node.expanded_node_namespace for node in publishers] == ['/left', '/right']
+    places = []
+    for node, prefix in zip(publishers, ('left_', 'right_')):
+        root = ElementTree.fromstring(parameter(node, 'robot_description'))
+        path = Path(root.findtext('gazebo/plugin/parameters'))
+        assert f'/{prefix[:-1]}/controller_manager' in yaml.safe_load(path.read_text())
+        (origin,) = [joint.find('origin').get('xyz').split() for joint in root.iterfind('joint')
+                     if joint.find('parent').get('link') == 'world']
+        places.append(float(origin[0]))
+        assert float(origin[2]) > 1.0
+    assert places[0] == 0 and places[1] > 2.5
+    with pytest.raises(RuntimeError, match='as many different namespaces'):
+        started('several', robots='ur5e panda', namespaces='left left')
 
 
 @needs_launch

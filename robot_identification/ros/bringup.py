@@ -16,16 +16,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 import tempfile
 from typing import Annotated, Any
 from xml.etree import ElementTree
 
+import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arm.urdf import parse_urdf, read_urdf
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import shared_folder, write_text
+from robot_identification.ros.controllers_file import (
+    CONTROLLERS,
+    controllers_text,
+    effort_gains,
+    unstable_joints,
+)
+from robot_identification.ros.mujoco_scene import scene_drives
 from robot_identification.ros.name_prefix import with_prefix
+from robot_identification.ros.simulated_description import adapt_description, description_xacro
 from robot_identification.yaml_file import Quantity, read_typed, read_yaml
 import yaml
 
@@ -33,62 +43,125 @@ HARDWARE = ('mock', 'gazebo', 'mujoco', 'none')
 COMMAND_INTERFACES = ('position', 'effort')
 _MANAGER = {'ros__parameters': {
     'update_rate': Annotated[float, Quantity('Hz', minimum=1, maximum=1e5)]}}
+_GAIN = {'d': float | None}
 _CONTROLLER = {'ros__parameters': {'command_interfaces': tuple[str, ...] | None}}
 
 
-def controllers_file(arm: Arm) -> Path:
+def controllers_file(arm: Arm, folder: Path | None = None) -> Path:
     """
-    Return the path of an arm's controllers file, `<name>_controllers.yaml` beside its robot YAML.
+    Return the path of an arm's controllers file.
+
+    It is `<name>_controllers.yaml` beside its robot YAML; if there is none, `controllers_text` is
+    written.
 
     Parameters
     ----------
     arm
         The arm, loaded by name or from a robot YAML.
+    folder
+        Folder of a file that is written; None for a temporary one.
 
     Raises
     ------
     ConfigurationError
-        There is no such file.
+        There is no such file, and a torque limit is unknown.
 
     """
-    path = _beside(arm) / f'{arm.name}_controllers.yaml'
+    path = _own_controllers(arm)
     if not path.is_file():
-        raise ConfigurationError(
-            f"the robot '{arm.name}' has no controllers: there is no '{path}'; copy "
-            f'template_controllers.yaml and enter the names of its joints')
+        path = _folder(folder) / path.name
+        write_text(path, controllers_text(arm))
     return path
 
 
-def check_controller(arm: Arm, controller: str, command_interface: str) -> None:
+def controllers_content(arm: Arm, hardware: str = 'none') -> dict[str, Any]:
     """
-    Check that a controller exists and uses the command interface of the hardware.
+    Return the sections of an arm's controllers file, and those of the generated controllers.
 
     Parameters
     ----------
     arm
-        The arm, whose controllers are listed in its `controllers_file`.
-    controller
-        Name of the controller that moves the arm.
-    command_interface
-        Command interface of the ros2_control tags, 'position' or 'effort'.
+        The arm.
+    hardware
+        As for `robot_description`. 'none': the file alone, if there is one. 'mujoco': gains for
+        the friction and rotor inertia of the scene.
 
     Raises
     ------
     ConfigurationError
-        The robot has no such controller, or the controller uses another command interface.
+        The file cannot be read, or there is none and a torque limit is unknown.
 
     """
-    path = controllers_file(arm)
-    content = _controllers(path)
-    commands = {}
+    path = _own_controllers(arm)
+    own = _controllers(path) if path.is_file() else {}
+    if own and (hardware == 'none' or not _has_torque_limits(arm)):
+        return own
+    content: dict[str, Any] = yaml.safe_load(_generated_text(arm))
+    manager = content.pop('controller_manager')['ros__parameters']
+    if isinstance(own.get('controller_manager'), dict):
+        manager |= own['controller_manager'].get('ros__parameters') or {}
+    content = {'controller_manager': {'ros__parameters': manager}, **content,
+               **{key: value for key, value in own.items() if key != 'controller_manager'}}
+    if hardware == 'mujoco' and (not own or path.parent == shared_folder('config')):
+        gains = effort_gains(arm, float(manager['update_rate']), *scene_drives(arm))
+        content[CONTROLLERS['effort']]['ros__parameters']['gains'] = gains.to_mapping(arm)
+    return content
+
+
+def _own_controllers(arm: Arm) -> Path:
+    """Return the path at which an arm's controllers file is expected."""
+    return _beside(arm) / f'{arm.name}_controllers.yaml'
+
+
+@lru_cache(maxsize=8)
+def _generated_text(arm: Arm) -> str:
+    """Return the generated controllers file of an arm, which takes half a second."""
+    return controllers_text(arm)
+
+
+def _has_torque_limits(arm: Arm) -> bool:
+    """Return whether controllers can be generated."""
+    return bool(np.all(np.isfinite(arm.limits.torque)))
+
+
+def check_controller(arm: Arm, controller: str, command_interface: str,
+                     hardware: str = 'none') -> None:
+    """
+    Check that a controller exists, uses the interface of the hardware, and is stable on it.
+
+    Parameters
+    ----------
+    arm
+        The arm.
+    controller
+        Name of the controller that moves the arm.
+    command_interface
+        Command interface of the ros2_control tags, 'position' or 'effort'.
+    hardware
+        As for `robot_description`; for 'gazebo', damping gains are compared with the inertias.
+
+    Raises
+    ------
+    ConfigurationError
+        The robot has no such controller, the controller uses another command interface or is
+        unstable, or mock hardware should execute efforts.
+
+    """
+    if hardware == 'mock' and command_interface == 'effort':
+        raise ConfigurationError(
+            'mock hardware has no torques and refuses effort commands: leave '
+            'command_interface:=effort out, or use sim:=gazebo or sim:=mujoco_control')
+    commands, damping = {}, {}
+    content = controllers_content(arm, hardware)
+    label = f"the controllers of '{arm.name}'"
     for name, section in content.items():
         if name != 'controller_manager':
-            label = f"the controllers file '{path}', {name}"
-            typed = read_typed(_CONTROLLER, section, label, ConfigurationError)
+            typed = read_typed(_CONTROLLER, section, f'{label}, {name}', ConfigurationError)
             commands[name] = typed['ros__parameters']['command_interfaces']
+            damping[name] = _damping(section, f'{label}, {name}')
     if controller not in commands:
-        raise ConfigurationError(f"'{path}' has no controller '{controller}'; it has: "
-                                 f"{', '.join(commands)}")
+        raise ConfigurationError(f"'{_own_controllers(arm)}' has no controller '{controller}'; "
+                                 f"it has: {', '.join(commands)}")
     if commands[controller] != (command_interface,):
         fitting = [name for name, interfaces in commands.items()
                    if interfaces == (command_interface,)]
@@ -96,31 +169,76 @@ def check_controller(arm: Arm, controller: str, command_interface: str) -> None:
             f"the controller '{controller}' commands {', '.join(commands[controller] or ())}, not "
             f'{command_interface}; with command_interface:={command_interface} use '
             f"controller:={' or '.join(fitting)}")
+    if hardware == 'gazebo' and command_interface == 'effort':
+        unstable = unstable_joints(arm, damping[controller], update_rate(arm, hardware))
+        if unstable:
+            listed = ', '.join(f'{name} ({ratio:.3g})' for name, ratio in unstable.items())
+            raise ConfigurationError(
+                f"the gains of '{controller}' are unstable in Gazebo, which has no rotor inertia: "
+                f'd dt / I must be below 2 and is more for {listed}. Use controller:='
+                f"{CONTROLLERS['effort']}, or write stable gains with `robot-identification ros "
+                f"controllers {arm.source or arm.name} -o {_own_controllers(arm).name} --force`")
 
 
-def update_rate(arm: Arm) -> float:
+def _damping(section: Any, label: str) -> dict[str, float]:
+    """Return the gain d of each joint in the section of a controller."""
+    gains = section['ros__parameters'].get('gains') or {}
+    typed = read_typed({str: _GAIN}, gains, f'{label}, gains', ConfigurationError)
+    return {joint: gain['d'] or 0.0 for joint, gain in typed.items()}
+
+
+def check_update_rate(arm: Arm, steps: float) -> None:
+    """
+    Check that the controllers are updated at each step of a simulation.
+
+    In a slower cycle, Gazebo applies an effort in one step and publishes it for several: the
+    recorded efforts are smooth and wrong (a gain of 0.61 was seen at half the rate).
+
+    Parameters
+    ----------
+    arm
+        The arm.
+    steps
+        Steps of the simulation per second of its time [Hz].
+
+    Raises
+    ------
+    ConfigurationError
+        The rates differ.
+
+    """
+    rate = update_rate(arm, 'gazebo')
+    if abs(rate - steps) > 1e-3 * steps:
+        raise ConfigurationError(
+            f'the controllers of {arm.name!r} are updated at {rate:g} Hz, but the world makes '
+            f'{steps:g} steps per second, so recorded efforts would be wrong: set update_rate: '
+            f"{steps:.0f} in '{_own_controllers(arm)}', or max_step_size: {1 / rate:g} in the "
+            'world')
+
+
+def update_rate(arm: Arm, hardware: str = 'none') -> float:
     """
     Return the update rate of the controller manager in an arm's controllers file [Hz].
 
     Raises
     ------
     ConfigurationError
-        The robot has no controllers, or their file states no update rate.
+        The file states no valid update rate.
 
     """
-    path = controllers_file(arm)
-    section = _controllers(path).get('controller_manager', {})
-    label = f"the controllers file '{path}', controller_manager"
+    section = controllers_content(arm, hardware).get('controller_manager', {})
+    label = f"the controllers of '{arm.name}', controller_manager"
     parameters = read_typed(_MANAGER, section, label, ConfigurationError)['ros__parameters']
     return float(parameters['update_rate'])
 
 
-def controllers_for_namespace(arm: Arm, namespace: str, folder: Path) -> Path:
+def controllers_for_namespace(arm: Arm, namespace: str, folder: Path,
+                              hardware: str = 'none') -> Path:
     """
     Return the path of a controllers file with the arm's TF prefix and a namespace.
 
     The TF prefix is added to the names of the joints, the namespace to the names of the nodes.
-    Without both, no file is written, and the result is that of `controllers_file`.
+    Without both and for a real arm, no file is written if there is one.
 
     Parameters
     ----------
@@ -130,6 +248,8 @@ def controllers_for_namespace(arm: Arm, namespace: str, folder: Path) -> Path:
         Namespace of the controller manager; '' or '/' for none.
     folder
         Folder for the new file.
+    hardware
+        As for `controllers_content`.
 
     Raises
     ------
@@ -137,13 +257,14 @@ def controllers_for_namespace(arm: Arm, namespace: str, folder: Path) -> Path:
         The robot has no controllers.
 
     """
-    path, space = controllers_file(arm), namespace.strip('/')
-    if not space and not arm.tf_prefix:
+    path, space = _own_controllers(arm), namespace.strip('/')
+    if hardware == 'none' and not space and not arm.tf_prefix and path.is_file():
         return path
-    content = _add_prefix(_controllers(path), arm)
+    content = _add_prefix(controllers_content(arm, hardware), arm)
     content = {f'/{space}/{name}' if space else name: section
                for name, section in content.items()}
-    target = folder / f'{space.replace("/", "_") or arm.tf_prefix.strip("/")}_{path.name}'
+    prefix = space.replace('/', '_') or arm.tf_prefix.strip('/')
+    target = folder / '_'.join(filter(None, (prefix, path.name)))
     write_text(target, yaml.safe_dump(content, sort_keys=False))
     return target
 
@@ -165,37 +286,34 @@ def _add_prefix(content: Any, arm: Arm) -> Any:
     return arm.tf_prefix + content if content in arm.joint_names else content
 
 
-def description_file(arm: Arm) -> Path:
+def description_file(arm: Arm, folder: Path | None = None) -> Path:
     """
     Return the path of `<name>.urdf.xacro`, which adds ros2_control tags to an arm's URDF.
 
-    The file is searched beside the robot YAML, then in the shipped folder `urdf`.
+    The file is searched beside the robot YAML, then in the shipped folder `urdf`. If there is
+    none, `description_xacro` is written.
 
     Parameters
     ----------
     arm
         The arm, loaded by name or from a robot YAML.
-
-    Raises
-    ------
-    ConfigurationError
-        There is no such file.
+    folder
+        Folder of a file that is written; None for a temporary one.
 
     """
-    folders = [_beside(arm), shared_folder('urdf')]
-    for folder in folders:
-        path = folder / f'{arm.name}.urdf.xacro'
+    for place in (_beside(arm), shared_folder('urdf')):
+        path = place / f'{arm.name}.urdf.xacro'
         if path.is_file():
             return path
-    raise ConfigurationError(
-        f"the robot '{arm.name}' has no ros2_control: there is no '{arm.name}.urdf.xacro' in "
-        f"{' or '.join(map(repr, map(str, folders)))}; copy template.urdf.xacro")
+    path = _folder(folder) / f'{arm.name}.urdf.xacro'
+    write_text(path, description_xacro(arm))
+    return path
 
 
 def robot_description(
     arm: Arm, hardware: str = 'none', command_interface: str = 'position',
     controllers: Path | None = None, namespace: str = '', scene: Path | None = None,
-    headless: bool = False,
+    headless: bool = False, base: tuple[float, float] = (0.0, 0.0),
 ) -> str:
     """
     Return the URDF text of an arm for robot_state_publisher, ros2_control or Gazebo.
@@ -217,11 +335,13 @@ def robot_description(
         MJCF file from `mujoco_scene`, for 'mujoco'.
     headless
         Whether mujoco_ros2_control runs without a window.
+    base
+        Horizontal position of the base in Gazebo's world [m].
 
     Raises
     ------
     ConfigurationError
-        The hardware or command interface is unknown, or the arm has no ros2_control description.
+        The hardware or command interface is unknown.
     ArmError
         xacro cannot expand the description.
     MissingDependencyError
@@ -236,8 +356,8 @@ def robot_description(
         return with_prefix(arm.urdf, arm.tf_prefix)
     if hardware == 'gazebo' and controllers is None:
         controllers = controllers_file(arm)
-    source = description_file(arm)
     with tempfile.TemporaryDirectory() as folder:
+        source = description_file(arm, Path(folder))
         bare = Path(folder) / f'{arm.name}.urdf'
         bare.write_text(remove_ros2_control(arm.urdf), encoding='utf-8')
         text = read_urdf(source, {
@@ -246,6 +366,7 @@ def robot_description(
             'mujoco_model': str(scene or ''), 'headless': str(headless).lower()})[0]
     if hardware == 'mujoco':
         text = _as_in_scene(text, arm)
+    text = adapt_description(text, arm, hardware == 'gazebo', base)
     return _in_namespace(with_prefix(text, arm.tf_prefix), namespace)
 
 
@@ -291,6 +412,11 @@ def remove_ros2_control(urdf: str) -> str:
         if element.tag in ('ros2_control', 'transmission') or plugin:
             root.remove(element)
     return ElementTree.tostring(root, encoding='unicode')
+
+
+def _folder(folder: Path | None) -> Path:
+    """Return a folder, or a new temporary one."""
+    return Path(tempfile.mkdtemp(prefix='robot_identification_')) if folder is None else folder
 
 
 def _beside(arm: Arm) -> Path:

@@ -22,7 +22,12 @@ from typing import Annotated
 from robot_identification.arm import load_arm
 from robot_identification.cli.console import AsJson, emit, Force, out
 from robot_identification.errors import ConfigurationError
-from robot_identification.files import check_output_folder
+from robot_identification.files import (
+    check_output_folder,
+    check_outputs,
+    FileKind,
+    write_text,
+)
 import typer
 
 ros_command = typer.Typer(no_args_is_help=True, add_completion=False,
@@ -75,3 +80,23 @@ def ros_demo_command(
         out.print(f'open {result.report}', markup=False)
     raise typer.Exit(exit_code('passed' if result.passed else 'doubtful' if result.doubtful
                                else 'failed'))
+
+
+@ros_command.command('controllers')
+def ros_controllers_command(
+    robot: Annotated[str, typer.Argument(metavar='ROBOT', help='Shipped robot or robot YAML.')],
+    output: Annotated[Path, typer.Option('--output', '-o', help='Controllers file to write.')],
+    force: Force = False,
+) -> None:
+    """
+    Write the controllers file of ros2_control that the simulations use, to change it.
+
+    Name it <name>_controllers.yaml and keep it beside the robot YAML. Its effort gains are
+    computed from the inertias, torque limits and friction of the robot.
+    """
+    from robot_identification.ros.controllers_file import controllers_text
+    arm = load_arm(robot)
+    kind = FileKind('a controllers file', 'controller_manager')
+    check_outputs([(output, kind)], arm.files, force=force)
+    write_text(output, controllers_text(arm))
+    out.print(f'wrote {output}', markup=False)

@@ -107,10 +107,22 @@ def _urdf_for_mujoco(arm: Arm) -> str:
     return with_prefix(ElementTree.tostring(root, encoding='unicode'), arm.tf_prefix)
 
 
+def _draw(arm: Arm) -> Any:
+    """Return rotor inertias and friction of the drives, drawn with seed 0."""
+    torque, velocity = (rated(arm, name) for name in ('torque', 'velocity'))
+    return draw_drives(arm, PlantOptions(), torque, velocity, np.random.default_rng(0))
+
+
+def scene_drives(arm: Arm) -> tuple[Array, tuple[Array, Array]]:
+    """Return rotor inertias, and viscous and Coulomb friction at the joints of a scene, (n,)."""
+    rotor, friction = _draw(arm)
+    ratio = np.abs(arm.transmission.T)
+    return ratio ** 2 @ rotor, (ratio ** 2 @ friction.viscous, ratio @ friction.coulomb)
+
+
 def _add_drives(spec: Any, arm: Arm) -> Array:
     """Add friction and rotor inertias, and return these; coupled drives are fixed tendons."""
-    torque, velocity = (rated(arm, name) for name in ('torque', 'velocity'))
-    rotor, friction = draw_drives(arm, PlantOptions(), torque, velocity, np.random.default_rng(0))
+    rotor, friction = _draw(arm)
     drives = [*(spec.joint(name) for name in arm.ros_joint_names),
               *add_tendons(spec, arm, arm.ros_joint_names)]
     for k, drive in enumerate(drives):

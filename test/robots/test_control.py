@@ -34,6 +34,7 @@ from robot_identification.ros.bringup import (
     update_rate,
 )
 from robot_identification.ros.mujoco_scene import mujoco_scene
+from robot_identification.ros.simulated_description import reach
 import yaml
 
 robots = pytest.mark.parametrize('name', CONTRACTS)
@@ -73,6 +74,8 @@ def test_controllers_that_hardware_would_not_load_are_refused():
         check_controller(arm, 'joint_trajectory_controller', 'effort')
     with pytest.raises(ConfigurationError, match="no controller 'arm_controller'; it has:"):
         check_controller(arm, 'arm_controller', 'position')
+    with pytest.raises(ConfigurationError, match='mock hardware has no torques'):
+        check_controller(arm, 'joint_trajectory_effort_controller', 'effort', 'mock')
 
 
 @needs_xacro
@@ -113,6 +116,9 @@ def test_gazebo_reads_the_controllers_and_stands_on_the_world(name):
     assert plugin.get('filename') == 'gz_ros2_control-system'
     assert plugin.get('name') == 'gz_ros2_control::GazeboSimROS2ControlPlugin'
     assert plugin.find('parameters').text == str(controllers_file(arm))
+    height, = [float(joint.find('origin').get('xyz').split()[2]) for joint in root.iter('joint')
+               if joint.find('parent') is not None and joint.find('parent').get('link') == 'world']
+    assert height > reach(arm) > 0.8
     children = {joint.find('child').get('link') for joint in root.findall('joint')}
     assert [link.get('name') for link in root.findall('link')
             if link.get('name') not in children] == ['world']
@@ -201,12 +207,18 @@ def test_words_that_are_not_known_are_refused():
         robot_description(arm_of('ur5e'), 'mock', 'velocity')
 
 
-def test_robots_without_files_are_told_which_to_copy():
-    arm = Arm.from_urdf(arm_of('two_link').urdf, name='other')
-    with pytest.raises(ConfigurationError, match=r'copy template_controllers\.yaml'):
-        controllers_file(arm)
-    with pytest.raises(ConfigurationError, match=r'copy template\.urdf\.xacro'):
-        robot_description(arm, 'mock')
+@needs_xacro
+@pytest.mark.parametrize('hardware', ['mock', 'gazebo', 'mujoco'])
+def test_robots_without_files_get_generated_ones(tmp_path, hardware):
+    robot = (shared_folder('config') / 'two_link.yaml').read_text(encoding='utf-8')
+    (tmp_path / 'other.yaml').write_text(robot.replace('name: two_link', 'name: other'))
+    arm = load_arm(tmp_path / 'other.yaml')
+    content = yaml.safe_load(controllers_file(arm, tmp_path).read_text(encoding='utf-8'))
+    assert tuple(content['joint_trajectory_effort_controller']['ros__parameters']['joints']) == (
+        arm.joint_names)
+    root = ElementTree.fromstring(robot_description(arm, hardware))
+    assert [joint.get('name') for joint in root.findall('ros2_control/joint')] == list(
+        arm.joint_names)
 
 
 @needs_xacro

@@ -51,9 +51,10 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         'description': 'How trajectories are sent: by the action FollowJointTrajectory, by the '
                        'topic, or by the action if the controller offers it (auto).'},
     'command_interface': {
-        'default_value': 'position', 'choices': ['position', 'effort'],
+        'default_value': '', 'choices': ['', 'position', 'effort'],
         'description': 'Command interface of the joints in Gazebo, mujoco_ros2_control and mock '
-                       'hardware.'},
+                       'hardware; empty: effort in Gazebo, where position commands give efforts '
+                       'that cannot be identified, and position elsewhere.'},
     'joint_states': {
         'default_value': 'joint_states',
         'description': 'Topic of the joint states; use the one that the driver publishes '
@@ -86,8 +87,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
                        'outside it.'},
     'use_sim_time': {
         'default_value': 'false', 'choices': BOOLEAN,
-        'description': 'Whether nodes follow /clock; sim:=gazebo and sim:=mujoco_control always '
-                       'set it.'},
+        'description': 'Whether nodes follow /clock; with sim:=gazebo and sim:=mujoco_control the '
+                       'node that moves the arm always does.'},
     'nodes_file': {
         'default_value': str(shared_folder('config') / 'nodes.yaml'),
         'description': 'YAML with the parameters of the nodes.'},
@@ -96,8 +97,16 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         'description': 'Whether to start robot_state_publisher with sim:=mujoco; the other '
                        'simulations need it and always start it.'},
     'gz_args': {
-        'default_value': '-r -v 1 empty.sdf',
-        'description': 'Arguments of Gazebo; add -s to run it without a window.'},
+        'default_value': f"-r -v 1 {shared_folder('config') / 'gazebo_world.sdf'}",
+        'description': 'Arguments of Gazebo; add -s to run it without a window. The shipped world '
+                       'has steps of 1 ms, half the speed of real time and nothing to touch.'},
+    'start_gazebo': {
+        'default_value': 'true', 'choices': BOOLEAN,
+        'description': 'Whether to start Gazebo and the bridge of its clock; false for a further '
+                       'arm in a simulation that runs.'},
+    'base_position': {
+        'default_value': '0 0',
+        'description': "Horizontal position of the arm's base in Gazebo's world, X Y [m]."},
     'headless': {
         'default_value': 'false', 'choices': BOOLEAN,
         'description': 'Whether mujoco_ros2_control runs without a window (sim:=mujoco_control).'},
@@ -120,11 +129,12 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 COMMON = ('robot', 'namespace', 'tf_prefix', 'use_sim_time', 'nodes_file')
 ROBOT = (*COMMON, 'sim', 'controller', 'command_interface', 'state_publisher', 'gz_args',
-         'headless', 'robot_ip', 'driver', 'driver_arguments', 'spawn_controller')
+         'start_gazebo', 'base_position', 'headless', 'robot_ip', 'driver', 'driver_arguments',
+         'spawn_controller')
 STEP = (*COMMON, 'joint_states', 'data_directory')
 INCLUDED_FILES: dict[str, tuple[str, ...]] = {
     'robot': ROBOT,
-    'excite': (*STEP, 'controller', 'controller_manager', 'transport', 'autostart'),
+    'excite': (*STEP, 'sim', 'controller', 'controller_manager', 'transport', 'autostart'),
     'record': (*STEP, 'controller'),
     'validate': (*STEP, 'model'),
     'online': STEP,
@@ -144,6 +154,11 @@ NODE_PARAMETERS = ('robot', 'tf_prefix', 'joint_states', 'data_directory', 'cont
 """Arguments that are passed to the nodes as parameters of the same name."""
 BOOLEAN_PARAMETERS = ('autostart', 'use_sim_time')
 """Boolean arguments that are passed to the nodes as parameters of the same name."""
+SIMULATION_PARAMETERS = {
+    'mock': 'nodes_mock.yaml', 'gazebo': 'nodes_simulated_clock.yaml',
+    'mujoco_control': 'nodes_simulated_clock.yaml'}
+"""For each value of `sim` that needs them, a file in the folder `config` with parameters of the
+nodes; they override those of `nodes_file`."""
 FROM_ROBOT_YAML = ('controller', 'controller_manager', 'joint_states', 'driver',
                    'spawn_controller')
 """Arguments of identify.launch.py whose default values come from the robot YAML."""
@@ -220,6 +235,16 @@ def identify_arguments(**defaults: str) -> list[dict[str, Any]]:
             argument.pop('choices', None)
             argument['description'] += " Empty: that of the robot YAML's driver (sim:=none)."
     return declared
+
+
+def several_arguments() -> list[dict[str, Any]]:
+    """Return the arguments of several.launch.py, in the form of `arguments`."""
+    return [
+        {'name': 'robots', 'description': 'Shipped robots or robot YAMLs, separated by spaces.'},
+        {'name': 'namespaces', 'description': 'Namespace of each arm, separated by spaces; with '
+                                              'an underscore it is also the prefix of names.'},
+        *arguments('sim', 'command_interface', 'transport', 'data_directory', 'nodes_file',
+                   'gz_args', 'headless', 'autostart', sim='gazebo')]
 
 
 def generic_arguments() -> list[dict[str, Any]]:

@@ -34,11 +34,12 @@ from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arm.robot_keys import Driver
+from robot_identification.files import shared_folder
+from robot_identification.ros.controllers_file import CONTROLLERS
 from robot_identification.ros.nodes import launch_arguments
 from robot_identification.ros.nodes.parameters import with_tf_prefix
 
 PACKAGE = 'robot_identification'
-SIMULATED_CONTROLLER = 'joint_trajectory_controller'
 ArgumentReader = Callable[[str], str]
 """Returns the value of a launch argument."""
 
@@ -66,9 +67,19 @@ def make_node(executable: str, names: Any) -> Node:
                                   if name in launch_arguments.NODE_PARAMETERS}
     parameters.update({name: ParameterValue(LaunchConfiguration(name), value_type=bool)
                        for name in names if name in launch_arguments.BOOLEAN_PARAMETERS})
+    files: list[Any] = [LaunchConfiguration('nodes_file')]
+    if 'sim' in names:
+        files.append(_simulation_file())
     return Node(package=PACKAGE, executable=executable, output='screen',
-                namespace=LaunchConfiguration('namespace'),
-                parameters=[LaunchConfiguration('nodes_file'), parameters])
+                namespace=LaunchConfiguration('namespace'), parameters=[*files, parameters])
+
+
+def _simulation_file() -> PythonExpression:
+    """Return the file with the parameters of a simulation; without one, `nodes_file` again."""
+    paths = {sim: str(shared_folder('config') / name)
+             for sim, name in launch_arguments.SIMULATION_PARAMETERS.items()}
+    return PythonExpression([repr(paths), ".get('", LaunchConfiguration('sim'), "', '",
+                             LaunchConfiguration('nodes_file'), "')"])
 
 
 def node_description(name: str, executable: str, **defaults: str) -> LaunchDescription:
@@ -182,9 +193,20 @@ def family_description(family: launch_arguments.Family) -> LaunchDescription:
 
 
 def use_sim_time_value() -> PythonExpression:
-    """Return whether nodes follow /clock, as 'true' or 'false'; 'true' if it is simulated."""
+    """
+    Return whether a node follows /clock, as 'true' or 'false'; 'true' if it is simulated.
+
+    Only the node that moves the arm and the simulation itself need the time. A node in Python
+    spends a fifth of a core on the messages of /clock.
+    """
     return PythonExpression(["'true' if '", LaunchConfiguration('sim'), "' in ('gazebo', "
                              "'mujoco_control') else '", LaunchConfiguration('use_sim_time'), "'"])
+
+
+def command_interface(value: ArgumentReader) -> str:
+    """Return the command interface of a simulation; by default effort in Gazebo, else position."""
+    return value('command_interface') or (
+        'effort' if value('sim') == 'gazebo' else 'position')
 
 
 def driver_values(value: ArgumentReader) -> dict[str, str]:
@@ -197,7 +219,7 @@ def driver_values(value: ArgumentReader) -> dict[str, str]:
     arm = load_requested_arm(value)
     driver = arm.driver if value('sim') == 'none' else None
     if driver is None:
-        driver = Driver(controller=SIMULATED_CONTROLLER, rate=0.0)
+        driver = Driver(controller=CONTROLLERS[command_interface(value)], rate=0.0)
     defaults = {'controller': driver.controller, 'joint_states': driver.joint_states,
                 'controller_manager': driver.controller_manager, 'driver': driver.launch,
                 'spawn_controller': str(driver.spawn).lower()}
