@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 import tempfile
 from typing import Annotated, Any
@@ -96,7 +95,7 @@ def controllers_content(arm: Arm, hardware: str = 'none') -> dict[str, Any]:
     own = _controllers(path) if path.is_file() else {}
     if own and (hardware == 'none' or not _has_torque_limits(arm)):
         return own
-    content: dict[str, Any] = yaml.safe_load(_generated_text(arm))
+    content: dict[str, Any] = yaml.safe_load(controllers_text(arm))
     manager = content.pop('controller_manager')['ros__parameters']
     if isinstance(own.get('controller_manager'), dict):
         manager |= own['controller_manager'].get('ros__parameters') or {}
@@ -111,12 +110,6 @@ def controllers_content(arm: Arm, hardware: str = 'none') -> dict[str, Any]:
 def _own_controllers(arm: Arm) -> Path:
     """Return the path at which an arm's controllers file is expected."""
     return _beside(arm) / f'{arm.name}_controllers.yaml'
-
-
-@lru_cache(maxsize=8)
-def _generated_text(arm: Arm) -> str:
-    """Return the generated controllers file of an arm, which takes half a second."""
-    return controllers_text(arm)
 
 
 def _has_torque_limits(arm: Arm) -> bool:

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -174,6 +175,7 @@ def unstable_joints(arm: Arm, damping: dict[str, float], rate: float) -> dict[st
     return {name: float(value) for name, value in ratio.items() if value > FULL_DAMPING}
 
 
+@lru_cache(maxsize=8)    # half a second
 def controllers_text(arm: Arm) -> str:
     """
     Return the controllers file of an arm: a position and an effort trajectory controller.
