@@ -135,7 +135,7 @@ def test_what_is_no_recording_is_refused_by_name(files):
     from robot_identification import identify
     from robot_identification.errors import RecordingError
     (files / 'empty').mkdir()
-    for given, text in (('empty', "'empty' contains no recording"),
+    for given, text in (('empty', "folder 'empty' is not a bag"),
                         ('motoin.csv', r"did you mean 'motion.csv'"),
                         (7, 'not int'), ([None], 'not NoneType')):
         with pytest.raises(RecordingError, match=text):

@@ -44,7 +44,7 @@ def list_recordings(recordings: Recordings, arm: Arm | None = None) -> list[Reco
     Raises
     ------
     RecordingError
-        A folder contains no recording, or an item is of another type.
+        An item is of another type.
 
     """
     if isinstance(recordings, Recording):
@@ -61,12 +61,12 @@ def list_recordings(recordings: Recordings, arm: Arm | None = None) -> list[Reco
 
 def list_files(path: str | Path) -> list[Path]:
     """
-    Return the recordings in a folder, sorted by name, or the path itself if it is a recording.
+    Return the recordings in a folder, sorted by name, or the path itself.
 
-    Raises
-    ------
-    RecordingError
-        The folder contains no recording.
+    Parameters
+    ----------
+    path
+        A file, a bag, or a folder with several of them.
 
     """
     path = Path(path)
@@ -74,7 +74,4 @@ def list_files(path: str | Path) -> list[Path]:
         return [path]
     found = sorted(item for item in path.iterdir()
                    if item.suffix.lower() in READERS or is_bag(item))
-    if not found:
-        raise RecordingError(f"the folder '{path}' contains no recording: no bag, and no file "
-                             f'that ends in {", ".join(sorted(READERS))}')
-    return found
+    return found or [path]    # the reader of bags names what is missing
