@@ -30,6 +30,10 @@ stand the errors of the joints, on left-out blocks, and of the prediction at 7.5
 `--halves` fits each half of every recording and predicts the other one, with `wls` and Coulomb and
 viscous friction and with the estimator asked for; below each pair stands how their errors compare.
 
+`--residual gp` identifies each case without and with the residual part, also with `--halves`, and
+prints for each joint the reduction of its error on left-out blocks of time, ranges of posture and
+ranges of speed, and below each pair how their errors compare.
+
 `--blocks` compares, on blocks of phase left out of all periods (of time where nothing repeats),
 plain least squares with the physically consistent model.
 """
@@ -146,6 +150,7 @@ def main() -> int:
     parser.add_argument('--datasets', type=Path, default=ROOT.parent / 'shared' / 'datasets')
     parser.add_argument('--estimator', default='wls')
     parser.add_argument('--friction', help='all are tried by auto when not given')
+    parser.add_argument('--residual', default='', help='residual part, such as gp')
     parser.add_argument('--robot', nargs='*', default=sorted({row[0] for row in CASES}))
     parser.add_argument('--halves', action='store_true', help='one half of each predicts another')
     parser.add_argument('--blocks', action='store_true', help='compare on left-out blocks')
@@ -172,12 +177,18 @@ def main() -> int:
                     rows.append(blocks(folder, options.datasets, robot, fit, window))
                 continue
             tried = [options]
-            if options.halves and options.estimator != 'wls':
+            if options.residual:
+                tried.insert(0, argparse.Namespace(**{**vars(options), 'residual': ''}))
+            elif options.halves and options.estimator != 'wls':
                 tried.insert(0, argparse.Namespace(**{**vars(options), 'estimator': 'wls'}))
-            rows += [case(folder, 2 * number + k, robot, each, (fit, window),
-                          (other, other_window)) for k, each in enumerate(tried)]
+            try:
+                rows += [case(folder, 2 * number + k, robot, each, (fit, window),
+                              (other, other_window)) for k, each in enumerate(tried)]
+            except SystemExit as error:    # for instance too short for a residual part
+                print(f'{robot:>8} {fit} {window}: {str(error).splitlines()[-1]}', flush=True)
+                continue
             if len(tried) == 2:
-                compare(rows[-2:])
+                compare(rows[-2:], 'the physical model' if options.residual else 'wls')
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(rows, indent=1))
     return 0
@@ -194,12 +205,14 @@ def halves() -> list[Case]:
             for case in (row, (*row[:2], row[4], row[3], row[2]))]
 
 
-def compare(rows: list[dict[str, Any]]) -> None:
+def compare(rows: list[dict[str, Any]], reference: str) -> None:
     """Print how the error of the last of two rows compares with that of the first, also worst."""
-    old, new = (row['errors']['held_out'] for row in rows)
+    kind = 'held_out' if 'held_out' in rows[0]['errors'] else 'fit'
+    old, new = (row['errors'][kind] for row in rows)
     joints = np.array(new['filtered_joints']) / np.array(old['filtered_joints'])
-    print(f"{'':>8} held-out error over that of wls: {new['filtered'] / old['filtered']:.2f}; of "
-          f"the joints: {' '.join(f'{x:.2f}' for x in joints)}", flush=True)
+    print(f"{'':>8} {kind.replace('_', '-')} error over that of {reference}: "
+          f"{new['filtered'] / old['filtered']:.2f}; of the joints: "
+          f"{' '.join(f'{x:.2f}' for x in joints)}", flush=True)
 
 
 def processor_seconds() -> float:
@@ -215,7 +228,8 @@ def case(folder: Path, number: int, robot: str, options: argparse.Namespace,
     began, used = perf_counter(), processor_seconds()
     found = command('identify', yaml, options.datasets / fit[0], '--window', *fit[1], '-o', result,
                     '--estimator', options.estimator,
-                    *(('--friction', options.friction) if options.friction else ()))
+                    *(('--friction', options.friction) if options.friction else ()),
+                    *(('--residual', options.residual) if options.residual else ()))
     seconds, processor = perf_counter() - began, processor_seconds() - used
     errors: dict[str, dict[str, Any]] = {}
     for kind, (recording, window) in (('fit', fit), ('held_out', other)):
@@ -241,9 +255,14 @@ def case(folder: Path, number: int, robot: str, options: argparse.Namespace,
         if values:
             print(f"{'':>8} joints, {name:>6}: " + ' '.join(f'{x:7.2%}' for x in values))
     print(f"{'':>8} friction: {found['friction']['model']}", flush=True)
+    for joint, gain in (found['residual'] or {}).items():
+        print(f"{'':>8} residual part of {joint}: " + ' '.join(
+            f'{kind} {gain[kind]:.1%},' for kind in ('time', 'posture', 'speed'))
+              + (f" {gain['rms']:.3g} rms" if gain['used'] else ' left out'), flush=True)
     values = {row['label']: row['value'] for row in found['base_parameters']}
     return {'robot': robot, 'fit': fit, 'held_out': other, 'errors': errors,
             'seconds': seconds, 'processor': processor, 'choice': found['choice'],
+            'residual': found['residual'],
             'base_parameters': values,
             'smallest_pseudo_inertia_eigenvalue': smallest}
 

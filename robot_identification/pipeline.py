@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from robot_identification.arm import Arm
-from robot_identification.estimation.model_fit import fit_model
+from robot_identification.estimation.model_fit import fit_model, RESIDUALS
 from robot_identification.identification_data import (
     Identification,
     IdentificationOptions,
@@ -91,6 +91,8 @@ def run_identification(
     model_fit = fit_model(arm, samples, options, report)
     fit = model_fit.fit
     model = calibrate_band(fit.model(describe_fit(fit, summaries, samples)), fit)
+    if options.residual:
+        model = RESIDUALS.find(options.residual)(model, model_fit, report)
 
     # check and validate
     findings = [*check_fit(model, fit, (pieces[index] for pieces, indices in zip(fitted, used)

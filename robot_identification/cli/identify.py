@@ -27,8 +27,7 @@ from robot_identification.cli.processing import ProcessingArguments
 from robot_identification.cli.robot_template import parse_effort
 from robot_identification.errors import ConfigurationError
 from robot_identification.estimation.consistent import RELATIVE_DEVIATION
-from robot_identification.estimation.link_limits import load_limits
-from robot_identification.estimation.model_fit import read_settings
+from robot_identification.estimation.fit_inputs import load_limits, read_settings
 from robot_identification.excitation import Excitation, load_excitation
 from robot_identification.recording.bag.bag import is_bag
 from robot_identification.recording.bag.bag_description import load_arm_from_bag
@@ -45,9 +44,8 @@ def identify_command(
                               'rosbag with a robot_description, which is then also a recording '
                               'to fit.')],
     recordings: Annotated[list[Path] | None, typer.Argument(
-        metavar='[RECORDING]...',
-        help='Recordings to fit (CSV, NPZ, MAT, Parquet or rosbag), or folders of such '
-             'files.')] = None,
+        metavar='[RECORDING]...', help='Recordings to fit (CSV, NPZ, MAT, Parquet or rosbag), or '
+        'folders of such files.')] = None,
     output: Annotated[Path | None, typer.Option(
         '--output', '-o', help='Output folder for the results; without it, they are only '
                                'printed.')] = None,
@@ -60,9 +58,8 @@ def identify_command(
         '--delay/--no-delay', help='Estimate the delay between positions and torques; by '
                                    'default off, or with auto whichever predicts better.')] = None,
     delay_of: Annotated[str | None, typer.Option(
-        help="Signal that the delay of a joint shifts: torques (the joint's torque against the "
-             "positions of all joints, the default) or positions (the joint's position against "
-             'the torques of all joints).')] = None,
+        help='Signal that the delay of a joint shifts: torques (its torque against all positions, '
+             'the default) or positions (its position against all torques).')] = None,
     setting: Annotated[list[str] | None, typer.Option(
         metavar='NAME=VALUE', help='Setting of the estimator, for instance objective=absolute, '
         'budget=50000, bounds=estimate or memory=30; may be repeated.')] = None,
@@ -73,10 +70,11 @@ def identify_command(
     limits: Annotated[Path | None, typer.Option(
         help='YAML file with bounds of links, in the form joint: {mass: [low, high], centre: '
              '[[x, y, z], [x, y, z]], ellipsoid: [centre, semi-axes]}.')] = None,
+    residual: Annotated[str, typer.Option(help=(
+        'Part added to the physics of joints that it helps: gp, a Gaussian process.'))] = '',
     bootstrap: Annotated[int, typer.Option(
-        min=0, help='Number of bootstrap resamples (usually 1000), for confidence intervals that '
-                    'include differences between recordings; needs at least five '
-                    'recordings.')] = 0,
+        min=0, help='Number of bootstrap resamples (usually 1000), for intervals that include '
+                    'differences between at least five recordings.')] = 0,
     held_out: Annotated[list[Path] | None, typer.Option(
         help='A recording of another motion to validate on; may be repeated.')] = None,
     window: console.Window = None,
@@ -103,7 +101,6 @@ def identify_command(
         raise ConfigurationError('--delay-of and --no-delay contradict each other')
     if held_out_window is not None and not held_out:
         raise ConfigurationError('--held-out-window needs --held-out; give both, or neither')
-    thresholds = processing.thresholds
     arm, recordings = _load_robot(robot, recordings or [], effort, topic)
     if output is not None:
         files.check_output_folder(output, RESULT_FILES, reporting.RESULTS, (
@@ -117,8 +114,10 @@ def identify_command(
     with console.progress(as_json) as report:
         result = identification.identify(
             arm, fitted, estimator, friction, others, settings=read_settings(setting or []),
-            thresholds=thresholds, processing={**processing.to_options(), 'average': average},
-            delay=delay_of or delay, consistency=consistency, bootstrap=bootstrap, progress=report)
+            thresholds=processing.thresholds,
+            processing={**processing.to_options(), 'average': average},
+            delay=delay_of or delay, consistency=consistency, bootstrap=bootstrap,
+            residual=residual, progress=report)
         if output is not None:
             report('writing the report', 0.9)
             reporting.save_results(result, output, excitation=executed)

@@ -21,7 +21,7 @@ from functools import cached_property
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,6 +36,9 @@ from robot_identification.errors import ModelFileError
 from robot_identification.html_table import html_table
 import yaml
 
+if TYPE_CHECKING:
+    from robot_identification.dynamics.joint_residual import JointResidual
+
 SCHEMA = 'robot_identification/model/2'
 HEADER = """\
 # Identified dynamic model: robot_identification.load_model reads it and predicts torques.
@@ -45,6 +48,8 @@ HEADER = """\
 # friction: at the joint [N m, N m s/rad; N, N s/m]
 # delay: by how much measured positions lag the torques [s]; delay_of: torques (that of a joint
 #   against all positions) or positions (that of a joint against all torques)
+# residual: torque of a Gaussian process added to the physics, for each joint that has one, see
+#   robot_identification.dynamics.joint_residual
 # balancers: stiffness of springs [N m/rad, N/m], scale of gas springs [-]
 # digest: of the content; a file that was edited by hand is not loaded unless this line is deleted
 """
@@ -92,6 +97,8 @@ class IdentifiedModel:
         Path of the file from which the model was read, or empty.
     digest_verified
         Whether the file has a digest that matches its content.
+    residual
+        Torque that is added to the physical model, by the name of each joint that has one.
 
     Examples
     --------
@@ -113,6 +120,7 @@ class IdentifiedModel:
     delay_of: str = DELAYED[0]
     source: str = ''
     digest_verified: bool = False
+    residual: Mapping[str, JointResidual] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         n, m, friction = self.arm.n, len(self.arm.transmission), get_friction(self.friction)
@@ -181,6 +189,23 @@ class IdentifiedModel:
             rows = slice(first, first + _BLOCK)
             torque[rows] += self.drive_torque(v[rows], a[rows], torque[rows], q[rows],
                                               None if states is None else states[rows])
+            torque[rows] += self.residual_torque(q[rows], v[rows])
+        return torque
+
+    def residual_torque(self, q: Array, v: Array) -> Array:
+        """
+        Return the part of the torque that the residual adds to the physics, (N, n) [N m or N].
+
+        Parameters
+        ----------
+        q, v
+            Positions and velocities, (N, n) [rad or m, per s].
+
+        """
+        torque = np.zeros_like(q)
+        for joint, residual in self.residual.items():
+            j = self.arm.joint_names.index(joint)
+            torque[:, j] = residual.torque(q[:, j], v[:, j])
         return torque
 
     def torque_interval(
@@ -390,6 +415,8 @@ class IdentifiedModel:
             'delay': dict(zip(self.arm.joint_names, self.delay.tolist())),
             'delay_of': self.delay_of,
             'balancers': {b.label: float(x) for b, x in zip(self.arm.balancers, self.balancers)},
+            **({'residual': {joint: part.to_dict() for joint, part in self.residual.items()}}
+               if self.residual else {}),
             'information': dict(self.information),
             'arm': robot_file.arm_to_mapping(self.arm)}
         content = {'schema': SCHEMA, DIGEST: digest(content), **content}

@@ -32,6 +32,7 @@ from robot_identification.dynamics.identified_model import (
     IdentifiedModel,
     SCHEMA,
 )
+from robot_identification.dynamics.joint_residual import JointResidual
 from robot_identification.errors import ConfigurationError, ModelFileError
 from robot_identification.yaml_file import read_typed, read_yaml
 
@@ -59,6 +60,7 @@ CONTENT: dict[str, Any] = {
                                     tuple[tuple[float, ...], ...] | None)},
     'delay': Mapping[str, float] | None,
     'delay_of': str | None,
+    'residual': Mapping[str, Mapping[str, float | tuple[float, ...]]] | None,
     'balancers': Mapping[str, float] | None}
 """Keys of a model file and the types of their values."""
 
@@ -127,6 +129,7 @@ def load_model(path: str | Path) -> IdentifiedModel:
                                [balancer.label for balancer in arm.balancers]),
             information=_read_information(content['information'], arm.n),
             delay_of=content.get('delay_of', DELAYED[0]),
+            residual=_read_residual(content.get('residual') or {}, joints),
             source=str(path), digest_verified=digest_verified)
     except (KeyError, TypeError, ValueError, ConfigurationError) as error:
         raise ModelFileError(f"the model file '{path}' is damaged: {error}") from error
@@ -142,6 +145,14 @@ def _read_information(content: Mapping[str, Any], n: int) -> dict[str, Any]:
             np.shape(given.get('payload_covariance', np.eye(10))) != (10, 10)):
         raise ValueError('its training motion, servos or payload covariance do not fit the arm')
     return given
+
+
+def _read_residual(content: Mapping[str, Any],
+                   joints: Sequence[str]) -> dict[str, JointResidual]:
+    """Return the residual parts of a file by joint, or raise ValueError."""
+    if unknown := [joint for joint in content if joint not in joints]:
+        raise ValueError(f"the residual names '{unknown[0]}', which is not a joint")
+    return {joint: JointResidual.from_dict(part) for joint, part in content.items()}
 
 
 def _parameters(content: Mapping[str, Any], actuators: Sequence[str]) -> Array:

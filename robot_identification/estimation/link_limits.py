@@ -17,15 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics import ModelStructure, pseudo_inertia
 from robot_identification.errors import ConfigurationError
-from robot_identification.yaml_file import check_fields, Quantity, read_typed, read_yaml
+from robot_identification.yaml_file import check_fields, Quantity
 
 Kilograms = Annotated[float, Quantity('kg')]
 HighestMass = Annotated[float, Quantity('kg', above=0)]
@@ -114,30 +112,3 @@ def limit_rows(structure: ModelStructure, limits: Mapping[str, LinkLimits]) -> t
         rows.append(np.pad(matrix, ((0, 0), (first, structure.count - first - 10))))
         bounds.append(bound)
     return np.vstack(rows), np.concatenate(bounds)
-
-
-def load_limits(path: str | Path, arm: Arm) -> dict[str, LinkLimits]:
-    """
-    Return limits from a YAML file, {joint: {mass: [low, high], centre: ..., ellipsoid: ...}}.
-
-    Parameters
-    ----------
-    path
-        The file.
-    arm
-        The arm whose joints the file names.
-
-    Raises
-    ------
-    ConfigurationError
-        The file cannot be read, or its content is invalid.
-
-    """
-    limits: dict[str, LinkLimits] = read_typed(
-        {str: LinkLimits}, read_yaml(path, 'limits file', ConfigurationError),
-        f"the limits '{path}'", ConfigurationError)
-    for joint in limits:
-        if joint not in arm.joint_names:
-            raise ConfigurationError(f"the limits '{path}' name '{joint}', not a joint of "
-                                     f"'{arm.name}': {', '.join(arm.joint_names)}")
-    return limits

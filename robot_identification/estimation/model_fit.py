@@ -15,13 +15,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from robot_identification import estimation
 from robot_identification.arm import Arm
-from robot_identification.dynamics import get_friction
+from robot_identification.dynamics import get_friction, IdentifiedModel
 import robot_identification.errors as errors
 from robot_identification.estimation.auto import Choice
 from robot_identification.estimation.consistent import with_data_covariance
@@ -29,8 +29,12 @@ from robot_identification.estimation.estimator_info import AUTO
 from robot_identification.estimation.fit import PLAIN
 from robot_identification.estimation.resampling import Bootstrap, inflate_covariance
 from robot_identification.estimation.tilt import estimate_gravity_direction, Tilt
+from robot_identification.registry import Registry
 from robot_identification.signals import Samples
-from robot_identification.yaml_file import parse_yaml
+
+RESIDUALS: Registry[Callable[..., IdentifiedModel]] = Registry('residual part', {})
+"""Functions from a physical model, its `ModelFit` and a progress callback to the model with a
+residual part, by name. The extension `robot_identification.papers` registers 'gp'."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,10 @@ class ModelOptions:
         usual. The draws are the same in every run.
     backend
         Regressor backend, see `joint_torque_regressor`.
+    residual
+        Name in `RESIDUALS` of a part that is added to the physical model of each joint whose
+        left-out torques it predicts better: 'gp' for a Gaussian process in position and velocity,
+        see `fit_gaussian_process`; empty for the physical model alone.
 
     """
 
@@ -68,6 +76,7 @@ class ModelOptions:
     consistency: Mapping[str, Any] = field(default_factory=dict)
     bootstrap: int = 0
     backend: str | None = None
+    residual: str = ''
 
     def check(self, arm: Arm, count: int) -> None:
         """
@@ -82,6 +91,8 @@ class ModelOptions:
         method = self.method()
         if self.friction is not None:
             get_friction(self.friction)
+        if self.residual:
+            RESIDUALS.find(self.residual)
         if not count:
             raise errors.EstimationError('no recording to identify from')
         if self.bootstrap:
@@ -107,6 +118,8 @@ class ModelFit:
     ----------
     fit
         The fit, with covariances that account for an incomplete model.
+    options
+        Options of the fit, as selected.
     choice
         Selection of friction model, estimator and delays, with the estimator 'auto'.
     tilt
@@ -117,6 +130,7 @@ class ModelFit:
     """
 
     fit: estimation.Fit
+    options: estimation.FitOptions
     choice: Choice | None = None
     tilt: Tilt | None = None
     bootstrap: Bootstrap | None = None
@@ -161,7 +175,7 @@ def fit_model(arm: Arm, samples: Sequence[Samples], options: ModelOptions,
     if options.bootstrap:
         report('fitting resampled recordings', 1.0)
         bootstrap = Bootstrap.of(fit, fit_options, options.bootstrap)
-    return ModelFit(fit, choice, tilt, bootstrap)
+    return ModelFit(fit, fit_options, choice, tilt, bootstrap)
 
 
 def _select(arm: Arm, samples: Sequence[Samples], options: ModelOptions,
@@ -179,29 +193,3 @@ def _select(arm: Arm, samples: Sequence[Samples], options: ModelOptions,
         arm, samples, options.friction, estimators, delay=options.delay,
         consistency=options.consistency, backend=options.backend, progress=report)
     return choice.options, choice
-
-
-def read_settings(pairs: Iterable[str]) -> dict[str, Any]:
-    """
-    Return the settings of an estimator from the command line.
-
-    Parameters
-    ----------
-    pairs
-        NAME=VALUE each; values are YAML.
-
-    Raises
-    ------
-    ConfigurationError
-        An argument is not NAME=VALUE, or a name is given twice.
-
-    """
-    settings = {}
-    for pair in pairs:
-        name, equals, value = pair.partition('=')
-        if not equals or not name:
-            raise errors.ConfigurationError(f"'{pair}' is not a setting; write NAME=VALUE")
-        if name in settings:
-            raise errors.ConfigurationError(f"the setting '{name}' is given twice")
-        settings[name] = parse_yaml(value, f"the value of '{pair}'", errors.ConfigurationError)
-    return settings

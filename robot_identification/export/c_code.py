@@ -54,7 +54,8 @@ def export_c(context: ExportContext) -> Exported:
     """Return a C99 source file and its header."""
     program = generate_program(context)
     header, code = c_files(program)
-    return Exported({f'{program.name}.c': code, f'{program.name}.h': header}, program.losses)
+    return Exported({f'{program.name}.c': code, f'{program.name}.h': header}, program.losses,
+                    residual=True)
 
 
 def c_files(program: Program) -> tuple[str, str]:

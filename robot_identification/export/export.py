@@ -89,6 +89,10 @@ def export_model(model: IdentifiedModel, target: str,
     torque = root_mean_square(model.torque(states.q, states.v, states.a))
     context = ExportContext(model, options, states, FrictionFit.of(model, states), torque)
     exported = convert(context)
+    if not exported.residual:
+        lost = root_mean_square(model.residual_torque(states.q, states.v))
+        exported = replace(exported, losses=(*exported.losses, *context.losses(
+            'residual part (Gaussian process)', lost)))
     if options.strict and exported.losses:
         raise ExportError(
             f"'{target}' cannot express the full model: {_describe_worst(exported.losses)}. "

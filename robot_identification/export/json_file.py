@@ -78,6 +78,10 @@ SCHEMA: dict[str, Any] = {
         drives=_array(_record(
             name=STRING, transmission=_array(NUMBER), rotor_inertia=NUMBER,
             friction_parameters=_array(NUMBER), friction_shape=_array(NUMBER))),
+        residual={'type': 'object', 'description': 'by joint: points and lengths of a Gaussian '
+                  'process whose mean is added to the joint torque, sum of weights exp(-d / 2), '
+                  'd = ((q - q_i) / length_q)^2 + ((v - v_i) / length_v)^2 + (sign_weight '
+                  '(tanh(v / sign_speed) - tanh(v_i / sign_speed)))^2'},
         balancers=_array(_record(
             name=STRING, joint=STRING, kind=STRING, strength=NUMBER,
             geometry={'type': 'object'})),
@@ -91,7 +95,8 @@ def export_json(context: ExportContext) -> Exported:
     text = json.dumps(_describe_model(context), indent=1, allow_nan=False,
                       default=np.ndarray.tolist)
     return Exported({f'{context.name}.json': text + '\n',
-                     f'{context.name}.schema.json': json.dumps(SCHEMA, indent=1) + '\n'})
+                     f'{context.name}.schema.json': json.dumps(SCHEMA, indent=1) + '\n'},
+                    residual=True)
 
 
 def _describe_model(context: ExportContext) -> dict[str, Any]:
@@ -113,6 +118,7 @@ def _describe_model(context: ExportContext) -> dict[str, Any]:
              for key, value in vars(link).items() if key != 'kind'} | {'type': link.kind} | row
             for link, row in zip(MovingLink.of(model), _rows(joints))],
         'drives': _rows(drives),
+        'residual': {joint: part.to_dict() for joint, part in model.residual.items()},
         'balancers': [
             {'name': b.name, 'joint': b.joint, 'kind': b.kind, 'strength': float(strength),
              'geometry': {key: value for key, value in dataclasses.asdict(b).items()

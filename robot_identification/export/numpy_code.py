@@ -64,7 +64,7 @@ def export_python(context: ExportContext) -> Exported:
     text += ''.join(map(_definition, program.functions))
     if program.needs_load:
         text += ITERATED.format(position='q, ' * program.needs_position)
-    return Exported({f'{program.name}_dynamics.py': text}, program.losses)
+    return Exported({f'{program.name}_dynamics.py': text}, program.losses, residual=True)
 
 
 def _definition(function: Function) -> str:

@@ -38,7 +38,8 @@ COMMENTS = {
     'gravity': 'Joint torques that hold the arm at rest, without friction.',
     'bias': 'Coriolis, centrifugal and gravity torques, without friction.',
     'mass_matrix': 'Joint-space inertia with rotors, row by row.',
-    'friction': 'Friction at the joints; load is rigid_body_torque.',
+    'friction': 'Friction at the joints, with the residual part of the model if it has one; load '
+                'is rigid_body_torque.',
     'forward_dynamics': 'Accelerations under joint torques tau.',
     'unloaded_forward_dynamics': 'Accelerations under joint torques tau, friction already '
                                  'subtracted.',
@@ -163,6 +164,8 @@ def build_program(context: ExportContext) -> Program:
     except NotTraceableError:
         needs_load = needs_position = False
         friction, losses = _fitted_friction(context, v)
+    if model.residual:
+        needs_position, friction = True, friction + _residual(context, q, v)
     springs, still = _balancers(context, q), ca.SX.zeros(n)
     rigid = body.torque(v, a, inertial) + springs
     bias = body.torque(v, still, inertial) + springs
@@ -248,6 +251,14 @@ def _fitted_friction(context: ExportContext, v: ca.SX) -> tuple[ca.SX, tuple[Los
         f"friction '{context.model.friction}', approximated by Coulomb, viscous and constant "
         f'friction', root_mean_square(fit.torque - fit.fitted - fit.offset))
     return ca.DM(fit.coulomb) * ca.sign(v) + ca.DM(fit.viscous) * v + ca.DM(fit.offset), losses
+
+
+def _residual(context: ExportContext, q: ca.SX, v: ca.SX) -> ca.SX:
+    """Return the residual part of the joint torques, (n, 1)."""
+    names, torques = context.model.arm.joint_names, ca.SX.zeros(context.model.arm.n)
+    for j in map(names.index, context.model.residual):
+        torques[j] = trace_formula(context.model.residual[names[j]].torque, 2)(q[j], v[j])
+    return torques
 
 
 def _balancers(context: ExportContext, q: ca.SX) -> ca.SX:

@@ -109,12 +109,15 @@ class Exported:
         Parts of the model that the target cannot express.
     notes
         Further remarks for the user.
+    residual
+        Whether the files contain the residual part of the model.
 
     """
 
     files: Mapping[str, str | bytes]
     losses: tuple[Loss, ...] = ()
     notes: tuple[str, ...] = field(default_factory=tuple)
+    residual: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,7 +53,8 @@ def export_fmu(context: ExportContext) -> Exported:
     return Exported(
         {f'{program.name}_{kind}.fmu': _unit(program, kind) for kind in INPUTS}, program.losses,
         ('the forward unit integrates with steps of at most 0.2 ms; while friction holds a joint '
-         'at rest, its velocity oscillates around zero by the change within one step',))
+         'at rest, its velocity oscillates around zero by the change within one step',),
+        residual=True)
 
 
 def _unit(program: Program, kind: str) -> bytes:

@@ -119,7 +119,8 @@ def _efforts(model: IdentifiedModel, t: Array, q: Array, v: Array, a: Array,
     """Return the efforts of a motion, (N, n); raise ExecutionError if one exceeds its limit."""
     rotors = (a @ model.arm.transmission.T * model.rotor_inertia) @ model.arm.transmission
     load = model.transmitted_torque(q, v, a)
-    efforts = load + rotors + model_friction(model, q, v, load)
+    efforts = (load + rotors + model_friction(model, q, v, load)
+               + model.residual_torque(q, v))
     excess = np.abs(efforts) / np.maximum(fraction * model.arm.limits.torque, 1e-300)
     k, j = np.unravel_index(int(np.argmax(excess)), excess.shape)
     if excess[k, j] > 1:

@@ -180,6 +180,7 @@ class MomentumObserver:
             gravity[k] = pin.computeGeneralizedGravity(self._pin, self._data, position)
         springs = self.model.balancer_torque(q) if self.model.arm.balancers else np.zeros_like(q)
         friction = model_friction(self.model, q, v, gravity + springs)
+        friction += self.model.residual_torque(q, v)
         return momentum, tau - friction - springs + coriolis - gravity
 
 

@@ -19,12 +19,15 @@ Importing this package registers its methods by name. The core does not import i
 """
 
 from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation.model_fit import RESIDUALS
 from robot_identification.papers import differentiation as _differentiation  # noqa: F401
 from robot_identification.papers.designs import DESIGN_NAMES
+from robot_identification.papers.gaussian_process import fit_gaussian_process
 from robot_identification.papers.idim import Didim, InstrumentalVariables
 from robot_identification.papers.searches import SEARCHES
 
 for _estimator in (InstrumentalVariables, Didim):
     ESTIMATORS.register(_estimator.name, _estimator)
+RESIDUALS.register('gp', fit_gaussian_process)
 
 __all__ = ['DESIGN_NAMES', 'SEARCHES']

@@ -31,8 +31,9 @@ from robot_identification.reporting.stored_results import load_results, RESULTS,
 REPORT = 'report.html'
 SECTIONS = {
     'torques': 'Torques', 'errors': 'Errors', 'checks': 'Checks', 'choice': 'Model selection',
-    'friction': 'Friction', 'spectra': 'Spectra', 'base': 'Base parameters', 'links': 'Links',
-    'standard': 'Standard parameters', 'feasibility': 'Feasibility', 'motion': 'Motion',
+    'friction': 'Friction', 'residual': 'Residual part', 'spectra': 'Spectra',
+    'base': 'Base parameters', 'links': 'Links', 'standard': 'Standard parameters',
+    'feasibility': 'Feasibility', 'motion': 'Motion',
     'processing': 'Processing', 'provenance': 'Provenance'}
 """Sections in their order: name of the template in `report/`, and title in the navigation."""
 BADGES = {'passed': ('PASS', '\u2713', 'pass'), 'doubtful': ('DOUBT', '?', 'open'),
@@ -88,7 +89,8 @@ def render(results: StoredResults) -> str:
     fresh = [e for e in evaluations if e['kind'] == 'held_out' and not e['data']['repeat']]
     spectra = (fresh or evaluations[-len(content['fit']):])[0]['key']
     shown = {'checks': bool(verdict['checks']),
-             'choice': content['choice'] is not None or content['delay'] is not None}
+             'choice': content['choice'] is not None or content['delay'] is not None,
+             'residual': content['residual'] is not None}
     names = [evaluation['data']['name'] for evaluation in evaluations]
     elements = content['friction']['elements']
     return render_page(
@@ -121,7 +123,7 @@ def with_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
     verdict.setdefault('checks', [])
     verdict.setdefault('doubts', [])
     complete = {'next_steps': [], 'choice': None, 'delay': None, 'bootstrap': None,
-                **content, 'verdict': verdict}
+                'residual': None, **content, 'verdict': verdict}
     complete['motion'] = {'notes': [], **content['motion']}
     if complete['delay'] is not None:
         complete['delay'] = {'of': 'torques', **complete['delay']}
@@ -146,7 +148,7 @@ def _evaluations(results: StoredResults) -> list[dict[str, Any]]:
             evaluations.append({
                 'kind': kind, 'key': f'{kind}_{k}', 'chip': chip,
                 'data': {'whole_relative_error': None, 'coverage': None, 'noise_error': None,
-                         **data},
+                         'physical_relative_error': None, **data},
                 'torque_chip': 'training motion, fitted' if kind == 'fit' else chip,
                 'good': data['relative_error'] is not None and error <= limit,
                 'bar': error / scale, 'limit': limit / scale,

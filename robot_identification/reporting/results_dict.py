@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 from robot_identification.arm import Arm
+from robot_identification.dynamics.joint_residual import RESIDUAL_GAINS
 from robot_identification.excitation import Excitation
 from robot_identification.identification_data import Identification
 from robot_identification.reporting import parameter_dicts
@@ -99,6 +100,7 @@ def results_to_dict(result: Identification,
         'standard_parameters': parameter_dicts.standard_parameter_dicts(result),
         'links': parameter_dicts.link_dicts(result),
         'friction': parameter_dicts.friction_dict(result),
+        'residual': result.model.information.get(RESIDUAL_GAINS),
         'effort_check': _attributes(result.effort, ('scale', 'message', 'joint_scale')),
         'recordings': _recordings(result),
         'motion': _recorded_motion(result) if excitation is None else _designed(excitation)})
@@ -173,7 +175,8 @@ def _evaluation(held_out: HeldOut, arm: Arm, thresholds: Thresholds) -> dict[str
         for (joint, errors), rated, unit in zip(held_out.joints.items(), arm.limits.torque,
                                                 arm.units('N m', 'N'))}
     return {**_attributes(held_out, ('name', 'relative_error', 'free_relative_error', 'repeated',
-                                     'repeat', 'coverage', 'distance', 'noise_error')),
+                                     'repeat', 'coverage', 'distance', 'noise_error',
+                                     'physical_relative_error')),
             'whole_relative_error': held_out.full_relative_error, 'cutoff_hz': held_out.cutoff,
             'seconds': held_out.t[-1] - held_out.t[0], 'rows': len(held_out.t), 'joints': joints}
 

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +24,7 @@ from rich.console import Group
 from rich.table import Column, Table
 from rich.text import Text
 from robot_identification.arm import Arm
+from robot_identification.dynamics.joint_residual import RESIDUAL_GAINS
 from robot_identification.estimation.auto import Choice
 from robot_identification.identification_data import Identification
 from robot_identification.reporting.pages import format_correlation
@@ -53,6 +54,8 @@ def summary(result: Identification, directory: str | Path | None = None) -> Grou
     group = verdict_summary(result.arm, result.verdict, result.fitted)
     if result.choice is not None:
         group.renderables.append(_choice(result.choice))
+    if gains := result.model.information.get(RESIDUAL_GAINS):
+        group.renderables.append(_residual(result.arm, gains))
     steps = suggest_next_steps(
         result.arm, result.verdict, auto=result.choice is not None,
         model='model.yaml' if directory is None else str(Path(directory) / 'model.yaml'))
@@ -102,6 +105,18 @@ def _choice(choice: Choice) -> Table:
     return table
 
 
+def _residual(arm: Arm, gains: Mapping[str, Mapping[str, float]]) -> Table:
+    """Return the table of the residual part: reductions of left-out errors and magnitude."""
+    table = _table('residual part: reduction of the torque error on left-out folds', ('joint',),
+                   ('time', 'posture', 'speed', 'RMS'))
+    units = dict(zip(arm.joint_names, arm.units('N m', 'N')))
+    for joint, gain in gains.items():
+        table.add_row(joint, *(f'{gain[kind]:.1%}' for kind in ('time', 'posture', 'speed')),
+                      f'{gain["rms"]:.3g} {units[joint]}' if gain['used'] else '-',
+                      Text('used', 'bold green') if gain['used'] else Text('left out', 'dim'))
+    return table
+
+
 def _table(title: str, left: Sequence[str], right: Sequence[str]) -> Table:
     """Return an empty table with left- and right-aligned columns and one without a head."""
     return Table(*left, *(Column(head, justify='right') for head in right), '',
@@ -143,6 +158,8 @@ def _errors(arm: Arm, evaluation: HeldOut, thresholds: Thresholds, held_out: boo
         f'; {evaluation.coverage:.0%} within the 95 % intervals'
     noise = '' if np.isnan(evaluation.noise_error) else \
         f'; {evaluation.relative_error:.1%}, noise {evaluation.noise_error:.1%}'
+    if not np.isnan(evaluation.physical_relative_error):
+        noise += f'; without the residual part {evaluation.physical_relative_error:.1%}'
     table = _table(f'{evaluation.name} ({kind}, {low_pass}{noise}{inside})', ('joint',),
                    ('relative', 'RMSE', 'correlation', 'NRMSE'))
     errors = np.array([e.relative_error for e in evaluation.joints.values()])

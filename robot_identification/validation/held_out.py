@@ -90,6 +90,8 @@ class HeldOut(ReadOnlyArrays):
         Fraction of the low-passed torques inside their intervals; NaN without intervals.
     noise_error
         Relative error of a perfect model, see `noise_variance`; NaN if unknown.
+    physical_relative_error
+        Relative error without the residual part; NaN for a model without one.
 
     """
 
@@ -107,6 +109,7 @@ class HeldOut(ReadOnlyArrays):
     distance: str = ''
     coverage: float = float('nan')
     noise_error: float = float('nan')
+    physical_relative_error: float = float('nan')
 
     @property
     def relative_error(self) -> float:
@@ -216,6 +219,9 @@ def evaluate(
         reduce(operator.add, free_errors).relative_error if free_errors else float('nan'),
         t, measured, predicted, noise_error=total.relative_to_torque(np.mean(noise, axis=0))
         if noise else float('nan'))
+    if model.residual:
+        physical = evaluate(replace(model, residual={}), samples, cutoff=cutoff).relative_error
+        held_out = replace(held_out, physical_relative_error=physical)
     return _add_intervals(held_out, np.concatenate(half_widths), used) if half_widths else held_out
 
 

@@ -48,7 +48,8 @@ from robot_identification.cli.robot_template import robot_template, TemplateOpti
 from robot_identification.dynamics import IdentifiedModel, ModelStructure
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.dynamics.regressor import inverse_dynamics, joint_torque_regressor
-from robot_identification.estimation.link_limits import limit_rows, load_limits
+from robot_identification.estimation.fit_inputs import load_limits
+from robot_identification.estimation.link_limits import limit_rows
 from robot_identification.estimation.uncertainty import covariance_directions
 from robot_identification.excitation.certificate.geometry.scene import link_shapes
 from robot_identification.excitation.design.build_problem import build_problem

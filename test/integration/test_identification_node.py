@@ -122,7 +122,7 @@ def test_identification_that_is_refused(system, request_, text):
 def test_what_a_request_states_is_what_identify_does(system):
     """Settings, delays, prior and limits of a request have the effect of the command options."""
     from robot_identification import identify, load_recording
-    from robot_identification.estimation.link_limits import load_limits
+    from robot_identification.estimation.fit_inputs import load_limits
     from robot_identification_interfaces.srv import Identify
     arm = load_arm('two_link')
     joint, mass = arm.joint_names[-1], float(arm.inertial_parameters[-1, 0])

@@ -23,8 +23,7 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.dynamics.identified_model import DELAYED
 from robot_identification.errors import ConfigurationError
-from robot_identification.estimation.link_limits import load_limits
-from robot_identification.estimation.model_fit import read_settings
+from robot_identification.estimation.fit_inputs import load_limits, read_settings
 from robot_identification.files import check_output_folder
 from robot_identification.identification import IdentificationResult, identify
 from robot_identification.recording import load_recording
