@@ -231,7 +231,7 @@ def test_names_of_a_data_set_are_read_with_a_limit(tmp_path):
     """The description of a LeRobot dataset with too many values is not used."""
     arrow = pytest.importorskip('pyarrow', reason='pyarrow is not installed')
     import pyarrow.parquet as parquet
-    from robot_identification.recording.tables import ParquetSource
+    from robot_identification.log_formats.parquet_file import ParquetSource
     (tmp_path / 'meta').mkdir()
     table = arrow.table({'t': np.arange(3) / 10, 'q': [[1.0, 2.0]] * 3})
     parquet.write_table(table, tmp_path / 'a.parquet')
@@ -245,7 +245,7 @@ def test_names_of_a_data_set_are_read_with_a_limit(tmp_path):
 def test_lists_of_different_lengths_are_an_error(tmp_path):
     arrow = pytest.importorskip('pyarrow', reason='pyarrow is not installed')
     import pyarrow.parquet as parquet
-    from robot_identification.recording.tables import ParquetSource
+    from robot_identification.log_formats.parquet_file import ParquetSource
     parquet.write_table(arrow.table({'t': [0.0, 0.1], 'q': [[1.0, 2.0], [1.0]]}),
                         tmp_path / 'a.parquet')
     source = ParquetSource(tmp_path / 'a.parquet')

@@ -106,7 +106,7 @@ def with_line(number, text):
 
 @pytest.mark.parametrize('content, sentence', [
     (with_line(1, 't,q_shoulder,q_elbow,tau_shoulder,tau_wrist'), "no column 'tau_elbow'"),
-    (with_line(1, 'time,q_shoulder,q_elbow,tau_shoulder,tau_elbow'), "no column 't'.*time"),
+    (with_line(1, 'foo,q_shoulder,q_elbow,tau_shoulder,tau_elbow'), "no column 't'.*foo"),
     (with_line(1, 't,q_elbow,q_elbow,tau_shoulder,tau_elbow'), "two columns 'q_elbow'"),
     (with_line(7, '0.05,0.1,,1.5,5'), "line 7, column 'q_elbow': '' is not a number"),
     (with_line(7, '0.05,0.1,oops,1.5,5'), "'oops' is not a number"),
@@ -150,9 +150,9 @@ def test_npz_files_that_cannot_be_read(arm, run, tmp_path):
 
 
 def test_other_kinds_are_refused(tmp_path):
-    path = tmp_path / 'run.xlsx'
+    path = tmp_path / 'run.foo'
     path.write_text('x')
-    with pytest.raises(RecordingError, match=r'format; supported: \.csv, \.mat, \.npz'):
+    with pytest.raises(RecordingError, match=r'format; supported: .*\.csv, .*\.mat, .*\.npz'):
         load_recording(path)
 
 

@@ -11,14 +11,16 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Column source: a file with named columns of one number per sample."""
+"""Column source: a file or data frame with named columns of one number per sample."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError
 from robot_identification.files import check_decoded_size
@@ -46,6 +48,8 @@ class ColumnSource:
         Size of the file [bytes]; None for data in memory, whose size is not limited.
 
     """
+
+    plain = True    # False if an extension may read the file as another kind of table
 
     def __init__(self, path: str | Path, layouts: Mapping[str, np.ndarray],
                  chunks: Callable[[Sequence[str]], Iterator[Mapping[str, np.ndarray]]],
@@ -96,6 +100,10 @@ class ColumnSource:
                     f'{max(counts)} samples; they must have the same number')
             yield np.column_stack(values).astype(float, copy=False)
 
+    def named_for(self, arm: Arm | None) -> ColumnSource:
+        """Return the source with names for its columns if the file has none; here itself."""
+        return self
+
     def joint_names(self, name: str) -> tuple[str, ...]:
         """
         Return the joint names in a text array of the file, () if the file lacks the array.
@@ -119,3 +127,46 @@ class ColumnSource:
         except ValueError as error:    # bytes above 127, or surrogate code points
             raise RecordingError(f"{self.label}: '{name}' is not valid text") from error
         return tuple(names)
+
+
+def frame_source(frame: Any) -> ColumnSource:
+    """
+    Return the columns of a pandas data frame.
+
+    Times may be dates. If the frame has no column `t`, an index of dates is used. Another named
+    index is a column as well.
+    """
+    arrays = frame_arrays(frame, {})
+    return ColumnSource('data frame', arrays, lambda names: iter([arrays]))
+
+
+def frame_arrays(frame: Any, entry_names: Mapping[str, Sequence[str]]) -> dict[str, np.ndarray]:
+    """
+    Return the columns of a data frame that hold numbers, dates (in s), or arrays of one length.
+
+    Parameters
+    ----------
+    frame
+        The pandas data frame.
+    entry_names
+        Names of the entries of the arrays in a column, by name of the column.
+
+    """
+    columns, index = dict(frame.items()), frame.index
+    if index.dtype.kind == 'M':
+        columns.setdefault('t', index)
+    elif index.name is not None:
+        columns.setdefault(index.name, index)
+    arrays: dict[str, np.ndarray] = {}
+    for label, values in columns.items():
+        column, names = np.asarray(values), entry_names.get(str(label), ())
+        if column.dtype.kind == 'M':    # seconds since 1970
+            column = column.astype('datetime64[ns]').astype(np.int64) / 1e9
+        if column.dtype == object and len({np.shape(item) for item in column}) == 1 and (
+                np.ndim(column[0]) == 1):
+            column = np.stack(column.tolist())
+        if column.ndim == 2 and column.shape[1] == len(names):
+            arrays.update({f'{label}.{name}': column[:, k] for k, name in enumerate(names)})
+        elif column.dtype.kind in 'fiub':
+            arrays[str(label)] = column
+    return arrays

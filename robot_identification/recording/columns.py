@@ -78,13 +78,14 @@ def signal_blocks(source: ColumnSource, arm: Arm | None) -> SignalBlocks:
         A column or joint is missing, or the meaning of the columns is ambiguous.
 
     """
+    source = source.named_for(arm)
     names, standard = signal_names(arm), signal_names(None)
     remarks: tuple[str, ...] = ()
     if arm is not None:
         present = _present(source, names, arm.joint_names)
         if len(present) < 2 == len(_present(source, standard, arm.joint_names)):
             names = standard
-        elif 'q' not in present and not arm.recording_keys:
+        elif len(present) < 2 and not arm.recording_keys:
             names, remarks = _infer_names(source, arm)
     joints = arm.joint_names if arm is not None else ()
     stored = source.joint_names(names['joint_names'].name)

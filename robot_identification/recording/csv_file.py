@@ -35,6 +35,9 @@ _BYTES = 1 << 21    # size of a block of lines [bytes]
 LINE = 1_000_000    # largest number of bytes in a line
 COLUMNS = 10_000    # largest number of columns
 _COMMENTS = 100    # largest number of comment lines before the header
+KEY_NAMES = {'joint', 'joint_name', 'joint_id', 'name', 'id', 'axis', 'motor', 'variable',
+             'signal', 'field', 'channel', 'key'}
+"""Names of a column that states what the other cells of its line belong to."""
 
 
 class CsvSource(ColumnSource):
@@ -63,23 +66,27 @@ class CsvSource(ColumnSource):
         label = f"the recording '{path}'"
         try:
             with Path(path).open('rb') as file:
-                head = [*islice(iter(lambda: file.readline(LINE + 1), b''), _COMMENTS + 2), b'']
+                head = [*islice(iter(lambda: file.readline(LINE + 1), b''), _COMMENTS + 2)]
         except OSError as error:
             raise RecordingError(f'{label} cannot be read: {error.strerror}') from error
-        lines = 1    # before the first sample
-        while head[lines - 1].lstrip().startswith(b'#') and lines < len(head) - 1 and _are_names(
+        head, lines = [*head, b'', b''], 1    # lines before the first sample
+        while head[lines - 1].lstrip().startswith(b'#') and lines < len(head) - 2 and _are_names(
                 re.split(r'[,;\t ]+', _decode(head[lines]))):
             lines += 1    # a comment, because another comment or the header follows
-        names, self._delimiter = _header(head[lines - 1], label)
+        names, self.delimiter = _header(head[lines - 1], label)
         super().__init__(path, dict.fromkeys(names, np.zeros(0)), self._arrays, stored)
-        units = _decode(head[lines]).split(None if self._delimiter == ' ' else self._delimiter)
+        units = _decode(head[lines]).split(None if self.delimiter == ' ' else self.delimiter)
         self._unit_remarks: list[str] = []
         if len(units) == len(names) and _are_names(units):
             lines += 1
             self._unit_remarks.append(
                 f'{label}, line {lines} contains no numbers (units?) and is left out: '
                 f'{truncated_repr(", ".join(unit.strip() for unit in units[:3]))} ...')
-        self._start, self._first_line = sum(map(len, head[:lines])), lines + 1
+        self._path, self._start = Path(path), sum(map(len, head[:lines]))
+        self._first_line = lines + 1
+        sample = _decode(head[lines]).split(self.delimiter)
+        self.plain = not KEY_NAMES & {name.strip('_ ').lower() for name in names} and not any(
+            cell.strip() and number_in(cell.strip().replace(',', '.')) is None for cell in sample)
 
     def _arrays(self, columns: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
         """
@@ -103,11 +110,11 @@ class CsvSource(ColumnSource):
         indices = [self.names.index(name) for name in columns]
         self.remarks = list(self._unit_remarks)
         line, left_out, point = self._first_line, 0, ''    # point: decimal mark so far
-        for text in self._line_blocks():
-            if self._delimiter == ' ':    # several spaces are one separator
+        for text in self.line_blocks():
+            if self.delimiter == ' ':    # several spaces are one separator
                 text = b'\n'.join(b' '.join(row.split()) for row in text.split(b'\n'))
-            for mark in point or ('.' if self._delimiter == ',' else '.,'):
-                table = _parse(text, self._delimiter, len(self.names), indices, mark)
+            for mark in point or ('.' if self.delimiter == ',' else '.,'):
+                table = _parse(text, self.delimiter, len(self.names), indices, mark)
                 if table:
                     point = mark if mark.encode() in text else point
                     break
@@ -124,9 +131,9 @@ class CsvSource(ColumnSource):
         if point == ',':
             self.remarks.append(f'{self.label} has decimal commas; they are read as points')
 
-    def _line_blocks(self) -> Iterator[bytes]:
-        """Yield blocks of consecutive lines, each without its last line break."""
-        with Path(self.name).open('rb') as file:
+    def line_blocks(self) -> Iterator[bytes]:
+        """Yield blocks of consecutive lines below the header, each without its last break."""
+        with self._path.open('rb') as file:
             file.seek(self._start)
             rest = b''
             while chunk := file.read(_BYTES):
@@ -163,7 +170,7 @@ class CsvSource(ColumnSource):
         """
         rows, left_out = [], 0
         for line, raw in enumerate(text.split(b'\n'), first):
-            cells = raw.decode('utf-8', 'replace').split(self._delimiter)
+            cells = raw.decode('utf-8', 'replace').split(self.delimiter)
             if not raw.strip():
                 continue
             label = f'{self.label}, line {line}'
@@ -175,7 +182,7 @@ class CsvSource(ColumnSource):
             if len(chosen) > 1 and not any(chosen[1:]):
                 left_out += 1
                 continue
-            row: list[Any] = [_number(cell.replace(',', '.')) for cell in chosen]
+            row: list[Any] = [number_in(cell.replace(',', '.')) for cell in chosen]
             if None in row:
                 k = row.index(None)
                 raise RecordingError(
@@ -232,7 +239,7 @@ def _decode(raw: bytes) -> str:
 
 def _are_names(cells: Sequence[str]) -> bool:
     """Return whether no cell is blank, a number, or begins with a digit; quotes are ignored."""
-    return all(cell and not cell[0].isdigit() and _number(cell.replace(',', '.')) is None
+    return all(cell and not cell[0].isdigit() and number_in(cell.replace(',', '.')) is None
                for cell in (cell.strip(' "') for cell in cells))
 
 
@@ -257,7 +264,7 @@ def _header(raw: bytes, label: str) -> tuple[list[str], str]:
         raise RecordingError(f'{label}: its first line cannot be read: {error}') from error
     if not any(columns):
         raise RecordingError(f'{label} is empty; its first line must name the columns')
-    if None not in map(_number, columns):
+    if None not in map(number_in, columns):
         raise RecordingError(f'{label} has no header: its first line contains numbers; put a line '
                              'with the names of the columns before it, such as t,q_<joint>,...,'
                              'tau_<joint>,...')
@@ -267,7 +274,7 @@ def _header(raw: bytes, label: str) -> tuple[list[str], str]:
     return columns, delimiter
 
 
-def _number(cell: str) -> float | None:
+def number_in(cell: str) -> float | None:
     """Return the number in a cell, None if the cell is not a number."""
     try:
         return float(cell) if '_' not in cell and cell.isascii() else None

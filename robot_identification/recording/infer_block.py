@@ -54,7 +54,9 @@ def infer_recording_block(path: str | Path, arm: Arm) -> InferredColumns | None:
     """
     path = Path(path)
     source = find_reader(path)
-    return _infer_bag_block(path, arm) if source is None else infer_columns(source(path), arm)
+    if source is None:
+        return _infer_bag_block(path, arm)
+    return infer_columns(source(path).named_for(arm), arm)
 
 
 def _infer_bag_block(path: str | Path, arm: Arm) -> InferredColumns | None:

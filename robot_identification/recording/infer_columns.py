@@ -57,7 +57,7 @@ OTHERS = {
     'friction', 'predicted', 'model'}
 """Words that exclude a column: it holds no measured joint signal."""
 STAMPS = {'t', 'time', 'timestamp', 'timestamps', 'times', 'stamp', 'stamps', 'duration', 'clock',
-          'elapsed', 'tout', 'zeit', 'zeitstempel', 'temps', 'tiempo'}
+          'elapsed', 'tout', 'date', 'datetime', 'datum', 'zeit', 'zeitstempel', 'temps', 'tiempo'}
 _NAMED_UNITS = {'v': 'rpm', 'tau': 'mNm', 'current': 'mA'}
 """Units that are recognised if they are a word in the column names of the signal."""
 TIME_UNITS = {'s': 's', 'sec': 's', 'secs': 's', 'seconds': 's', 'ms': 'ms', 'msec': 'ms',

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from importlib import import_module
 import os
 from pathlib import Path
 
@@ -30,11 +31,37 @@ from robot_identification.recording.csv_file import CsvSource
 from robot_identification.recording.numpy_archive import npz_source
 from robot_identification.recording.pieces import split_blocks
 from robot_identification.recording.recording import Recording
-from robot_identification.recording.tables import mat_source, ParquetSource, split_episode
 
-READERS: dict[str, Callable[[Path], ColumnSource]] = {
-    '.csv': CsvSource, '.mat': mat_source, '.npz': npz_source, '.parquet': ParquetSource,
-    '.tsv': CsvSource, '.txt': CsvSource}
+Reader = Callable[[Path], ColumnSource]
+FORMATS = 'robot_identification.log_formats.readers'    # extension that the first other file loads
+OTHER_READERS: list[Callable[[Path], Reader | None]] = []
+"""Functions of extensions that return the reader of a path, None if they have none for it."""
+
+
+def _csv_source(path: Path) -> ColumnSource:
+    """Return the columns of a text; extensions read one that is not names and numbers."""
+    try:
+        if (source := CsvSource(path)).plain:
+            return source
+    except RecordingError:
+        if (other := _other_reader(path)) is None:
+            raise
+        return other(path)
+    return (_other_reader(path) or (lambda _: source))(path)
+
+
+def _read_other(path: Path) -> ColumnSource:
+    """Return the columns of a file of an extension's format."""
+    reader = _other_reader(path)
+    if reader is None:
+        raise RecordingError(f"the recording '{path}' has an unsupported format")
+    return reader(path)
+
+
+READERS: dict[str, Reader] = {
+    '.npz': npz_source, **dict.fromkeys(('.csv', '.tsv', '.txt'), _csv_source),
+    **dict.fromkeys(('.arrow', '.bz2', '.feather', '.gz', '.h5', '.hdf5', '.json', '.jsonl',
+                     '.mat', '.ndjson', '.parquet', '.xlsx', '.xz', '.zip', '.zst'), _read_other)}
 """Functions that read the columns of a file, by its extension."""
 
 
@@ -120,15 +147,22 @@ def _signals(path: Path, arm: Arm | None, topic: str | None) -> SignalBlocks:
     return signal_blocks(source(path), arm)
 
 
-def find_reader(path: Path) -> Callable[[Path], ColumnSource] | None:
+def find_reader(path: Path) -> Reader | None:
     """Return the function that reads the columns of a file; None for a bag."""
-    file, _ = split_episode(path)
-    if not os.path.exists(file):    # unlike Path.exists, it accepts names of any length
-        raise RecordingError(f"there is no recording '{file}'{suggest_file(file)}")
-    if file.is_dir() or is_bag(file):
+    exists = os.path.exists(path)    # unlike Path.exists, it accepts names of any length
+    if exists and is_bag(path):
         return None
-    source = READERS.get(file.suffix.lower())
-    if source is None:
-        raise RecordingError(f"the recording '{path}' has an unsupported format; supported: "
-                             f"{', '.join(sorted(READERS))}, and rosbag2 bags")
-    return source
+    known = None if not exists or path.is_dir() else READERS.get(path.suffix.lower())
+    if (reader := known or _other_reader(path)) is not None or (
+            exists and (path.is_dir() or is_bag(path))):
+        return reader
+    if not exists:
+        raise RecordingError(f"there is no recording '{path}'{suggest_file(path)}")
+    raise RecordingError(f"the recording '{path}' has an unsupported format; supported: "
+                         f"{', '.join(sorted(READERS))}, and rosbag2 bags")
+
+
+def _other_reader(path: Path) -> Reader | None:
+    """Return the reader that extensions have for a path, None if they have none."""
+    import_module(FORMATS)
+    return next((reader for find in OTHER_READERS if (reader := find(path))), None)

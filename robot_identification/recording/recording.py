@@ -30,7 +30,7 @@ from robot_identification.errors import RecordingError
 from robot_identification.files import atomic_write
 from robot_identification.html_table import html_table
 from robot_identification.recording import columns, effort, stamps
-from robot_identification.recording.tables import frame_source
+from robot_identification.recording.column_source import frame_source
 
 EFFORTS = ('tau', 'current')
 DEGREES = 180 / np.pi

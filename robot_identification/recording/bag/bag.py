@@ -266,11 +266,8 @@ class Bag:
         files = _bag_files(self.path)
         if files:
             return files
-        parquet = min(self.path.glob('data/*/*.parquet'), default=None)
-        raise RecordingError(f"the folder '{self.path}' is " + (
-            f'not a bag: it has neither a {METADATA} nor files that end in '
-            f'{" or ".join(BAG_FILES)}' if parquet is None else
-            f'a LeRobot dataset; name one of its files, such as {parquet}'))
+        raise RecordingError(f"the folder '{self.path}' is not a bag: it has neither a {METADATA} "
+                             f'nor files that end in {" or ".join(BAG_FILES)}')
 
     def _files_of_metadata(self) -> tuple[Path, ...]:
         """Read files, message counts and compression from the metadata; return the files."""

@@ -11,64 +11,27 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Reads the columns of MATLAB files, Parquet files and pandas data frames."""
+"""Reads Parquet files, such as those of LeRobot datasets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
 from pathlib import Path
 import re
-import tempfile
 from typing import Any
 
 import numpy as np
 from robot_identification.errors import explain_missing, RecordingError
-from robot_identification.files import check_decoded_size, decoded_limit, read_json, regular_size
-from robot_identification.helper_process import run_helper
-from robot_identification.recording.column_source import ColumnSource, SPLIT
-from robot_identification.recording.numpy_archive import NumpyArchive
+from robot_identification.files import check_decoded_size, read_json, regular_size
+from robot_identification.recording.column_source import ColumnSource, frame_arrays, SPLIT
 from robot_identification.yaml_file import truncated_repr
 
-SIZE = 1_000_000_000    # largest MATLAB or Parquet file [bytes]
+SIZE = 1_000_000_000    # largest file [bytes]
 _ROWS, _VALUES = 50_000, 2_000_000    # largest number of rows and values of a block
 EPISODE = 'episode_index'
 INFO = Path('meta', 'info.json')    # in the folder of a LeRobot dataset
-
-
-def mat_source(path: Path) -> ColumnSource:
-    """
-    Return the arrays of a MATLAB file of version 7 or older as columns.
-
-    The stamps t have N entries; the other signals are (N, n) or (n, N). The field q of a struct
-    `log` is named `log.q`, as in MATLAB.
-
-    Raises
-    ------
-    RecordingError
-        The file cannot be read.
-
-    """
-    stored = regular_size(path, 'recording', RecordingError, SIZE, SPLIT)
-    limit, label = int(decoded_limit(stored)), f"the recording '{path}'"
-    with tempfile.TemporaryDirectory() as folder:
-        npz = Path(folder) / 'arrays.npz'
-        done = run_helper('mat', str(path), str(npz), str(limit), extra_memory=2 * limit)
-        if done.returncode:
-            reason = done.stderr.decode('utf-8', 'replace').strip().splitlines()[-1:] or [
-                'its reader crashed']
-            raise RecordingError(f'{label} is not a MATLAB file of version 7 or older '
-                                 f"(save(..., '-v7')), or damaged: {reason[0]}")
-        if done.stdout:
-            check_decoded_size(int(done.stdout), stored, label, RecordingError)
-        with NumpyArchive(npz, 'recording', RecordingError) as archive:
-            arrays = {name: archive[name] for name in archive.names}
-    samples = max((array.size for array in arrays.values()
-                   if array.ndim == 1 and array.dtype.kind in 'fiu' and array.size > 1), default=0)
-    arrays = {name: array.T if array.ndim == 2 and array.shape[1] == samples != array.shape[0]
-              else array for name, array in arrays.items()}
-    return ColumnSource(path, arrays, lambda names: iter([arrays]), stored)
 
 
 class ParquetSource(ColumnSource):
@@ -110,7 +73,7 @@ class ParquetSource(ColumnSource):
             self._choose_episode(file)
             self._entry_names = _entry_names(file)
             first = next(self._table.iter_batches(1, columns=list(self._counts)), None)
-            arrays = {} if first is None else _frame_arrays(first.to_pandas(), self._entry_names)
+            arrays = {} if first is None else frame_arrays(first.to_pandas(), self._entry_names)
         rows = self._table.metadata.num_rows
         super().__init__(path, {name: np.broadcast_to(array[:1], (rows, *array.shape[1:]))
                                 for name, array in arrays.items()}, self._arrays, stored)
@@ -149,7 +112,7 @@ class ParquetSource(ColumnSource):
                     frame = frame[frame[EPISODE] == self._episode]
                 if not len(frame):
                     continue
-                arrays = _frame_arrays(frame, self._entry_names)
+                arrays = frame_arrays(frame, self._entry_names)
                 for name in requested:
                     if name not in arrays:
                         raise RecordingError(f"{self.label}: the lists in '{name}' have different "
@@ -186,53 +149,10 @@ def _value_counts(table: Any) -> dict[str, int]:
     return counts
 
 
-def frame_source(frame: Any) -> ColumnSource:
-    """
-    Return the columns of a pandas data frame.
-
-    Times may be dates. If the frame has no column `t`, an index of dates is used. Another named
-    index is a column as well.
-    """
-    arrays = _frame_arrays(frame, {})
-    return ColumnSource('data frame', arrays, lambda names: iter([arrays]))
-
-
 def split_episode(path: Path) -> tuple[Path, int | None]:
     """Return the file and the episode number in `file.parquet:3`; None without a number."""
     match = re.fullmatch(r'(.*\.parquet):(\d+)', str(path), re.IGNORECASE)
     return (path, None) if match is None else (Path(match.group(1)), int(match.group(2)))
-
-
-def _frame_arrays(frame: Any, entry_names: Mapping[str, Sequence[str]]) -> dict[str, np.ndarray]:
-    """
-    Return the columns of a data frame that hold numbers, dates (in s), or arrays of one length.
-
-    Parameters
-    ----------
-    frame
-        The pandas data frame.
-    entry_names
-        Names of the entries of the arrays in a column, by name of the column.
-
-    """
-    columns, index = dict(frame.items()), frame.index
-    if index.dtype.kind == 'M':
-        columns.setdefault('t', index)
-    elif index.name is not None:
-        columns.setdefault(index.name, index)
-    arrays: dict[str, np.ndarray] = {}
-    for label, values in columns.items():
-        column, names = np.asarray(values), entry_names.get(str(label), ())
-        if column.dtype.kind == 'M':    # seconds since 1970
-            column = column.astype('datetime64[ns]').astype(np.int64) / 1e9
-        if column.dtype == object and len({np.shape(item) for item in column}) == 1 and (
-                np.ndim(column[0]) == 1):
-            column = np.stack(column.tolist())
-        if column.ndim == 2 and column.shape[1] == len(names):
-            arrays.update({f'{label}.{name}': column[:, k] for k, name in enumerate(names)})
-        elif column.dtype.kind in 'fiub':
-            arrays[str(label)] = column
-    return arrays
 
 
 def _entry_names(path: Path) -> dict[str, list[str]]:

@@ -1,0 +1,193 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Dates and times of day as seconds, and text tables with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+import datetime
+from pathlib import Path
+import re
+
+from robot_identification.errors import RecordingError
+from robot_identification.recording.csv_file import CsvSource
+
+_DATE = (r'(?:(?P<y>\d{4})[-/.](?P<m>\d\d?)[-/.](?P<d>\d\d?)'
+         r'|(?P<a>\d\d?)(?P<mark>[-/.])(?P<b>\d\d?)[-/.](?P<year>\d{4}))')
+_TIME = (r'(?P<H>\d\d?):(?P<M>\d\d):(?P<S>\d\d)(?:[.,](?P<f>\d+))?(?: ?(?P<half>[AaPp])[Mm])?'
+         r' ?(?P<zone>Z|UTC|[+-]\d\d:?\d\d)?')
+MOMENT = re.compile(f'(?:{_DATE})?(?:[T ]*)?(?:{_TIME})?')
+HALF_DAY = 43_200    # [s]
+
+
+def is_moment(cell: str) -> bool:
+    """Return whether a cell is a date, a time of day, or both."""
+    return bool(cell) and MOMENT.fullmatch(cell) is not None and not cell.isspace()
+
+
+class Clock:
+    """
+    Converter of the dates of one column to seconds.
+
+    Dates count from 1970 in UTC, times of day from midnight; the time of day after midnight
+    continues that of the day before.
+
+    Parameters
+    ----------
+    label
+        Name of the recording in error messages.
+
+    """
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self._fields: tuple[str, str] | None = None    # first two numbers of a date 3/5/2026
+        self._day_first: bool | None = None
+        self._last, self._shift = 0, 0
+
+    def seconds(self, cell: str) -> str:
+        """
+        Return the seconds of a date or time of day, as a decimal number.
+
+        Parameters
+        ----------
+        cell
+            The date, for instance '2026-05-03 12:00:00.1' or '03.05.2026 12:00:00,1'.
+
+        Raises
+        ------
+        RecordingError
+            It is no date, or day and month cannot be told apart.
+
+        """
+        match = MOMENT.fullmatch(cell.strip())
+        if match is None or not cell.strip():
+            raise RecordingError(f"{self._label}: '{cell.strip():.60}' is not a date and time "
+                                 'such as 2026-05-03 12:00:00.125')
+        part = match.groupdict()
+        try:
+            total = self._days(part) * 86_400
+        except ValueError as error:
+            raise RecordingError(f"{self._label}: '{cell.strip():.60}' is not a date: "
+                                 f'{error}') from error
+        if part['H'] is not None:
+            hour = int(part['H'])
+            if part['half']:
+                hour = hour % 12 + 12 * (part['half'] in 'pP')
+            total += 3600 * hour + 60 * int(part['M']) + int(part['S'])
+        if part['zone'] and part['zone'][0] in '+-':
+            digits = part['zone'].replace(':', '')
+            total -= (1 if digits[0] == '+' else -1) * (
+                3600 * int(digits[1:3]) + 60 * int(digits[3:]))
+        if part['y'] is None and part['year'] is None:
+            if total + self._shift < self._last - HALF_DAY:    # midnight
+                self._shift += 86_400
+            total += self._shift
+            self._last = total
+        return f'{total}.{part["f"] or 0}'
+
+    def _days(self, part: dict[str, str | None]) -> int:
+        """Return the days since 1970 of the fields of a date, 0 without a date."""
+        if part['y'] is not None:
+            year, month, day = part['y'], part['m'], part['d']
+        elif part['year'] is not None:
+            first, second = str(part['a']), str(part['b'])
+            self._decide(first, second, part['mark'] == '.')
+            year = part['year']
+            day, month = (second, first) if self._day_first is False else (first, second)
+        else:
+            return 0
+        return (datetime.date(int(str(year)), int(str(month)), int(str(day)))
+                - datetime.date(1970, 1, 1)).days
+
+    def _decide(self, first: str, second: str, points: bool) -> None:
+        """Decide which of two numbers of a date is the day; both are right for a single day."""
+        if self._day_first is None and (points or int(first) > 12 or int(second) > 12):
+            day_first = points or int(first) > 12
+            if self._fields is not None and not day_first:
+                raise RecordingError(f'{self._label}: its dates may have the day or the month '
+                                     'first; write them as 2026-05-03')
+            self._day_first = day_first
+        elif self._day_first is None and self._fields not in (None, (first, second)):
+            raise RecordingError(f'{self._label}: its dates {"/".join(self._fields or ())} and '
+                                 f'{first}/{second} may have the day or the month first; write '
+                                 'them as 2026-05-03')
+        self._fields = first, second
+
+
+class DatedCsv(CsvSource):
+    """
+    Columns of a CSV file with dates or times of day, also in quotation marks.
+
+    A column of dates beside one of times of day is added to it. Dates are in seconds since 1970,
+    in UTC unless they state another zone.
+
+    Parameters
+    ----------
+    path
+        The file.
+    columns
+        Indices of the columns with dates or times.
+
+    Raises
+    ------
+    RecordingError
+        As for `CsvSource`; a cell of the columns is not a date.
+
+    """
+
+    def __init__(self, path: Path, columns: list[int]) -> None:
+        super().__init__(path)
+        self.plain = True
+        self._moments = columns
+        first = self._cells(next(self.line_blocks_as_stored()).split(b'\n')[0])
+        days = [k for k in columns if ':' not in first[k]]
+        times = [k for k in columns if k not in days and not re.search(r'\d{4}', first[k][:10])]
+        self._pair = (days[0], times[0]) if len(days) == len(times) == 1 else None
+        if self._pair:
+            self._moments = [k for k in columns if k != days[0]]
+            name = self.names[days[0]]
+            self._columns[f'day of {name}'] = f'day of {name}', 0
+            self._rows[f'day of {name}'] = self._rows[name]
+            del self._columns[name]
+            self.names[days[0]] = f'day of {name}'
+
+    def line_blocks_as_stored(self) -> Iterator[bytes]:
+        """Yield the blocks of lines as they are in the file."""
+        return super().line_blocks()
+
+    def line_blocks(self) -> Iterator[bytes]:
+        """Yield blocks of lines, with seconds in place of dates, without quotation marks."""
+        clocks = {k: Clock(self.label) for k in self._moments}
+        for block in self.line_blocks_as_stored():
+            yield b'\n'.join(self._convert(line, clocks) for line in block.split(b'\n'))
+
+    def _cells(self, line: bytes) -> list[str]:
+        return line.decode('utf-8', 'replace').replace('"', '').rstrip('\r').split(self.delimiter)
+
+    def _convert(self, line: bytes, clocks: dict[int, Clock]) -> bytes:
+        """Return a line with seconds in place of dates; lines of another length as they are."""
+        cells = self._cells(line)
+        if len(cells) != len(self.names):
+            return line
+        comma = self.delimiter != ',' and any(
+            ',' in cell for k, cell in enumerate(cells) if k not in self._moments)
+        if self._pair:
+            day, time = self._pair
+            cells[time], cells[day] = f'{cells[day]} {cells[time]}', '0'
+        for k, clock in clocks.items():
+            if cells[k].strip():
+                seconds = clock.seconds(cells[k])
+                cells[k] = seconds.replace('.', ',') if comma else seconds
+        return self.delimiter.join(cells).encode()

@@ -1,0 +1,107 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Registers the readers of this package with `load_recording`, and refuses unsafe formats."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+import re
+
+from robot_identification.errors import RecordingError
+from robot_identification.log_formats.compressed import compressed_source, COMPRESSIONS
+from robot_identification.log_formats.converted_file import CONVERTED, hdf5_source, is_hdf5
+from robot_identification.log_formats.json_table import json_source
+from robot_identification.log_formats.mat_file import mat_source
+from robot_identification.log_formats.npy_array import npy_folder_source, npy_source
+from robot_identification.log_formats.parquet_file import ParquetSource, split_episode
+from robot_identification.log_formats.parts import dataset_source, is_dataset, joined_files
+from robot_identification.log_formats.ros1_bag import Ros1File
+from robot_identification.log_formats.text_layout import text_layout
+from robot_identification.recording.bag.bag import BAG_FILES
+from robot_identification.recording.load import OTHER_READERS, Reader, READERS
+from robot_identification.registry import load_extensions
+
+_PICKLE = ('is a pickle, which can run any program when it is opened, so it is not read. Convert '
+           'it where you trust it: {}')
+_PANDAS = 'python -c "import pandas; pandas.read_pickle(\'{0}\').to_parquet(\'{1}.parquet\')"'
+_ARRAYS = ("load it, and write its arrays with numpy.savez('{1}.npz', t=t, q=q, tau=tau, "
+           'joint_names=names)')
+_EXCEL = 'is a spreadsheet of another kind than .xlsx; save it as .xlsx or CSV'
+_ARCHIVE = 'is an archive; unpack it, and name the file in it'
+REFUSED = {
+    **dict.fromkeys(('.pkl', '.pickle', '.p', '.df'), _PICKLE.format(_PANDAS)),
+    **dict.fromkeys(('.joblib', '.dill', '.pt', '.pth'), _PICKLE.format(_ARRAYS)),
+    **dict.fromkeys(('.xls', '.xlsb', '.ods', '.numbers'), _EXCEL),
+    **dict.fromkeys(('.tar', '.tgz', '.7z', '.rar'), _ARCHIVE)}
+"""Formats that are refused, by extension, with the reason and what to do."""
+FORMATS: dict[str, Reader] = {
+    **CONVERTED, **dict.fromkeys(('.json', '.jsonl', '.ndjson'), json_source),
+    **dict.fromkeys(COMPRESSIONS, compressed_source),
+    '.mat': mat_source, '.npy': npy_source, '.parquet': ParquetSource}
+"""Functions that read the columns of a file, by its extension."""
+
+
+def find_other_reader(path: Path) -> Reader | None:
+    """
+    Return the function that reads the columns of a path; None if this package has none.
+
+    Parameters
+    ----------
+    path
+        A file, a folder of arrays or of a dataset, also with `:EPISODE` appended, or a pattern
+        such as `log_*.csv`, whose files are consecutive parts of one recording.
+
+    Raises
+    ------
+    RecordingError
+        The format is refused.
+
+    """
+    suffix = path.suffix.lower()
+    if re.search(r'[*?[]', path.name) and suffix in READERS and not os.path.exists(path):
+        return joined_files
+    if is_dataset(path):
+        return dataset_source
+    if os.path.isdir(path):
+        return _folder_source(path)
+    if not os.path.isfile(path):
+        return ParquetSource if os.path.isfile(split_episode(path)[0]) else None
+    if suffix in REFUSED:
+        reason = REFUSED[suffix].format(path, path.with_suffix(''))
+        raise RecordingError(f"the recording '{path}' {reason}")
+    if suffix in FORMATS:
+        return FORMATS[suffix]
+    if suffix not in {*READERS, *BAG_FILES} and is_hdf5(path):
+        return hdf5_source
+    reader = None if suffix in {'.npz', *BAG_FILES} else text_layout(path)
+    if reader is None and suffix not in READERS:
+        load_extensions()    # they may append functions of their own to `OTHER_READERS`
+    return reader
+
+
+def _folder_source(path: Path) -> Reader | None:
+    """Return the reader of a folder of arrays; None for a folder without recordings."""
+    if any(path.glob('*.npy')):
+        return npy_folder_source
+    files = sorted(file for file in path.iterdir() if file.suffix.lower() in READERS)
+    if files:
+        raise RecordingError(
+            f"the folder '{path}' has {len(files)} recordings; name one, such as {files[0]}, or "
+            f"consecutive parts of one recording with a pattern, '{path}/*{files[0].suffix}'")
+    return None
+
+
+BAG_FILES['.bag'] = Ros1File
+OTHER_READERS.append(find_other_reader)
