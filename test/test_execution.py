@@ -14,6 +14,7 @@
 """Execution of a motion without ROS: plan, segments, monitor and executor, on a simulated arm."""
 
 import dataclasses
+import re
 import subprocess
 import sys
 
@@ -134,6 +135,39 @@ def test_an_arm_that_was_stopped_goes_back_along_its_path(arm, excitation):
     assert max(away) < 2e-3    # it stays on the path that was driven
     assert np.all(np.abs(v) < 0.3 * arm.limits.velocity)
     assert np.max(np.abs(np.gradient(way, t, axis=0) - v)[2:-2]) < 1e-2
+
+
+def test_between_motions_the_arm_goes_home_if_the_straight_way_is_blocked(arm, excitation):
+    """A wall stands between the two motions; both can be reached from where the arm began."""
+    home = np.array([0.0, 0.0, 0.0, -1.5, 0.0, 1.5, 0.0])
+    first = plan_motion(arm, excitation, home)
+    trajectory = excitation.trajectory
+    mirrored = dataclasses.replace(excitation, trajectory=dataclasses.replace(
+        trajectory, coefficients=trajectory.coefficients * np.r_[-1.0, np.ones(arm.n - 1)]))
+    q = first.evaluate(np.array([first.duration]))[0][0]
+    checked = []
+
+    def blocked(arm, requirements, q, start):
+        checked.append((q, start))
+        if np.max(np.abs(q - home)) > 1e-6 and np.max(np.abs(q - start)) > 0.01:
+            raise ExecutionError('approach_collision', 'a wall')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(motion_plan, 'check_approach', blocked)
+        with pytest.raises(ExecutionError, match='a wall'):
+            plan_motion(arm, mirrored, q)
+        plan = plan_motion(arm, mirrored, q, driven=DrivenMotion(first, excitation.requirements))
+    assert [phase.name for phase in plan.phases][:4] == ['retreat', 'home', 'approach', 'settle']
+    np.testing.assert_allclose(plan.evaluate(np.array([plan.start_of('approach')]))[0][0], home,
+                               atol=1e-9)
+    np.testing.assert_allclose(checked[-1][0], home, atol=1e-9)    # home to the start is proven
+    t = np.linspace(0, plan.start_of('settle'), 4000)
+    q, v, _ = plan.evaluate(t)
+    assert np.max(np.abs(np.diff(q, axis=0))) < 0.01 and np.all(
+        np.abs(v) < 0.3 * arm.limits.velocity)
+    way = q[(t > plan.start_of('home')) & (t < plan.start_of('approach'))]
+    line = way[-1] - way[0]
+    off = (way - way[0]) - np.outer((way - way[0]) @ line / (line @ line), line)
+    assert np.max(np.abs(off)) < 1e-9    # the straight line of the last approach, which was proven
 
 
 def test_the_way_to_the_start_keeps_the_clearance_of_the_excitation(arm, excitation):
@@ -317,6 +351,93 @@ def test_a_run_that_was_held_up_touches_nothing(arm, plan):
         run.step(t, states_at(plan, t), 0.0, 0.02)
     run.step(middle + 0.5, states_at(plan, middle + 0.5), 0.0, 0.5)
     assert run.fault.reason == 'late' and len(link.sent) == 1
+
+
+def test_a_paused_simulation_waits_and_goes_on(arm, plan):
+    """While the simulated clock stands still, nothing is silent; after it, silence counts."""
+    link = Recorder()
+    run = MotionExecutor(arm, plan, link)
+    middle = plan.start_of('excitation')
+    for t in np.arange(-0.4, middle, 0.02):
+        run.step(t, states_at(plan, t), 0.0, 0.02)
+    for _ in range(1500):    # 30 s without clock and joint states
+        run.step(t, None, 0.0, 0.02)
+    assert run.fault is None
+    for later in np.arange(0.02, 0.6, 0.02):
+        run.step(t + later, states_at(plan, t + later), 0.0, 0.1)    # a fifth of real time
+    assert run.fault is None
+    for silent in np.arange(0.02, 1.0, 0.02):
+        run.step(t + later + silent, None, silent, 0.1)
+        if run.fault is not None:
+            break
+    assert run.fault.reason == 'stale_joint_states' and 0.19 < silent < 0.25
+    assert re.search(r'no joint state for 0\.2\d* s, the limit is 0\.2 s', run.fault.text)
+
+
+def test_a_simulation_that_has_ended_ends_the_motion(arm, plan):
+    run = MotionExecutor(arm, plan, Recorder())
+    middle = plan.start_of('excitation')
+    for t in np.arange(-0.4, middle, 0.02):
+        run.step(t, states_at(plan, t), 0.0, 0.02)
+    for _ in range(4000):
+        run.step(t, None, 0.0, 0.02)
+        if run.finished:
+            break
+    assert run.fault.reason == 'simulation_paused' and 'stood still for 60 s' in run.fault.text
+
+
+def test_a_stall_is_reported_as_late_whatever_else_was_seen(arm, plan):
+    run = MotionExecutor(arm, plan, Recorder())
+    middle = plan.start_of('excitation')
+    for t in np.arange(-0.4, middle, 0.02):
+        run.step(t, states_at(plan, t), 0.0, 0.02)
+    run.stop(Fault('another_client', 'the goal was replaced'))    # by the brake watchdog
+    run.step(middle + 0.5, states_at(plan, middle + 0.5), 0.0, 0.5)
+    assert run.fault.reason == 'late'
+
+
+def jittered(arm, plan, factor, seed):
+    """
+    Return joint states of mock hardware, whose velocities are differences over measured periods.
+
+    One cycle in fifty is late by up to 0.8 of a period, so that the next one is short.
+    """
+    rng, start = np.random.default_rng(seed), plan.start_of('excitation') + 1.0
+    due = np.arange(400) * 1e-3
+    t = start + due + np.where(rng.random(400) < 0.02, rng.uniform(0.3e-3, 0.8e-3, 400), 1e-5)
+    q = np.zeros((400, arm.n))
+    q[:, 0] = factor * arm.limits.velocity[0] * due
+    v = np.vstack([np.zeros(arm.n), np.diff(q, axis=0) / np.diff(t)[:, None]])
+    return t, q, v
+
+
+@pytest.mark.parametrize('seed', range(5))
+def test_a_late_cycle_is_not_an_excess_of_velocity(arm, plan, seed):
+    for factor, expected in ((0.6, False), (0.95, False), (1.4, True)):
+        monitor = MotionMonitor(arm, plan, MotionTolerances(tracking=100.0))
+        t, q, v = jittered(arm, plan, factor, seed)
+        q = np.clip(q, arm.limits.lower, arm.limits.upper)
+        assert np.max(np.abs(v[:, 0])) > 1.2 * arm.limits.velocity[0] or factor < 0.9
+        faults = [monitor.check_states(t[k:k + 10], q[k:k + 10], v[k:k + 10], None, False)
+                  for k in range(0, 400, 10)]
+        excess = [k for k, fault in enumerate(faults)
+                  if fault is not None and fault.reason == 'velocity_limit']
+        assert bool(excess) == expected
+        if expected:
+            assert excess[0] <= 3 and 'median of' in faults[excess[0]].text    # within 30 ms
+
+
+@pytest.mark.parametrize('rate', [50.0, 125.0, 1000.0])
+def test_an_excess_of_velocity_is_found_at_any_rate(arm, plan, rate):
+    monitor = MotionMonitor(arm, plan, MotionTolerances(tracking=100.0))
+    q, v = np.zeros((1, arm.n)), np.zeros((1, arm.n))
+    q[0] = np.clip(0, arm.limits.lower, arm.limits.upper)
+    v[0, 0] = 1.5 * arm.limits.velocity[0]
+    for k in range(1, 100):
+        fault = monitor.check_states(np.array([k / rate]), q, v, None, False)
+        if fault is not None:
+            break
+    assert fault.reason == 'velocity_limit' and k <= max(3, 0.021 * rate)
 
 
 def test_what_somebody_else_has_in_hand_is_not_moved(arm, plan):

@@ -143,7 +143,8 @@ def effort_gains(arm: Arm, rate: float = UPDATE_RATE, rotor: ArrayLike = 0.0,
             f"controllers for '{arm.name}' need the torque limit of {', '.join(unknown)}: give "
             f'`joints: {{{unknown[0]}: {{torque: ...}}}}` in the robot YAML')
     viscous, coulomb = urdf_friction(arm) if friction is None else friction
-    d = DAMPING * (smallest_inertia(arm, rotor) * rate + viscous)
+    inertia = smallest_inertia(arm, rotor)
+    d = DAMPING * (inertia * rate + viscous)
     least, most, damped = (factor * d for factor in STIFFNESS)
     p = np.clip(arm.limits.torque / DEFLECTION, least, most)
     p = np.maximum(p, np.minimum(coulomb / DEFLECTION, damped))

@@ -21,6 +21,11 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arm.urdf import MOVING, parse_urdf
 from robot_identification.files import shared_folder
+from robot_identification.ros.controllers_file import (
+    smallest_inertia,
+    UPDATE_RATE,
+    urdf_friction,
+)
 
 CLEARANCE = 0.5
 """Height of the lowest point that an arm can reach over Gazebo's ground [m]; designs have no
@@ -107,6 +112,7 @@ def adapt_description(urdf: str, arm: Arm, gazebo: bool, base: tuple[float, floa
             joint.remove(limiter)
     if gazebo:
         _widen_limits(joints, arm)
+        _correct_friction(joints, arm)
         _add_root_inertia(root)
         _lift_base(root, reach(arm) + CLEARANCE, base)
     return ElementTree.tostring(root, encoding='unicode')
@@ -120,18 +126,44 @@ def _root_link(root: ElementTree.Element) -> str:
 
 
 def _widen_limits(joints: dict[str | None, ElementTree.Element], arm: Arm) -> None:
-    """Widen the limits of the joints of an arm; values in the robot YAML replace the URDF's."""
+    """
+    Widen the limits of the joints of an arm; values in the robot YAML replace the URDF's.
+
+    The drive must overcome friction besides the torque of a design: Gazebo's effort lies behind
+    the friction in `<dynamics>`.
+    """
     limits = arm.limits
+    viscous, coulomb = urdf_friction(arm)
+    friction = coulomb + viscous * np.where(np.isfinite(limits.velocity), limits.velocity, 0.0)
     for k, name in enumerate(arm.joint_names):
         limit, kind = joints[name].find('limit'), joints[name].get('type', '')
         if limit is None:
             limit = ElementTree.SubElement(joints[name], 'limit')
         limit.set('velocity', f'{VELOCITY_FACTOR * limits.velocity[k]:.6g}')
         if np.isfinite(limits.torque[k]):
-            limit.set('effort', f'{limits.torque[k]:.6g}')
+            limit.set('effort', f'{limits.torque[k] + friction[k]:.6g}')
         if kind in POSITION_MARGIN:
             limit.set('lower', f'{limits.lower[k] - POSITION_MARGIN[kind]:.6g}')
             limit.set('upper', f'{limits.upper[k] + POSITION_MARGIN[kind]:.6g}')
+
+
+def _correct_friction(joints: dict[str | None, ElementTree.Element], arm: Arm) -> None:
+    """
+    Reduce Coulomb friction by the factor by which DART exaggerates it beside viscous friction.
+
+    DART integrates viscous friction b implicitly, with the inertia I + dt b, but divides the
+    impulse of Coulomb friction by I: it acts 1 + dt b / I times as strong as stated, 16 times in
+    joint 7 of an xarm7, whose drive cannot overcome it. I is the smallest inertia: friction is
+    never exaggerated.
+    """
+    viscous, coulomb = urdf_friction(arm)
+    if not np.any(viscous * coulomb):
+        return
+    factor = 1 / (1 + viscous / UPDATE_RATE / smallest_inertia(arm))
+    for name, friction in zip(arm.joint_names, factor * coulomb):
+        dynamics = joints[name].find('dynamics')
+        if dynamics is not None:
+            dynamics.set('friction', f'{friction:.4g}')
 
 
 def _add_root_inertia(root: ElementTree.Element) -> None:

@@ -36,6 +36,7 @@ from robot_identification.ros.controllers_file import (
     controllers_text,
     effort_gains,
     GOAL,
+    smallest_inertia,
     urdf_friction,
 )
 from robot_identification.ros.mujoco_scene import scene_drives
@@ -225,6 +226,25 @@ def test_the_description_of_a_robot_of_ones_own(gantry, hardware):
                     and joint.find('parent').get('link') == 'world']
         x, y, z = map(float, mount.find('origin').get('xyz').split())
         assert (x, y) == (2, -1) and z > 0.5 + 0.4 + np.hypot(0.1, 0.2) - 1e-6
+
+
+@needs_xacro
+def test_friction_in_gazebo_acts_as_stated():
+    """DART multiplies Coulomb friction by 1 + dt b / I, and the drive must overcome friction."""
+    arm = arm_of('xarm7')
+    root = ElementTree.fromstring(robot_description(arm, 'gazebo', 'effort'))
+    joints = {joint.get('name'): joint for joint in root.iterfind('joint')}
+    inertia, (viscous, coulomb) = smallest_inertia(arm), urdf_friction(arm)
+    assert coulomb.min() == 1.0 and viscous.max() == 10.0
+    for k, name in enumerate(arm.joint_names):
+        dynamics, limit = joints[name].find('dynamics'), joints[name].find('limit')
+        acting = float(dynamics.get('friction')) * (1 + 1e-3 * viscous[k] / inertia[k])
+        assert acting == pytest.approx(coulomb[k], rel=1e-3)
+        assert float(dynamics.get('damping')) == viscous[k]
+        needed = arm.limits.torque[k] + coulomb[k] + viscous[k] * arm.limits.velocity[k]
+        assert float(limit.get('effort')) == pytest.approx(needed, rel=1e-4)
+    plain = ElementTree.fromstring(robot_description(arm, 'mock'))
+    assert plain.find("joint[@name='joint7']/dynamics").get('friction') in ('1', '1.0')
 
 
 @needs_xacro

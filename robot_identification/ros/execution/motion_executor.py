@@ -59,6 +59,7 @@ GRACE = 0.5         # [s] for the controller to report why its reference left th
 RECENT = 0.1        # [s] longest extrapolation of a reference
 MAX_DELAY = 0.03    # [s] largest delay of the reference: one cycle, and the offset of the clocks
 FROZEN = 3.0        # [s] a braked motion ends if a simulated clock stands still for longer
+PAUSE = 60.0        # [s] longest pause of a simulation during a motion
 HOLD_CAUSES = ('the controller was paused, deactivated or told to hold by another client, or its '
                'computer is too busy for the control loop')
 
@@ -252,22 +253,24 @@ class MotionExecutor:
         age
             Age of the last joint state [s].
         elapsed
-            Time since the last step, on a steady clock [s].
+            Time since the last step, on a steady clock [s]; less counts if `now` advanced less.
         reference
             Newest state of the controller received since the last step; None if there is none.
 
         """
         self._frozen = self._frozen + elapsed if now == self._now else 0.0
+        # on the clock of the stamps: while a simulation is paused, nothing is silent
+        advance = min(elapsed, max(now - self._now, 0.0))
         self._now = now
         received = states is not None and len(states.t) > 0
         if states is not None and received:
             self._remember(states)
-        self.states_watchdog.step(received, age, elapsed)
-        self._update_reference(now, reference, elapsed)
+        self.states_watchdog.step(received, age, advance)
+        self._update_reference(now, reference, advance)
         if self.braking:
             self._check_end(now)
             return
-        fault = (self._stop or self._check_stall(now) or self._check_controller(now)
+        fault = (self._check_stall(now) or self._stop or self._check_controller(now)
                  or self.monitor.check_age(self.states_watchdog))
         if fault is None and states is not None and received:
             fault = self._check_states(states)
@@ -339,6 +342,9 @@ class MotionExecutor:
 
     def _check_stall(self, now: float) -> Fault | None:
         """Return a fault if this step is so late that the brake watchdog has braked the arm."""
+        if self._frozen > PAUSE:
+            return Fault('simulation_paused', f'the clock of the simulation has stood still for '
+                         f'{PAUSE:g} s: it is paused or has ended')
         if not self._started or now < self._guarded:
             return None
         return Fault('late', f'this node stalled for too long at {now:.2f} s, so that the brake '
@@ -350,9 +356,9 @@ class MotionExecutor:
         if not self._has_reference or not self._started:
             return None
         if self._reference_watchdog.expired:
-            return Fault('controller_silent', f'the controller has not published its reference '
-                         f'for {self._reference_watchdog.age:.3f} s: it is no longer active or '
-                         f'not reachable')
+            return Fault('controller_silent', f'the controller has published no reference '
+                         f'{self._reference_watchdog.finding}: it is no longer active or not '
+                         f'reachable')
         position, scaling = self._reference.position, self.scaling
         stopped = (position.delay > MAX_DELAY and abs(scaling - 1) <= SCALED
                    and abs(position.rate - 1) > STOPPED)    # although the reported scaling is 1

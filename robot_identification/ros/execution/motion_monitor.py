@@ -35,6 +35,8 @@ IDLE = 0.1          # an arm that covers less than this fraction of the motion d
 MAX_STEP = 0.05     # [s] longest silence counted per step; in longer steps this process stalled
 FROZEN = 0.05       # [s] moving joints whose positions do not change for longer are not measured
 TRAVEL = 5e-3       # [rad or m] motion planned for this time; less may be below the resolution
+SPEED_TIME = 0.02   # [s] window over which the median of the published velocity is taken
+SPEED_ROWS = (3, 50)    # fewest and most joint states in that window: one late stamp is no median
 MAX_AGE = 5.0       # joint states older than this multiple of the tolerance are always a fault
 
 
@@ -82,6 +84,9 @@ class JointStateWatchdog:
     after a stall then receives old joint states or none. Therefore each step adds at most
     `MAX_STEP` to the measured silence. If the stall is long, the brake watchdog brakes the arm.
 
+    Ages and silence are times on the clock of the stamps: a paused simulation is not silent, and a
+    slow one has as many joint states per second of its time as a fast one.
+
     Parameters
     ----------
     tolerance
@@ -104,6 +109,14 @@ class JointStateWatchdog:
         """Whether joint states are missing; a short stall of this process does not count."""
         return self.silence > self.tolerance or self.age > MAX_AGE * self.tolerance
 
+    @property
+    def finding(self) -> str:
+        """What was compared with which limit."""
+        if self.silence > self.tolerance:
+            return f'for {self.silence:.3f} s, the limit is {self.tolerance:g} s'
+        return (f'that is newer than {self.age:.3f} s, the limit is '
+                f'{MAX_AGE * self.tolerance:g} s')
+
     def step(self, received: bool, age: float, elapsed: float) -> None:
         """
         Update the watchdog.
@@ -113,9 +126,9 @@ class JointStateWatchdog:
         received
             Whether joint states arrived since the last step.
         age
-            Age of the newest joint state [s].
+            Age of the newest joint state, on the clock of the stamps [s].
         elapsed
-            Time since the last step, on a steady clock [s].
+            Time since the last step [s]; that of a simulated clock if it is shorter.
 
         """
         self.age = age
@@ -160,6 +173,7 @@ class MotionMonitor:
         self.arm, self.plan, self.tolerances = arm, plan, tolerances
         self.largest_error = np.zeros(arm.n)  # [rad or m] largest tracking error so far
         self._successive = np.zeros(arm.n, dtype=int)   # joint states with excessive effort
+        self._speeds = np.zeros((0, arm.n + 1))     # recent times and velocities over their limits
         self._first: Array | None = None
         self._held: tuple[float, Array, Array] | None = None  # since when positions are the same
         self._changed = False               # whether the positions have ever changed
@@ -184,8 +198,7 @@ class MotionMonitor:
         if not watchdog.expired:
             return None
         return Fault('stale_joint_states',
-                     f'no joint state for {watchdog.age:.3f} s, the limit is '
-                     f'{self.tolerances.stale:g} s; check the network and the '
+                     f'no joint state {watchdog.finding}; check the network and the '
                      f'joint_state_broadcaster')
 
     def check_states(self, t: Array, q: Array, v: Array | None, effort: Array | None,
@@ -209,12 +222,12 @@ class MotionMonitor:
         error = np.abs(position - expected)
         if tracking:
             self.largest_error = np.maximum(self.largest_error, error.max(axis=0))
-        return (self._check_limits(position, v) or self._check_frozen(t, q, expected)
+        return (self._check_limits(t, position, v) or self._check_frozen(t, q, expected)
                 or (self._check_tracking(position, expected, error, t) if tracking else None)
                 or self._check_effort(position, effort))
 
-    def _check_limits(self, q: Array, v: Array | None) -> Fault | None:
-        """Compare positions and velocities with the limits of the arm."""
+    def _check_limits(self, t: Array, q: Array, v: Array | None) -> Fault | None:
+        """Compare positions and the median velocity of a window with the limits of the arm."""
         limits, tolerance = self.arm.limits, self.tolerances.position
         excess = np.maximum(q - limits.upper, limits.lower - q).max(axis=0)
         joint = int(np.argmax(excess))
@@ -224,12 +237,19 @@ class MotionMonitor:
                          f'its position limit')
         if v is None or np.isnan(v).any():
             return None
-        usage = np.abs(joint_velocity(self.arm, v)).max(axis=0) / limits.velocity
+        rows = np.column_stack([t, np.abs(joint_velocity(self.arm, v)) / limits.velocity])
+        rows = np.vstack([self._speeds, rows])
+        count = int(np.clip(np.sum(rows[:, 0] > rows[-1, 0] - SPEED_TIME), *SPEED_ROWS))
+        self._speeds = rows[-SPEED_ROWS[1]:]
+        if len(rows) < count:
+            return None
+        windows = np.lib.stride_tricks.sliding_window_view(rows[:, 1:], count, axis=0)
+        usage = np.median(windows, axis=-1).max(axis=0)
         joint = int(np.argmax(usage))
         if usage[joint] > self.tolerances.velocity:
             return Fault('velocity_limit',
                          f"joint '{self.arm.joint_names[joint]}' moves at {usage[joint]:.2f} "
-                         f'times its velocity limit')
+                         f'times its velocity limit (median of {count} joint states)')
         return None
 
     def _check_frozen(self, t: Array, q: Array, expected: Array) -> Fault | None:

@@ -53,7 +53,7 @@ class _Phase:
     Parameters
     ----------
     name
-        'retreat', 'approach', 'settle', 'run_in', 'excitation' or 'run_out'.
+        'retreat', 'home', 'approach', 'settle', 'run_in', 'excitation' or 'run_out'.
     duration
         Duration of the phase [s].
     evaluate
@@ -199,7 +199,8 @@ def plan_motion(arm: Arm, excitation: Excitation, q: Array, *, periods: int = 1,
     excitation, decelerates along the path (run-out) and rests.
 
     If the straight line does not keep the clearance, for instance after a motion that was ended
-    early, the arm first retreats along the path of the last motion to its start.
+    early, the arm first retreats along the path of the last motion to its start and, if that is
+    not enough, on the straight line of the last approach to where the last motion came from.
 
     Parameters
     ----------
@@ -254,9 +255,16 @@ def plan_motion(arm: Arm, excitation: Excitation, q: Array, *, periods: int = 1,
         if retreat is None:
             raise
         back = retreat.evaluate(np.array([retreat.duration]))[0][0]
-        check_approach(arm, excitation.requirements, back, start)
+        way = [retreat]
+        try:
+            check_approach(arm, excitation.requirements, back, start)
+        except ExecutionError:    # go on to where the last motion came from
+            home = driven.plan.evaluate(np.array([driven.plan.start_of('approach')]))[0][0]
+            check_approach(arm, excitation.requirements, home, start)
+            way.append(_Phase('home', *straight_line(plan.limits, back, home, speed)))
+            back = home
         plan = plan_path(arm, evaluate, duration, back, speed)
-        plan = MotionPlan(plan.joint_names, (retreat, *plan.phases), plan.limits)
+        plan = MotionPlan(plan.joint_names, (*way, *plan.phases), plan.limits)
         plan.check()
     return plan
 

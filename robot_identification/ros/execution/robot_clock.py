@@ -42,7 +42,7 @@ class RobotClock:
     """
 
     def __init__(self, simulated: bool = False) -> None:
-        self._simulated, self._now = simulated, 0
+        self.simulated, self._now = simulated, 0
         self._rate, self._stall = (MAX_RATE, STALL) if simulated else (1.0, 0.0)
         self._credit = self._stall
         self.offset: int | None = None      # [ns] this clock minus the robot's clock
@@ -82,10 +82,10 @@ class RobotClock:
 
         """
         seconds = (self.offset or 0) / 1e9
-        if self._simulated and not self._now:
+        if self.simulated and not self._now:
             raise ExecutionError('clock', 'use_sim_time is true, but nobody publishes /clock: '
                                  'start the simulation, or set use_sim_time to false')
-        if seconds > SIMULATED and not self._simulated:
+        if seconds > SIMULATED and not self.simulated:
             raise ExecutionError('clock', 'the joint states have the time of a simulation: set '
                                  'use_sim_time to true')
         if not self.agrees:

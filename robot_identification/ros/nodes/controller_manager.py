@@ -78,8 +78,14 @@ class ControllerManagerClient:
             claimed.split('/')[0] in joint_names for claimed in other.claimed_interfaces)]
         state = f'is {controllers[name].state}' if name in controllers else 'is not loaded'
         by = f"; the joints are claimed by {', '.join(claims)}" if claims else ''
-        raise ExecutionError('controller_inactive', f"the controller '{name}' {state}{by}; "
-                             f'ros2 control switch_controllers --activate {name}')
+        manager = self._client.srv_name.rsplit('/', 1)[0]
+        remedy = (f'ros2 control switch_controllers -c {manager} --activate {name}'
+                  if name in controllers else
+                  f'load it with ros2 run controller_manager spawner {name} -c {manager} '
+                  '--param-file FILE, or choose one of: '
+                  f"{', '.join(sorted(controllers)) or 'none is loaded'}")
+        raise ExecutionError('controller_inactive',
+                             f"the controller '{name}' {state}{by}; {remedy}")
 
     def _list(self) -> Any:
         """Return the manager's response; None if no manager is running or responds."""

@@ -63,12 +63,13 @@ class ControllerMonitor:
     def __init__(self, node: Any, controller: str, joint_names: Sequence[str],
                  scaling: str, watchdog: str) -> None:
         self._node: Node = node
-        self._watchdog = watchdog
+        self.watchdog = watchdog
         self._names, self._topic = tuple(joint_names), f'{controller}/joint_trajectory'
         self._status = f'{controller}/follow_joint_trajectory/_action/status'
         self._newest: PublishedState | None = None
         self._own_stamps: set[int] = set()
         self._foreign = ''
+        self.braked = False     # whether the brake watchdog has braked the arm in this motion
         self._goals: set[bytes] = set()
         self._percent = math.nan
         Node.create_subscription(node, JointTrajectory, self._topic, self._on_trajectory, 10)
@@ -91,7 +92,7 @@ class ControllerMonitor:
             scaling is not 1.
 
         """
-        self._own_stamps, self._foreign = set(), ''
+        self._own_stamps, self._foreign, self.braked = set(), '', False
         self.newest()
         self._newest = None
         if self._goals:
@@ -150,7 +151,8 @@ class ControllerMonitor:
         return self._newest
 
     def _on_trajectory(self, message: Any) -> None:
-        own = message.header.frame_id == self._watchdog
+        own = message.header.frame_id == self.watchdog
+        self.braked = self.braked or own
         if not own and nanoseconds(message.header.stamp) not in self._own_stamps:
             self._foreign = f"another client sent a trajectory on '{self._topic}'"
 

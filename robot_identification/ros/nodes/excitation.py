@@ -36,7 +36,8 @@ from robot_identification.ros.nodes.process import Health, main_of, NodeProcess
 from robot_identification_interfaces.action import Excite
 from std_srvs.srv import Trigger
 
-PHASES = {'retreat': Excite.Goal.APPROACH, 'approach': Excite.Goal.APPROACH,
+PHASES = {'retreat': Excite.Goal.APPROACH, 'home': Excite.Goal.APPROACH,
+          'approach': Excite.Goal.APPROACH,
           'settle': Excite.Goal.APPROACH, 'run_in': Excite.Goal.RUN_IN,
           'excitation': Excite.Goal.EXCITATION, 'run_out': Excite.Goal.RUN_OUT,
           'brake': Excite.Goal.BRAKE, 'design': Excite.Goal.DESIGN}

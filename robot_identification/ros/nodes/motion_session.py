@@ -190,7 +190,7 @@ class MotionSession:
         if plan.phases[0].name == 'retreat':
             self._warn(f'the straight way to the start does not keep the clearance: the arm first '
                        f'goes back along the path of the last motion, in '
-                       f'{plan.phases[0].duration:.0f} s')
+                       f"{plan.start_of('approach'):.0f} s")
         return plan
 
     def _now(self) -> int:
@@ -277,7 +277,9 @@ class MotionSession:
                 newest = state.stamp
                 reference = execution.ControllerState((newest - start) / 1e9, state.q,
                                                       monitor.scaling, state.command)
-            age = max(now - (listener.stamp - start) / 1e9, steady - listener.received)
+            age = now - (listener.stamp - start) / 1e9
+            if not clock.simulated:    # a paused simulation sends nothing
+                age = max(age, steady - listener.received)
             run.step(now, states, age, steady - last, reference)
             last = steady
             if run.braking and transport.refused:
@@ -286,6 +288,10 @@ class MotionSession:
         ending, remark = transport.confirm(run.at_rest is True)
         path, failure = recording.close()
         fault = run.fault or ending or (Fault('recorder_failed', failure) if failure else None)
+        if monitor.braked:    # what was observed of it has other names: another client, scaling
+            fault = Fault('late', 'this node stalled for too long or its clock ran late, so that '
+                          f"the brake watchdog '{monitor.watchdog}' braked the "
+                          'arm and reports the result in the log; the computer is too busy')
         rest = {True: '; the arm rests', False: '; the arm may still move',
                 None: '; it is unknown whether the arm rests'}[run.at_rest]
         text = f'executed in {plan.duration:.1f} s{remark}' if fault is None else fault.text + rest
