@@ -78,7 +78,7 @@ class ControllerManagerClient:
             claimed.split('/')[0] in joint_names for claimed in other.claimed_interfaces)]
         state = f'is {controllers[name].state}' if name in controllers else 'is not loaded'
         by = f"; the joints are claimed by {', '.join(claims)}" if claims else ''
-        manager = self._client.srv_name.rsplit('/', 1)[0]
+        manager = '' if self._client is None else self._client.srv_name.rsplit('/', 1)[0]
         remedy = (f'ros2 control switch_controllers -c {manager} --activate {name}'
                   if name in controllers else
                   f'load it with ros2 run controller_manager spawner {name} -c {manager} '
