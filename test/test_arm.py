@@ -100,7 +100,7 @@ def test_gravity_turns_with_the_mount():
         '<limit lower="-1.5" upper="2.0" velocity="2.0" effort="50"/>', '', 1),
      'has no <limit>'),
     (lambda text: text.replace('velocity="2.0"', 'velocity="-2.0"', 1),
-     'velocity limit -2 must not be negative'),
+     'velocity limit -2.0 must not be negative'),
     (lambda text: text.replace('</joint>', '<mimic joint="elbow"/></joint>', 1),
      "mimics 'elbow'"),
     (lambda text: text.replace(

@@ -25,6 +25,7 @@ import pytest
 from reporting_results import chain, identified
 import robot_identification
 from robot_identification import load_arm
+from robot_identification.excitation import build_scene, DEFAULT_REQUIREMENTS
 from robot_identification.fleet.comparison import compare
 from robot_identification.fleet.comparison_page import comparison_page
 from robot_identification.fleet.page import write_fleet_page
@@ -32,7 +33,7 @@ from robot_identification.fleet.robot_result import RobotResult
 from robot_identification.papers.studies.study import Plot, StudyResult
 from robot_identification.papers.study_report import write_study
 from robot_identification.reporting import save_results
-from robot_identification.reporting.excitation_page import write_excitation_page
+from robot_identification.reporting.excitation_page import write_excitation_page, write_repair_page
 from robot_identification.reporting.stored_results import load_results
 
 PACKAGE = robot_identification.__path__[0]
@@ -61,7 +62,15 @@ def study(folder):
         quick=True).contents(), folder)
 
 
+def repair(folder):
+    arm, path = load_arm('panda'), folder / 'repair.html'
+    write_repair_page(arm, [('inertia', 'panda_link4', '0 kg', '3 kg')],
+                      build_scene(arm, DEFAULT_REQUIREMENTS), path)
+    return path
+
+
 PAGES = {
+    'repair': repair,
     'report': report, 'comparison': comparison, 'study': study,
     'fleet': lambda folder: write_fleet_page([RobotResult('a', 'two_link', 'passed', '')], folder),
     'excitation': lambda folder: write_excitation_page(

@@ -90,6 +90,8 @@ class Arm:
         Prefix of joints and links in ROS systems with several arms.
     driver
         The vendor's ROS 2 driver, None if the robot YAML names none.
+    guessed
+        Joints whose bodies have guessed inertias in the URDF.
 
     Examples
     --------
@@ -120,6 +122,7 @@ class Arm:
     package_dirs: tuple[Path, ...] = ()
     tf_prefix: str = ''
     driver: Driver | None = None
+    guessed: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         characters = self.tf_prefix.replace('_', '').replace('/', '')

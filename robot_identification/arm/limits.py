@@ -71,8 +71,8 @@ class Limits(ReadOnlyArrays):
             if not self.lower[i] < self.upper[i]:
                 raise ArmError(
                     f"joint '{joint}': the lower position limit {self.lower[i]:g} is not below "
-                    f'the upper one {self.upper[i]:g}; correct the URDF or give `position: '
-                    '[lower, upper]` in the robot YAML')
+                    f'the upper one {self.upper[i]:g}; give them with: robot-identification '
+                    f'init --repair --position {joint}=LOWER:UPPER')
             for name in MAGNITUDES:
                 value = getattr(self, name)[i]
                 if not value > 0:

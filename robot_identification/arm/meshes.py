@@ -20,14 +20,18 @@ import os
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arm.library import example_folder, PACKAGE
 from robot_identification.arm.packages import find_package
 from robot_identification.arm.urdf_check import parse_xml
-from robot_identification.errors import ExcitationError
-from robot_identification.files import read_text, regular_size
+from robot_identification.errors import ExcitationError, explain_missing
+from robot_identification.files import read_text
 
 MESHES = ('.stl', '.dae', '.obj', '.ply', '.off', '.gltf', '.glb')    # not compressed
+REMEDY = ('name the folder with the package of missing meshes (--package-dir), replace meshes by '
+          'simple shapes (init --repair), or design without collision checks (--no-collisions)')
+LARGEST = 20.0    # [m] size of a mesh; the links of the largest arms have 3 m
 MESH_SIZE = 50_000_000    # [bytes] of a mesh; its collision geometry takes tenfold memory
 
 
@@ -52,39 +56,41 @@ def with_mesh_paths(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> str:
     Raises
     ------
     ExcitationError
-        A mesh is missing, too large, or of another format than `MESHES`.
+        A mesh is missing, too large, or of another format than `MESHES`; `init --repair` replaces
+        it.
 
     """
-    folders = [*(Path(folder) for folder in package_dirs), *arm.package_dirs]
-    root = ElementTree.fromstring(arm.reduced_urdf)
-    missing = []
     packages: dict[str, list[Path]] = {}
+    root = ElementTree.fromstring(arm.reduced_urdf)
+    faults = []
     for link in root.findall('link'):
         for visual in link.findall('visual'):
             link.remove(visual)
         for mesh in link.iterfind('collision/geometry/mesh'):
             name = mesh.get('filename', '')
-            path = _find_mesh(name, folders, arm.urdf_file, packages)
-            if path is None:
-                missing.append((link.get('name', ''), name))
+            path, fault = find_mesh(name, arm, packages, package_dirs)
+            if fault:
+                faults.append(f"the collision mesh '{name}' of link '{link.get('name')}' {fault}")
             else:
-                _check_mesh(path, link.get('name', ''))
-                mesh.set('filename', str(path.resolve()))
-    if missing:
-        raise ExcitationError(
-            f"{len(missing)} collision mesh{'es are' if missing[1:] else ' is'} missing, such as "
-            f"'{missing[0][1]}' of link '{missing[0][0]}'; name the folder with its package "
-            f'(--package-dir), or design without collision checks (--no-collisions)')
+                mesh.set('filename', str(path))
+    if faults:
+        more = f' (and {len(faults) - 1} more meshes)' if faults[1:] else ''
+        raise ExcitationError(f'{faults[0]}{more}; {REMEDY}')
     return ElementTree.tostring(root, encoding='unicode')
 
 
-def _check_mesh(path: Path, link: str) -> None:
-    """Raise an error for a mesh that is too large or in a compressed format."""
-    hint = 'or design without collision checks (--no-collisions)'
-    if path.suffix.lower() not in MESHES:
-        raise ExcitationError(f"the mesh '{path}' of link '{link}' is of no supported format "
-                              f"({', '.join(MESHES)}); convert it, {hint}")
-    regular_size(path, 'mesh', ExcitationError, MESH_SIZE, f'; simplify it, {hint}')
+def mesh_fault(path: str | Path, scale: str = '1 1 1') -> str:
+    """Return why a mesh with a scale, three numbers, cannot be used, as a predicate, or ''."""
+    with explain_missing('coal', 'collision geometry'):
+        import coal
+    try:
+        body = coal.MeshLoader().load(str(path), np.array(scale.split(), dtype=float))
+    except (ValueError, RuntimeError):
+        return 'is empty or damaged'
+    if not body.num_tris:
+        return 'has no triangles'
+    size = np.ptp(body.vertices(), axis=0).max()
+    return f'is {size:.3g} m large (is it in millimetres?)' if size > LARGEST else ''
 
 
 def find_srdf(arm: Arm) -> Path | None:
@@ -116,18 +122,41 @@ def disabled_pairs(srdf: str | Path) -> set[frozenset[str]]:
             for element in root.iter('disable_collisions')}
 
 
-def _find_mesh(name: str, folders: list[Path], source: Path | None,
-               packages: dict[str, list[Path]]) -> Path | None:
-    """Return the path of a mesh or None; `packages` caches the folders of packages."""
+def find_mesh(name: str, arm: Arm, packages: dict[str, list[Path]],
+              package_dirs: Iterable[str | Path] = ()) -> tuple[Path, str]:
+    """
+    Return the absolute path of a mesh, and why it cannot be used, as a predicate, or ''.
+
+    Parameters
+    ----------
+    name
+        The path, relative to the URDF, or `package://`.
+    arm
+        The arm.
+    packages
+        Folders of the packages found so far, by name of the package; it is updated.
+    package_dirs
+        Folders that contain ROS packages.
+
+    """
+    source = arm.urdf_file
     if not name.startswith(PACKAGE):
-        path = Path(name.removeprefix('file://'))
-        candidates = [path if source is None else source.parent / path]
+        relative = Path(name.removeprefix('file://'))
+        candidates = [relative if source is None else source.parent / relative]
     else:
         package, _, rest = name[len(PACKAGE):].partition('/')
         if package not in packages:
             examples = example_folder()    # searched last: its packages have the vendors' names
             folder = [] if examples is None else [examples.parents[1]]
             packages[package] = list(filter(None, (
-                find_package(package, source, folders), find_package(package, None, folder))))
+                find_package(package, source, [*package_dirs, *arm.package_dirs]),
+                find_package(package, None, folder))))
         candidates = [package_folder / rest for package_folder in packages[package]]
-    return next((path for path in candidates if os.path.isfile(path)), None)
+    path = next((path for path in candidates if os.path.isfile(path)), None)
+    if path is None:
+        return Path(name), 'is missing'
+    if path.suffix.lower() not in MESHES:
+        return path, f"is of no supported format ({', '.join(MESHES)})"
+    if path.stat().st_size > MESH_SIZE:
+        return path, f'has more than {MESH_SIZE / 1e6:.0f} MB'
+    return path.resolve(), ''

@@ -154,6 +154,8 @@ class RobotFile:
         '{elbow: {gain: 10.0, reduction: 100.0, rotor_inertia: 0.5}}', 'Motors and gears: '
         'torque per current [N m/A], turns of the motor per turn of the joint, rotor inertia '
         'reflected to the joint [kg m^2].'))
+    guessed: tuple[str, ...] = field(default=(), metadata=about(
+        '[elbow]', 'Joints whose bodies have guessed inertias in the URDF, see `init --repair`.'))
     coupling: Mapping[str, Mapping[str, float]] = field(default_factory=dict, metadata=about(
         '{wrist_3: {wrist_2: -1.0}}', "Coupled drives: how a drive's output turns with other "
         'joints, theta_drive = reduction (q_drive + sum of factor q_other).'))

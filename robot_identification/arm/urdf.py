@@ -180,18 +180,19 @@ def reduce_urdf(text: str, label: str,
 
 
 def _check_limit(joint: ElementTree.Element, label: str) -> None:
-    """Raise ArmError if a joint lacks a required limit or has a negative one."""
+    """Raise ArmError if a joint lacks a required limit or has a negative one; 0 means unknown."""
     limit, required = joint.find('limit'), joint.get('type') in ('revolute', 'prismatic')
     if limit is None:
         if required:
-            raise ArmError(f'{label} has no <limit>; add it, or make the joint continuous')
+            raise ArmError(f'{label} has no <limit>; give it with: robot-identification init '
+                           f"--repair --position {joint.get('name')}=LOWER:UPPER")
         return
     for key in ('velocity', 'effort'):
-        text = limit.get(key)
-        if text is None and required:
-            raise ArmError(f'{label} has a <limit> without {key}; add it (0 if unknown)')
-        if text is not None and float(text) < 0:
-            raise ArmError(f'{label}: the {key} limit {float(text):g} must not be negative')
+        if required:
+            limit.set(key, limit.get(key, '0'))
+        if float(limit.get(key, '0')) < 0:
+            raise ArmError(f'{label}: the {key} limit {limit.get(key)} must not be negative; '
+                           'correct it, or use: robot-identification init --repair')
 
 
 def _fix(joint: ElementTree.Element, position: float | None) -> float:

@@ -15,23 +15,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import importlib.util
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 from robot_identification import files
-from robot_identification.arm import Arm, load_arm
+from robot_identification.arm import load_arm
 from robot_identification.arm.inertia_check import check_inertias
 from robot_identification.cli import console
 from robot_identification.cli.expand_options import expand_options
+from robot_identification.cli.limit_check import check_limits
+from robot_identification.cli.repair import Repair, repaired_files
 from robot_identification.cli.robot_template import robot_template, TemplateOptions
-from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import ConfigurationError
 import typer
-
-_PLACEHOLDER = 0.01    # [-] gravity torque over rated torque; below it, rated torques are doubtful
-_TINY = 1e-9           # [-] below it, gravity has no influence (joints in a horizontal plane)
 
 
 @expand_options
@@ -64,10 +62,12 @@ def init_command(
     if path == target and from_topic:
         raise ConfigurationError(f"'{target}' must end in .yaml")
     new = not path.exists()
-    for written in (target, path) if from_topic else (target,):
+    repaired = repaired_files(target.with_suffix('')) if options.repair else []
+    for written in (target, *repaired, *([path] if from_topic else [])):
         if written.exists() and not force:
             raise ConfigurationError(f"'{written}' exists; give another --output, or --force")
-    files.check_outputs([(target, files.ROBOT_YAML)],
+    files.check_outputs([(target, files.ROBOT_YAML),
+                         *((name, files.FileKind('a repaired file', '')) for name in repaired)],
                         (urdf, options.joint_limits, options.recording), force=force)
     moving = _save_description(from_topic, controller, path) if from_topic else ()
     try:
@@ -92,48 +92,47 @@ def _save_description(topic: str, controller: str, path: Path) -> tuple[str, ...
 def _write(urdf: Path, target: Path, options: TemplateOptions, moving: tuple[str, ...],
            as_json: bool) -> None:
     """Write the robot YAML, and print doubtful values and the next step."""
-    template = robot_template(urdf, options, base=target.parent, moving=moving)
+    repair = Repair(urdf, options, moving) if options.repair else None
+    if repair is None:
+        template = robot_template(urdf, options, base=target.parent, moving=moving)
+    else:
+        template = robot_template(
+            repair.text, replace(options, arguments=None, package_dir=repair.package_dirs),
+            base=target.parent, moving=moving, guessed=repair.guessed,
+            file=repaired_files(target.with_suffix(''))[0])
+        repair.write(target.with_suffix(''), template.arm.limits)
     arm = template.arm
     faults = [str(fault) for fault in check_inertias(arm)]
-    doubts = [*arm.limits.warnings(arm.joint_names, arm.prismatic), *_placeholders(arm)]
+    doubts = check_limits(arm)
     files.write_text(target, template.text)
     count = template.text.count(': null    # FILL IN')
     if as_json:
         console.emit({
             'robot': str(target), 'to_fill_in': count, 'joints': arm.joint_names,
             'locked': list(arm.locked), 'inertia_faults': faults, 'limits_in_doubt': doubts,
-            'recording': template.recording, 'notes': template.notes})
+            'recording': template.recording, 'notes': template.notes,
+            'changes': [] if repair is None else repair.changes})
         return
     if count == 0:
         load_arm(target)
     lines = [f'wrote {target}: {arm.n} joints, {arm.joint_names[0]} to {arm.joint_names[-1]}'
              + (f'; locked: {", ".join(arm.locked)}' if arm.locked else ''),
              *(f'recording: {note}' for note in template.notes),
+             *(f'repaired: {kind} of {part}: {before} -> {after}'
+               for kind, part, before, after in (repair.changes if repair else ())),
              *(f'limits: {doubt}' for doubt in doubts), *(f'inertia: {fault}' for fault in faults)]
-    if faults:
-        lines.append('`excite` cannot limit torques with these inertias: correct the URDF, or see '
-                     '`excite --help` for --guess-inertias and --no-torque')
     if 'command' in template.recording:
         lines.append('the log has commanded positions and no torques; next: robot-identification '
                      f'servos {target} {options.recording} -o servos')
+    elif faults:
+        lines.append('these inertias are impossible, so no torque can be limited or simulated; '
+                     'correct the URDF, or let --repair replace what cannot be used')
     elif count:
-        lines.append(f'fill in the {count} places marked FILL IN: `excite` needs the limits, '
+        lines.append(f'fill in the {count} places marked FILL IN, or give --acceleration, '
+                     '--velocity, --torque and --effort: `excite` needs the limits, '
                      '`identify` and `validate` need the effort, `servos` needs neither')
     else:
         lines.append('nothing is left to fill in; next: robot-identification excite '
                      f'{target} -o excitation.yaml')
     console.out.print('\n'.join(lines), markup=False)
 
-
-def _placeholders(arm: Arm) -> tuple[str, ...]:
-    """Return a note if the rated torques are far above the largest gravity torques."""
-    low, high = (np.clip(x, -np.pi, np.pi) for x in (arm.limits.lower, arm.limits.upper))
-    q = np.random.default_rng(0).uniform(low, high, size=(200, arm.n))
-    gravity = np.abs(inverse_dynamics(arm, q, 0 * q, 0 * q)).max(axis=0)
-    fraction = float(np.max(gravity / arm.limits.torque, initial=0.0))
-    if not _TINY < fraction < _PLACEHOLDER:
-        return ()
-    rated = np.max(arm.limits.torque[np.isfinite(arm.limits.torque)])
-    return (f'gravity takes at most {100 * fraction:.2g} % of a rated torque: if the effort '
-            f'limits of the URDF (up to {rated:g} N m) are placeholders, give the real ones under '
-            '`joints` in the robot YAML; the simulated friction is proportional to them',)

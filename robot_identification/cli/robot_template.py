@@ -16,24 +16,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
+import dataclasses
 from pathlib import Path
 from typing import Annotated, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 import numpy as np
+from robot_identification import yaml_file
 from robot_identification.arm import Arm
 from robot_identification.arm.drives import Effort
+from robot_identification.arm.limits import Limits
 from robot_identification.arm.robot_keys import ROBOT_FILE_KEYS
 from robot_identification.arm.urdf import parse_urdf, read_urdf
 from robot_identification.arrays import Array
-from robot_identification.cli.arm_chain import find_locked_joints
+from robot_identification.cli import arm_chain, limit_check
 from robot_identification.errors import ConfigurationError, RecordingError
 from robot_identification.recording.infer_block import infer_recording_block
-from robot_identification.yaml_file import Quantity, read_typed, read_yaml
 import typer
 import yaml
 
+PACKAGE = 'robot_identification.cli'
 EFFORT_KEYS = ('quantity', 'side', 'sign', 'gravity_compensated')
 EFFORT_VALUES = {'+1': 1, '1': 1, '-1': -1, 'gravity': False, 'no-gravity': True}
 """Words in the short description of effort, and the values that they stand for."""
@@ -43,11 +45,11 @@ LIMITS = {
 """Limits in the YAML, with the text after FILL IN if a limit is missing."""
 MOVEIT_JOINT = {
     'has_velocity_limits': bool | None, 'has_acceleration_limits': bool | None,
-    'max_velocity': float | None, 'max_acceleration': float | None}
-Positive = Annotated[float, Quantity(above=0)]
+    **dict.fromkeys(('max_velocity', 'max_acceleration'),
+                    Annotated[float, yaml_file.Quantity(above=0)] | None)}
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class TemplateOptions:
     """Command-line options of `init`: data of a robot that its URDF does not contain."""
 
@@ -64,11 +66,15 @@ class TemplateOptions:
         metavar='LIMITS', help='Acceleration limit of the joints [rad/s^2 or m/s^2]: one number, '
                                'or one for each joint, such as 5,5,5,10,10,10.')] = None
     velocity: Annotated[str | None, typer.Option(
-        metavar='LIMITS', help='Velocity limits in the same form [rad/s or m/s], if the URDF has '
-                               'none or wider ones.')] = None
+        metavar='LIMITS', help='Velocity limits in the same form [rad/s or m/s]. One number must '
+                               'not be above the URDF, one for each joint may be.')] = None
     torque: Annotated[str | None, typer.Option(
-        metavar='LIMITS', help='Rated torques in the same form [N m or N], if the URDF has none '
-                               'or larger ones.')] = None
+        metavar='LIMITS', help='Rated torques in the same form [N m or N], likewise.')] = None
+    repair: Annotated[bool, typer.Option(
+        '--repair', help='Replace what cannot be used by guesses: inertias, efforts, meshes, '
+        'checks of links that touch by design; writes NAME_repaired.urdf, .srdf, .html.')] = False
+    position: Annotated[list[str] | None, typer.Option(
+        metavar='JOINT=LOWER:UPPER', help='With --repair: position limits [rad or m].')] = None
     joint_limits: Annotated[Path | None, typer.Option(
         help='joint_limits.yaml of MoveIt, for accelerations and slower velocities.')] = None
     effort: Annotated[str | None, typer.Option(
@@ -84,7 +90,7 @@ class TemplateOptions:
     )] = None
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class RobotTemplate:
     """
     A robot YAML to fill in.
@@ -94,7 +100,7 @@ class RobotTemplate:
     text
         The YAML; values of the URDF are comments, and missing values are marked FILL IN.
     arm
-        The arm of the URDF.
+        The arm of the URDF, with the limits of the options.
     recording
         The block `recording` with the names of the signals in a log; empty without a log.
     notes
@@ -126,7 +132,7 @@ def parse_effort(text: str) -> Effort:
     """
     values = [EFFORT_VALUES.get(value.strip(), value.strip()) for value in text.split(',')]
     try:
-        return read_typed(Effort, dict(zip(EFFORT_KEYS, values, strict=True)), '',
+        return yaml_file.read_typed(Effort, dict(zip(EFFORT_KEYS, values, strict=True)), '',
                           ConfigurationError)
     except (ValueError, ConfigurationError) as error:
         raise ConfigurationError(
@@ -136,7 +142,8 @@ def parse_effort(text: str) -> Effort:
 
 
 def robot_template(urdf: str | Path, options: TemplateOptions | None = None, *,
-                   base: Path, moving: Collection[str] = ()) -> RobotTemplate:
+                   base: Path, moving: Collection[str] = (),
+                   guessed: Collection[str] = (), file: Path | None = None) -> RobotTemplate:
     """
     Return a robot YAML with the values of a URDF; missing values are marked FILL IN.
 
@@ -150,6 +157,10 @@ def robot_template(urdf: str | Path, options: TemplateOptions | None = None, *,
         Folder of the YAML; files inside it are named relative to it, others by absolute paths.
     moving
         Joints that a controller moves; all others are locked. Empty if they are not known.
+    guessed
+        Joints whose bodies have guessed inertias in the URDF.
+    file
+        Path of the URDF in the YAML; by default that from which it is read.
 
     Raises
     ------
@@ -163,25 +174,28 @@ def robot_template(urdf: str | Path, options: TemplateOptions | None = None, *,
     """
     options = options or TemplateOptions()
     arguments, folders = _parse_arguments(options.arguments or ()), options.package_dir or ()
-    text, path = read_urdf(urdf, arguments, folders)
-    label = f"the URDF '{urdf}'"
-    locked = find_locked_joints(parse_urdf(text, label), label, base=options.base,
-                                tip=options.tip, lock=options.lock or (), moving=moving)
+    text, path, locked = read_description(urdf, options, moving)
     arm = Arm.from_urdf(text, locked=list(locked))
     recording, notes = _propose_recording(options.recording, arm)
-    environment = Environment(loader=PackageLoader('robot_identification.cli'), trim_blocks=True,
+    given = given_limits(arm, options)
+    environment = Environment(loader=PackageLoader(PACKAGE), trim_blocks=True,
                               undefined=StrictUndefined, keep_trailing_newline=True)
     environment.filters['yaml'] = _to_yaml
     content: dict[str, Any] = {
-        'name': arm.name, 'urdf': _relative(path or Path(urdf), base),
+        'name': arm.name, 'urdf': _relative(file or path or Path(urdf), base),
         **({'xacro': arguments} if arguments else {}),
         **({'package_dirs': [_relative(folder, base) for folder in folders]} if folders else {}),
-        'locked': locked, 'gravity': arm.gravity.tolist(), 'joints': _joints(arm, options),
+        'locked': locked, 'gravity': arm.gravity.tolist(), 'joints': _joints(arm, given),
         'drives': {}, 'recording': recording,
-        'effort': None if options.effort is None else asdict(parse_effort(options.effort))}
+        'effort': options.effort and dataclasses.asdict(parse_effort(options.effort))}
+    if guessed:
+        content['guessed'] = list(guessed)
+    if wider := [joint for i, joint in enumerate(arm.joint_names) if any(
+            getattr(given, name)[i] > getattr(arm.limits, name)[i] for name in LIMITS)]:
+        content['urdf_limits_wrong'] = wider
     others = {key: example for key, (example, _) in ROBOT_FILE_KEYS.items() if key not in content}
-    return RobotTemplate(environment.get_template('robot.yaml').render(
-        content, arm=arm, other_keys=others), arm, recording, notes)
+    text = environment.get_template('robot.yaml').render(content, arm=arm, other_keys=others)
+    return RobotTemplate(text, dataclasses.replace(arm, limits=given), recording, notes)
 
 
 def _parse_arguments(texts: Collection[str]) -> dict[str, str]:
@@ -208,13 +222,32 @@ def _propose_recording(path: Path | None, arm: Arm) -> tuple[dict[str, Any], tup
     return proposal.block, proposal.notes
 
 
-def _joints(arm: Arm, options: TemplateOptions) -> list[dict[str, Any]]:
+def read_description(urdf: str | Path, options: TemplateOptions, moving: Collection[str],
+                     ) -> tuple[str, Path | None, dict[str, str]]:
+    """Return the text of a URDF, the path of its file, and the joints to lock with the reason."""
+    text, path = read_urdf(urdf, _parse_arguments(options.arguments or ()),
+                           options.package_dir or ())
+    label = f"the URDF '{urdf}'"
+    return text, path, arm_chain.find_locked_joints(
+        parse_urdf(text, label), label, base=options.base, tip=options.tip,
+        lock=options.lock or (), moving=moving)
+
+
+def given_limits(arm: Arm, options: TemplateOptions) -> Limits:
+    """Return the limits of the URDF, replaced by those of the options."""
+    given = {name: _parse_limits(name, text, arm) for name in LIMITS
+             if (text := getattr(options, name)) is not None}
+    if options.repair and options.torque is None:
+        given['torque'] = np.where(limit_check.wrong_ratings(arm),
+                                   limit_check.estimate_ratings(arm), arm.limits.torque)
+    limits = dataclasses.replace(arm.limits, **given)
+    if options.joint_limits is None:
+        return limits
+    return dataclasses.replace(limits, **_moveit_limits(options.joint_limits, arm, limits))
+
+
+def _joints(arm: Arm, given: Limits) -> list[dict[str, Any]]:
     """Return name, unit, limits of the URDF and limits to write of each joint."""
-    known = {name: np.full(arm.n, np.nan) if (text := getattr(options, name)) is None
-             else _parse_limits(name, text, arm) for name in LIMITS}
-    if options.joint_limits is not None:
-        for name, values in _moveit_limits(options.joint_limits, arm).items():
-            known[name] = np.where(np.isnan(values), known[name], values)
     limits = arm.limits
     named = zip(arm.joint_names, arm.units('rad', 'm'), arm.units('N m', 'N'))
     return [
@@ -222,16 +255,16 @@ def _joints(arm: Arm, options: TemplateOptions) -> list[dict[str, Any]]:
          'urdf': f'{limits.lower[i]:.4g} to {limits.upper[i]:.4g} {unit}, '
                  f'{limits.velocity[i]:.4g} {unit}/s, {limits.torque[i]:.4g} {torque}',
          'limits': [
-             (name, None if np.isnan(value) else float(value),
+             (name, float(value) if np.isfinite(value) else None,
               description.format(unit=unit, torque=torque))
              for name, description in LIMITS.items()
-             if not np.isnan(value := known[name][i])
-             or not np.isfinite(getattr(limits, name)[i])]}
+             if (value := getattr(given, name)[i]) != getattr(limits, name)[i]
+             or not np.isfinite(value)]}
         for i, (joint, unit, torque) in enumerate(named)]
 
 
 def _parse_limits(name: str, text: str, arm: Arm) -> Array:
-    """Return the joint limits of an option, (n,); NaN where the limit of the URDF is lower."""
+    """Return the joint limits of an option, (n,)."""
     try:
         values = np.array([float(value) for value in text.split(',')])
     except ValueError as error:
@@ -243,27 +276,32 @@ def _parse_limits(name: str, text: str, arm: Arm) -> Array:
             f'{arm.n} joints: {", ".join(arm.joint_names)}')
     if not np.all((values > 0) & (values < np.inf)):
         raise ConfigurationError(f"--{name} must be above zero, not '{text}'")
-    return np.where(values < getattr(arm.limits, name), values, np.nan)
+    urdf = getattr(arm.limits, name)
+    if len(values) < arm.n and np.any(values > urdf):
+        raise ConfigurationError(
+            f'--{name} {text} is above limits of the URDF; if these are wrong, give one number '
+            f'for each joint, else --{name} '
+            f'{",".join(map("{:g}".format, np.minimum(values, urdf)))}')
+    return np.broadcast_to(values, arm.n)
 
 
-def _moveit_limits(path: Path, arm: Arm) -> dict[str, Array]:
-    """Return limits by name from a joint_limits.yaml, (n,) each; NaN if missing or not lower."""
-    label = f"MoveIt's joint limits '{path}'"
-    limits = read_typed({'joint_limits': {str: Any}},
-                        read_yaml(path, 'joint limits', ConfigurationError), label,
-                        ConfigurationError)['joint_limits']
-    known = {name: np.full(arm.n, np.nan) for name in ('velocity', 'acceleration')}
+def _moveit_limits(path: Path, arm: Arm, limits: Limits) -> dict[str, Array]:
+    """Return limits by name, with those of a joint_limits.yaml that are below the URDF's, (n,)."""
+    label, count = f"MoveIt's joint limits '{path}'", 0
+    content = yaml_file.read_typed({'joint_limits': {str: Any}},
+                         yaml_file.read_yaml(path, 'joint limits', ConfigurationError), label,
+                         ConfigurationError)['joint_limits']
+    known = {name: np.array(getattr(limits, name)) for name in ('velocity', 'acceleration')}
     for i, joint in enumerate(arm.joint_names):
-        config = read_typed(MOVEIT_JOINT, limits.get(joint, {}), f'{label}, {joint}',
+        config = yaml_file.read_typed(MOVEIT_JOINT, content.get(joint, {}), f'{label}, {joint}',
                             ConfigurationError)
         for name, values in known.items():
             value = config[f'max_{name}']
             if config[f'has_{name}_limits'] and value is not None:
-                read_typed(Positive, value, f'{label}, {joint}, max_{name}', ConfigurationError)
-                values[i] = value if value < getattr(arm.limits, name)[i] else np.nan
-    if np.all(np.isnan([*known.values()])):
-        raise ConfigurationError(f"'{path}' has no limits of the joints "
-                                 f'{", ".join(arm.joint_names)}')
+                values[i] = min(value, getattr(arm.limits, name)[i])
+                count += 1
+    if not count:
+        raise ConfigurationError(f"'{path}' has no limits of {', '.join(arm.joint_names)}")
     return known
 
 

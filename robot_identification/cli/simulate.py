@@ -26,6 +26,7 @@ from robot_identification.arm import Arm, load_arm
 from robot_identification.cli import console
 from robot_identification.errors import ConfigurationError, ExcitationError, SimulationError
 from robot_identification.excitation import build_scene, Excitation, load_excitation
+from robot_identification.excitation.certificate import nominal_torque
 from robot_identification.recording import Recording
 from robot_identification.recording.bag.write import write_bag
 import typer
@@ -68,11 +69,13 @@ def simulate_command(
     arm, motion = load_arm(robot), load_excitation(excitation)
     files.check_outputs([(output, kind)], (*arm.files, excitation), force=force)
     motion.check_arm(arm)
+    body = arm if motion.requirements.guess_density is None else nominal_torque.with_guesses(
+        arm, dataclasses.replace(motion.requirements, payload=None))
     options = PlantOptions.matched(seed=seed) if matched else PlantOptions(seed=seed)
     if not as_json:
         console.err.print(f'moving {arm.name} for {periods * motion.period:g} s in MuJoCo',
                           markup=False)
-    run = run_plant(Plant(arm, options), motion, rng=np.random.default_rng(noise_seed),
+    run = run_plant(Plant(body, options), motion, rng=np.random.default_rng(noise_seed),
                     periods=periods, name=output.name)
     recording = run.recording
     if not output.suffix:    # joints in a bag have their names in ROS

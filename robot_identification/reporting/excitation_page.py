@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from scipy.spatial import ConvexHull, QhullError
 FRAMES = 240             # frames of the animation
 SAMPLES = 400            # points of each curve
 HEIGHT = 270             # height of a plot [px]
+SWAY, SWAY_SECONDS = 0.15, 12.0    # fraction of the range and period of a repaired arm's motion
 GRID = 12                # intervals of the grid on the floor
 
 
@@ -79,6 +81,33 @@ def write_excitation_page(arm: Arm, excitation: Excitation, path: str | Path,
     return Path(path)
 
 
+def write_repair_page(arm: Arm, changes: Sequence[Sequence[str]], scene: Scene,
+                      path: Path) -> None:
+    """
+    Write the page of a repaired description: the arm, and a table of what was changed.
+
+    Parameters
+    ----------
+    arm
+        The repaired arm, which slowly moves about the middle of its range on the page.
+    changes
+        Tuples: kind of the value, link or joint, original value, new value.
+    scene
+        Collision geometry of the arm; changed links are red.
+    path
+        The HTML file.
+
+    """
+    low, high = (np.clip(x, -np.pi, np.pi) for x in (arm.limits.lower, arm.limits.upper))
+    phase = 2 * np.pi * np.linspace(0, 1, FRAMES)[:, None] + np.arange(arm.n)
+    q = (low + high) / 2 + SWAY * (high - low) * np.sin(phase)
+    changed = {name for change in changes for name in change[1].split(' and ')}
+    motion = _animation(arm, q, scene.shapes, None, SWAY_SECONDS)
+    for drawn, shape in zip(motion['shapes'], scene.shapes):
+        drawn['hue'] = 0 if shape.name in changed else 210
+    write_text(path, render_page('repair.html', name=arm.name, changes=changes, motion=motion))
+
+
 def _usage(excitation: Excitation, torque: Array | None) -> dict[str, Array]:
     """Return the fraction of its limit that each joint uses, (n,), for each quantity."""
     limits = excitation.limits
@@ -117,24 +146,30 @@ def _plots(excitation: Excitation, t: Array,
 
 def _motion(arm: Arm, excitation: Excitation, scene: Scene | None) -> dict[str, Any]:
     """Return the data of the animation: shapes, link poses in every frame, tool path."""
-    tree = Kinematics.of(arm)
     t = np.linspace(0, np.nextafter(excitation.period, 0), FRAMES)
-    rotations, origins = tree.placed(excitation.trajectory.derivative(t, 0))
-    path = arm.tool_path(rotations, origins)
     # very large shapes would hide the arm; the floor is drawn as a grid
     shapes = [] if excitation.requirements.clearance is None else [
         shape for shape in (scene or build_scene(arm, excitation.requirements)).shapes
         if shape.bounding_radius < 10]
+    return _animation(arm, excitation.trajectory.derivative(t, 0), shapes,
+                      excitation.requirements.floor, float(excitation.period))
+
+
+def _animation(arm: Arm, q: Array, shapes: Sequence[Shape], floor: float | None,
+               period: float) -> dict[str, Any]:
+    """Return the data of an arm that moves through positions q, (N, n)."""
+    tree = Kinematics.of(arm)
+    rotations, origins = tree.placed(q)
+    path = arm.tool_path(rotations, origins)
     points = np.concatenate([path, origins.reshape(-1, 3), np.zeros((1, 3))])
     centre = (points.max(axis=0) + points.min(axis=0)) / 2
     radius = float(np.linalg.norm(points - centre, axis=1).max())
-    floor = excitation.requirements.floor
     return {
         'floor': [] if floor is None else _floor(centre, radius, floor),
-        'period': float(excitation.period), 'centre': _rounded(centre), 'radius': radius,
+        'period': period, 'centre': _rounded(centre), 'radius': radius,
         'base': [0.0, 0.0, 0.0], 'tool': arm.n - 1,
         'bones': [[i, int(p)] for i, p in enumerate(tree.parents)] if not shapes else [],
-        'frames': _rounded(np.concatenate([rotations.reshape(FRAMES, -1, 9), origins], axis=2)),
+        'frames': _rounded(np.concatenate([rotations.reshape(len(q), -1, 9), origins], axis=2)),
         'path': _rounded(path), 'shapes': [_hull(shape, arm.n) for shape in shapes]}
 
 

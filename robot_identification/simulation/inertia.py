@@ -27,8 +27,8 @@ SMALLEST = 1e-12  # [kg m^2] smallest principal moment; MuJoCo requires positive
 KEPT = ('link', 'joint')
 REMOVED = ('visual', 'collision', 'dynamics', 'safety_controller', 'calibration', 'mimic',
            'inertial')
-HINT = ('so it cannot be simulated; correct the <inertial> of this link, or of a link fixed to '
-        'it, in the URDF, or start from the identified URDF, which is feasible')
+HINT = ('so it cannot be simulated; design with --guess-inertias, or let `init --repair` replace '
+        'the <inertial> of this link, or of a link fixed to it')
 
 
 def nominal_bodies(arm: Arm) -> Array:
@@ -112,7 +112,7 @@ def make_plant_urdf(arm: Arm, bodies: Array) -> str:
     links = {link.get('name'): link for link in root.findall('link')}
     carried = _child_links(root)
     for joint, body in zip(arm.joint_names, bodies):
-        links[carried[joint]].append(_inertial_element(body))
+        links[carried[joint]].append(inertial_element(body))
     engine = ElementTree.SubElement(root, 'mujoco')
     ElementTree.SubElement(engine, 'compiler', strippath='false', discardvisual='true',
                            fusestatic='false', balanceinertia='false', boundmass='0',
@@ -132,7 +132,8 @@ def _central_moments(pseudo: Array) -> tuple[float, Array, Array]:
     return mass, center, pseudo[:3, :3] - mass * np.outer(center, center)
 
 
-def _inertial_element(pseudo: Array) -> ElementTree.Element:
+def inertial_element(pseudo: Array) -> ElementTree.Element:
+    """Return the <inertial> of a link with a pseudo-inertia about its frame, (4, 4)."""
     mass, center, second_moments = _central_moments(pseudo)
     inertia = np.trace(second_moments) * np.eye(3) - second_moments
     element = ElementTree.Element('inertial')

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from robot_identification.dynamics.base_parameters import VISIBLE
 from robot_identification.dynamics.identified_model import UNCERTAINTY
 from robot_identification.estimation import Fit, uncertainty
 from robot_identification.estimation.payload_errors import payload_covariance
@@ -28,6 +29,8 @@ from robot_identification.signals import Samples
 from robot_identification.validation.held_out import HeldOut
 from robot_identification.validation.repeats import MotionTrace, STORED_SECONDS
 from robot_identification.validation.verdict import Finding, make_verdict, Thresholds, Verdict
+
+GUESS = 0.25    # [-] share of a guessed inertia in the result above which the model is doubtful
 
 
 def make_fit_verdict(fit: Fit, held_out: Sequence[HeldOut], thresholds: Thresholds,
@@ -58,6 +61,11 @@ def make_fit_verdict(fit: Fit, held_out: Sequence[HeldOut], thresholds: Threshol
     if arm.unmeasured:
         notes.append('joints without effort are neither fitted nor validated, and their friction '
                      f'is unknown: {", ".join(arm.unmeasured)}')
+    for joint in arm.guessed:
+        share = _prior_share(fit, arm.joint_names.index(joint))
+        (doubts if share > GUESS else notes).append(
+            f'the inertia behind {joint} is a guess in the URDF, with {share:.0%} of the weight '
+            'in the result; longer or faster motion determines it better')
     if bootstrap is not None:
         notes.append(bootstrap.compare_with(fit.estimate.standard_deviations))
     if consistent.active:
@@ -66,6 +74,15 @@ def make_fit_verdict(fit: Fit, held_out: Sequence[HeldOut], thresholds: Threshol
         held_out, thresholds, rated_torque=arm.limits.torque, unexcited=fit.estimate.unexcited,
         infeasible=[joint for joint, value in zip(arm.joint_names, consistent.certificate)
                     if not value > 0], doubts=doubts, notes=notes, findings=findings)
+
+
+def _prior_share(fit: Fit, j: int) -> float:
+    """Return the variance of the base parameters of body j over that of the prior, the mean."""
+    consistent, matrix, start = fit.consistent, fit.regression.base.matrix, 10 * j
+    own = matrix[:, fit.consistent.structure.inertial_slice][:, start:start + 10]
+    rows = matrix[np.any(np.abs(own) > VISIBLE, axis=1)]
+    prior = np.sum((rows @ consistent.prior_root) ** 2, axis=1)
+    return float(np.mean(np.sum(rows @ consistent.covariance * rows, axis=1) / prior))
 
 
 def _fit_notes(fit: Fit) -> list[str]:

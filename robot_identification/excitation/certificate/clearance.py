@@ -29,7 +29,7 @@ from robot_identification.arrays import Array
 from robot_identification.excitation.certificate.claim import CertificateClaim
 from robot_identification.excitation.certificate.constraint import StateConstraint
 from robot_identification.excitation.certificate.geometry.scene import Scene
-from robot_identification.excitation.certificate.geometry.shapes import Shape
+from robot_identification.excitation.certificate.geometry.shapes import COARSE, coarsen, Shape
 from robot_identification.excitation.certificate.segments import Segments
 from robot_identification.excitation.motion import Series, Trajectory
 
@@ -61,8 +61,8 @@ class Clearance(StateConstraint):
 
     """
 
-    hint = ('allow a smaller `clearance`, disable the pair in an SRDF if its links cannot touch '
-            '(`srdf`), or correct the collision geometry or --floor')
+    hint = ('exclude links that touch by design (init --repair), correct --floor, allow a smaller '
+            '`clearance` (--print-options), or design without collision checks (--no-collisions)')
 
     def __init__(self, scene: Scene, series: Series, clearance: float) -> None:
         super().__init__(series, 1)
@@ -240,4 +240,11 @@ def make_coal_body(coal: Any, shape: Shape) -> tuple[Any, Array, Array]:
     points = coal.StdVec_Vec3s()
     for vertex in ends:
         points.append(np.array(vertex))
-    return coal.Convex.convexHull(points, True, 'Qt'), np.eye(3), np.zeros(3)
+    try:
+        body = coal.Convex.convexHull(points, True, 'Qt')
+    except RuntimeError:
+        if len(ends) <= COARSE:
+            raise
+        return make_coal_body(coal, coarsen(shape))    # coal counts at most 255 neighbours
+    body.setSweptSphereRadius(shape.radius)
+    return body, np.eye(3), np.zeros(3)

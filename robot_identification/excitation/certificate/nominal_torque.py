@@ -15,6 +15,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 from robot_identification.arm import Arm
@@ -50,9 +52,9 @@ def nominal_inertial(arm: Arm, requirements: Requirements) -> Array:
         faults = check_inertias(arm)
         more = f' (and {len(faults) - 1} more)' if len(faults) > 1 else ''
         raise ExcitationError(
-            f"no torque can be proven for '{arm.name}': {faults[0]}{more}; correct the URDF, "
-            f'guess the inertias from the geometry (--guess-inertias), or design without torque '
-            f'checks (--no-torque)')
+            f"no torque can be proven for '{arm.name}': {faults[0]}{more}; repair the URDF "
+            f'(init --repair), guess the inertias from the geometry (--guess-inertias), or design '
+            f'without torque checks (--no-torque)')
     if faulty:
         shapes = link_shapes(arm, requirements.package_dirs)
         for i in faulty:
@@ -68,6 +70,14 @@ def nominal_inertial(arm: Arm, requirements: Requirements) -> Array:
         values[-1] += pin.Inertia(payload.mass, np.array(payload.centre, dtype=float),
                                   np.zeros((3, 3))).toDynamicParameters()
     return values
+
+
+def with_guesses(arm: Arm, requirements: Requirements) -> Arm:
+    """Return the arm with its nominal inertial parameters, see `nominal_inertial`."""
+    model = pin.Model(arm.model)
+    for i, parameters in enumerate(nominal_inertial(arm, requirements)):
+        model.inertias[i + 1] = pin.Inertia.FromDynamicParameters(parameters)
+    return replace(arm, model=model)
 
 
 def joints_with_invalid_inertia(arm: Arm) -> list[int]:
@@ -128,9 +138,7 @@ class NominalTorque:
         known = np.nan_to_num(arm.drives.rotor_inertia, posinf=0.0, neginf=0.0)    # 0 if unknown
         self.rotor: Array = arm.drives.coupling.T * known @ arm.drives.coupling
         self.assumptions = ''.join(f'; {text}' for text in _assumptions(arm, requirements))
-        self._model = pin.Model(arm.model)
-        for i, parameters in enumerate(self.inertial):
-            self._model.inertias[i + 1] = pin.Inertia.FromDynamicParameters(parameters)
+        self._model = with_guesses(arm, requirements).model
 
     def torque(self, q: Array, v: Array, a: Array) -> Array:
         """Return torques, (N, n) [N m or N], computed on the calling thread."""

@@ -20,12 +20,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
 import pinocchio as pin
 from robot_identification.arm import Arm
-from robot_identification.arm.meshes import disabled_pairs, find_srdf, with_mesh_paths
+from robot_identification.arm import meshes as mesh_files
 from robot_identification.arrays import Array, readonly_view
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.errors import ExcitationError, MissingDependencyError
@@ -41,6 +42,7 @@ from robot_identification.excitation.certificate.segments import joint_reach
 
 RANDOM_STATES = 400
 ALWAYS = 0.95                # a pair too close in a larger fraction of the poses is not checked
+BY_DESIGN = 2.5              # [-] distance over clearance; links that stay closer touch by design
 FLOOR = 40.0                 # width and depth of the floor's box [m]
 
 
@@ -181,8 +183,8 @@ def build_scene(arm: Arm, requirements: Requirements) -> Scene:
             if i not in {shape.link for shape in shapes}]
     if not shapes or len(bare) == arm.n:
         raise ExcitationError(
-            f"the URDF of '{arm.name}' has no collision geometry; add it, or design without "
-            f'collision checks (--no-collisions, in Python requirements without a clearance)')
+            f"the URDF of '{arm.name}' has no collision geometry; use the visual geometry (init "
+            f'--repair), or design without collision checks (--no-collisions)')
     notes = [f"no collision geometry moves with {', '.join(bare)}"] if bare else []
     payload, carried = requirements.payload, None
     if payload is not None and payload.size is not None:
@@ -196,8 +198,8 @@ def build_scene(arm: Arm, requirements: Requirements) -> Scene:
                           (half_width, half_width, requirements.floor)))
     shapes += [box(f'box {index}', corners[:3], corners[3:])
                for index, corners in enumerate(requirements.boxes, start=1)]
-    file = Path(requirements.srdf) if requirements.srdf is not None else find_srdf(arm)
-    disabled = disabled_pairs(file) if file is not None else set()
+    file = Path(requirements.srdf) if requirements.srdf is not None else mesh_files.find_srdf(arm)
+    disabled = mesh_files.disabled_pairs(file) if file is not None else set()
     if file is not None:
         notes.append(f'link pairs disabled in {file.name} are not checked')
     tree = Kinematics.of(arm)
@@ -218,12 +220,29 @@ def build_scene(arm: Arm, requirements: Requirements) -> Scene:
             pairs.append((i, k))
     scene = Scene(tree, tuple(shapes), np.array(pairs, dtype=np.int64).reshape(-1, 2), excluded,
                   ())
-    return _without_close_pairs(arm, scene, links, clearance, notes)
+    return without_close_pairs(arm, scene, links, clearance, notes)
 
 
-def _without_close_pairs(arm: Arm, scene: Scene, links: int, clearance: float, notes: list[str],
-                         ) -> Scene:
-    """Return the scene without the pairs that are close in nearly all random poses."""
+def without_close_pairs(arm: Arm, scene: Scene, links: int, clearance: float, notes: list[str],
+                        often: float = ALWAYS) -> Scene:
+    """
+    Return the scene without the pairs of links that are close in most random poses.
+
+    Parameters
+    ----------
+    arm, scene
+        The arm and its scene.
+    links
+        Number of shapes that belong to the arm; they come first.
+    clearance
+        Distance that counts as close [m].
+    notes
+        Notes of the scene, to which the excluded pairs are added.
+    often
+        Fraction of the poses; below `ALWAYS`, pairs that are close in some poses and never further
+        apart than `BY_DESIGN` times the clearance are excluded as well.
+
+    """
     lower = np.maximum(arm.limits.lower, -np.pi)
     upper = np.minimum(arm.limits.upper, np.pi)
     q = np.random.default_rng(0).uniform(lower, upper, size=(RANDOM_STATES, arm.n))
@@ -232,13 +251,17 @@ def _without_close_pairs(arm: Arm, scene: Scene, links: int, clearance: float, n
     for p, (i, k) in enumerate(scene.pairs):
         if k < links:
             columns.setdefault((scene.shapes[i].name, scene.shapes[k].name), []).append(p)
-    close = [names for names, own in columns.items()
-             if np.mean(distances[:, own].min(axis=1) < clearance) > ALWAYS]
     keep = np.ones(len(scene.pairs), dtype=bool)
     excluded = dict(scene.excluded)
-    for names in close:
-        keep[columns[names]] = False
-        excluded[names] = f'almost always closer than {1000 * clearance:g} mm'
+    for names, own in columns.items():
+        gap = distances[:, own].min(axis=1)
+        close = float(np.mean(gap < clearance))
+        if close <= often and not (close > 0 and often < ALWAYS
+                                   and gap.max() < BY_DESIGN * clearance):
+            continue
+        keep[own] = False
+        excluded[names] = (f'closer than {1000 * clearance:g} mm in {close:.0%} of random poses '
+                           f'({1000 * max(gap.min(), 0.0):.1f} to {1000 * gap.max():.1f} mm)')
         notes.append(f"'{names[0]}' and '{names[1]}' are excluded: {excluded[names]}")
     if not np.any(keep):
         notes.append('no pair is left to check: all links are neighbours or excluded')
@@ -264,14 +287,17 @@ def link_shapes(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> list[Shape
         Meshes are missing, or the geometry cannot be used.
 
     """
-    text = with_mesh_paths(arm, package_dirs)
+    text = mesh_files.with_mesh_paths(arm, package_dirs)
     try:
         geometry = pin.buildGeomFromUrdfString(arm.model, text, pin.GeometryType.COLLISION)
     except ImportError as error:
         raise MissingDependencyError('coal', 'collision geometry') from error
     except (ValueError, RuntimeError) as error:
-        raise ExcitationError(f"the collision geometry of '{arm.name}' cannot be used: {error}; "
-                              f'repair it, or design without it (--no-collisions)') from error
+        meshes = (mesh.get('filename', '') for mesh in ElementTree.fromstring(text).iter('mesh'))
+        faults = (f"the collision mesh '{mesh}' {fault}" for mesh in meshes
+                  if (fault := mesh_files.mesh_fault(mesh)))
+        reason = next(faults, f"the collision geometry of '{arm.name}' cannot be used: {error}")
+        raise ExcitationError(f'{reason}; {mesh_files.REMEDY}') from error
     shapes: list[Shape] = []
     for item in geometry.geometryObjects:
         added = convex_shapes(item, arm.model.frames[item.parentFrame].name)

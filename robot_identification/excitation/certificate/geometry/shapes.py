@@ -115,7 +115,7 @@ def convex_shapes(geometry: pin.GeometryObject, name: str) -> list[Shape]:
         vertices, triangles = np.array(body.vertices()) * 1.0, _triangles(body)
         if not len(triangles) or not np.all(np.abs(vertices) < FURTHEST):
             raise ExcitationError(f"the collision mesh of link '{name}' has no triangles, or "
-                                  f'vertices beyond {FURTHEST:g} m; repair the file')
+                                  f'vertices beyond {FURTHEST:g} m; replace it (init --repair)')
         groups = _mesh(vertices, triangles)
     elif isinstance(body, coal.ConvexBase):
         groups = [np.array(body.points())]
