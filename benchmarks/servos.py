@@ -28,8 +28,9 @@ import time
 import numpy as np
 from robot_identification import Arm
 from robot_identification.servos import identify_servos
-from robot_identification.servos.fit import _Problem, _start, RUN, TICK
-from robot_identification.servos.model import Course
+from robot_identification.servos.fit import RUN
+from robot_identification.servos.model import Course, ServoModel
+from robot_identification.servos.problem import ServoProblem
 from robot_identification.servos.result import HorizonError
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'test'))
@@ -73,34 +74,29 @@ def by_cma(arm, train, other, result, took):
     """
     Print what CMA-ES reaches in multiples of our processor time, on the same residuals.
 
-    It begins where our Gauss-Newton steps begin, and the residuals have the weights of our result,
-    so that its cost is the one that our last steps descend.
+    It begins at nominal servos and searches the parameters that our result has, with the weights
+    of our residuals, so that its cost is the one that our last steps descend.
     """
     import cma
-    course = Course.of(arm, train, RUN)
-    problem = _Problem(arm, [course], _start(arm, [course])[0])
-    model = result.model
-    ours = np.concatenate([
-        np.log([model.kp, model.damping, model.armature]).ravel(),
-        model.friction / problem._start.friction, np.log([model.limit, model.speed]).ravel(),
-        [model.delay / TICK]])
-    problem.weigh(ours)
-    least, friction = problem.cost(ours), slice(3 * arm.n, 4 * arm.n)
+    problem = ServoProblem(arm, [Course.of(arm, train, RUN)], result.model)
+    problem.scale = np.maximum(result.residual, problem.floor)
+    ours, start = problem.centre, problem.vector(ServoModel.nominal(arm))
+    free, least = problem.free(ours), problem.cost(problem.centre)
+    begin = np.where(np.isfinite(start), start, ours)[free]
 
-    def within(x):
-        x = np.array(x)
-        x[friction] = np.abs(x[friction])
-        x[-1] = abs(x[-1])
+    def complete(values):
+        x = ours.copy()
+        x[free] = np.maximum(values, problem.lower[free])
         return x
 
     began = time.process_time()
-    search = cma.CMAEvolutionStrategy(problem.x0, 0.3, {'verbose': -9, 'seed': 1})
+    search = cma.CMAEvolutionStrategy(begin, 0.5, {'verbose': -9, 'seed': 1})
     for times in TIMES:
         while time.process_time() - began < times * took and not search.stop():
             drawn = search.ask()
-            search.tell(drawn, [problem.cost(within(x)) for x in drawn])
-        best = problem.model(within(search.result.xbest))
-        errors = [100 * np.max(np.abs(getattr(best, name) / getattr(model, name) - 1))
+            search.tell(drawn, [problem.cost(complete(x)) for x in drawn])
+        best = problem.model(complete(search.result.xbest))
+        errors = [100 * np.max(np.abs(getattr(best, name) / getattr(result.model, name) - 1))
                   for name in ('kp', 'damping', 'armature', 'friction')]
         held_out = np.degrees(np.sqrt(np.mean(HorizonError.of(best, other, 0.0)[-1].model ** 2)))
         print(f'     CMA-ES in {times} times the processor time: cost '

@@ -59,6 +59,7 @@ class Truth:
     delay: float = 0.02
     stribeck: float = 1.0
     speed: float = np.inf
+    kv: float = 0.0    # velocity gain of the loop, whose torque counts towards the limit
 
     @classmethod
     def drawn(cls, seed, stribeck=1.0, limit=1.6, n=5, speed=np.inf):
@@ -86,10 +87,19 @@ def teleoperated(seed, duration, rate=50.0, n=5, slowly=1.0):
     return t, command
 
 
-def recorded(truth, seed, duration=40.0, rate=50.0, name='', gravity=(0, 0, -9.81), slowly=1.0):
-    """Return the response of the plant to the commands of a hand: positions in encoder counts."""
+def recorded(truth, seed, duration=40.0, rate=50.0, name='', slowly=1.0, gain=1.0, mass=0.0,
+             centre=(0, 0, 0)):
+    """
+    Return the response of the plant to the commands of a hand: positions in encoder counts.
+
+    `gain` multiplies kp; the last link carries `mass` at `centre`.
+    """
     spec = mujoco.MjSpec.from_string(hobby_urdf(len(truth.kp)))
-    spec.option.timestep, spec.option.gravity = STEP, gravity
+    if mass:
+        last = spec.body(f'{NAMES[len(truth.kp) - 1]}_link').add_body(name='payload')
+        last.mass, last.ipos, last.inertia = mass, centre, [1e-9] * 3
+        last.explicitinertial = True
+    spec.option.timestep = STEP
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     model = spec.compile()
     model.jnt_limited[:] = 0
@@ -112,7 +122,8 @@ def recorded(truth, seed, duration=40.0, rate=50.0, name='', gravity=(0, 0, -9.8
             goal = command[max(0, (k * hold + i - lag) // hold)]
             seen = np.rint(position / QUANTUM) * QUANTUM
             target += np.clip(goal - target, -reach, reach)
-            torque[:] = np.clip(truth.kp * (target - seen), -truth.limit, truth.limit)
+            torque[:] = np.clip(gain * truth.kp * (target - seen) - truth.kv * velocity,
+                                -truth.limit, truth.limit)
             if truth.stribeck > 1:
                 extra = (truth.stribeck - 1) * np.exp(-(velocity / 0.1) ** 2)
                 friction[:] = truth.friction * (1 + extra)

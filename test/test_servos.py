@@ -26,8 +26,9 @@ from robot_identification.cli.commands import app
 from robot_identification.errors import RecordingError
 from robot_identification.recording import Recording
 from robot_identification.servos import identify_servos
-from robot_identification.servos.fit import _Problem, _start
-from robot_identification.servos.model import Course
+from robot_identification.servos.model import Course, ServoModel, ServoRecording
+from robot_identification.servos.parameters import NAMES, PARAMETERS
+from robot_identification.servos.problem import ServoProblem
 from servo_plant import hobby_urdf, recorded, teleoperated, Truth
 from typer.testing import CliRunner
 
@@ -59,18 +60,20 @@ def test_truth_lies_within_the_intervals(fits):
             low, high = result.interval(name)
             true = getattr(truth, name)
             inside += list((low <= true) & (true <= high))
-            errors += list(np.abs(np.log(result.values(name) / true)))
+            determined = result.deviations[name] < 0.05    # not the pan, which carries nothing
+            errors += list(np.abs(np.log(result.values(name) / true))[determined])
         assert abs(result.model.delay - truth.delay) < 1e-3
     assert np.mean(inside) >= 0.8
     assert np.max(errors) < 0.15
 
 
-def test_friction_that_the_model_does_not_know_spoils_nothing_else(fits):
+def test_friction_at_rest_is_identified_apart_from_that_in_motion(fits):
     (truth, result), = [fit for fit in fits if fit[0].stribeck > 1.0]
     for name in ('kp', 'damping', 'limit'):
         assert np.allclose(result.values(name), getattr(truth, name), rtol=0.1), name
-    assert np.all(result.model.friction > 0.95 * truth.friction)
-    assert np.all(result.model.friction < 1.05 * truth.stribeck * truth.friction)
+    ratio = 1 + result.model.stiction / result.model.friction
+    assert np.sum(np.abs(ratio - truth.stribeck) < 0.1) >= 2
+    assert np.allclose(result.model.friction, truth.friction, rtol=0.15)
 
 
 def test_held_out_motion_is_predicted_from_commands_alone(fits):
@@ -87,16 +90,20 @@ def test_slopes_are_those_of_the_simulation(arm):
     """Finite differences of a stick-slip system: nearly equal, and never of opposite sign."""
     truth = Truth.drawn(4, n=N)
     course = Course.of(arm, recorded(truth, 104, 5.0), 5.0)
-    problem = _Problem(arm, [course], _start(arm, [course])[0])
-    slopes = problem.jacobian(problem.x0)
-    for k in range(len(problem.x0)):
-        step = 2e-3 * np.eye(len(problem.x0))[k]
-        numeric = (problem.residuals(problem.x0 + step)
-                   - problem.residuals(problem.x0 - step)) / 4e-3
-        if np.linalg.norm(numeric) > 1.0:
-            cosine = np.sum(numeric * slopes[..., k]) / (
-                np.linalg.norm(numeric) * np.linalg.norm(slopes[..., k]))
-            assert cosine > 0.98, k
+    model = ServoModel(
+        arm, truth.kp, truth.damping, truth.armature, truth.friction, truth.limit, 0.02,
+        speed=np.full(N, 2.5), acceleration=np.full(N, 200.0), droop=np.full(N, 0.5),
+        stiction=np.full(N, 0.02), load_friction=np.full(N, 0.05))
+    problem = ServoProblem(arm, [course], model)
+    x, free = problem.vector(model), problem.free(problem.vector(model))
+    assert len(free) == len(x) == len(PARAMETERS) * N + 1
+    _, (slopes,) = problem.linearise(x)
+    for k in range(len(x)):
+        step = 1e-3 * np.eye(len(x))[k]
+        numeric = (problem.residuals(x + step)[0] - problem.residuals(x - step)[0]) / 2e-3
+        cosine = np.sum(numeric * slopes[..., k]) / (
+            np.linalg.norm(numeric) * np.linalg.norm(slopes[..., k]) + 1e-9)
+        assert cosine > 0.98 or np.linalg.norm(numeric) < 1.0, (*NAMES, 'delay')[k // N]
 
 
 def test_a_servo_that_limits_the_speed_of_its_target_is_recognised(arm):
@@ -185,6 +192,52 @@ def test_command_writes_a_model_that_mujoco_moves_as_the_arm_moved(tmp_path):
     assert np.degrees(np.sqrt(np.mean((q - other.q) ** 2))) < 0.3
 
 
+def test_a_stiff_servo_is_found_or_said_to_be_undetermined():
+    """Gains of 18 and 998 N m/rad with the damping of MJCF models, in logs of 30 Hz."""
+    arm = Arm.from_urdf(hobby_urdf(N))
+    for kp, kv in ((17.8, 0.0), (998.22, 2.731)):
+        truth = Truth(*(np.full(N, value) for value in (kp, 0.6, 0.028, 0.052, 3.35)), delay=0.0,
+                      kv=kv)
+        result = identify_servos(arm, [recorded(truth, 31, 20.0, rate=30.0)],
+                                 [recorded(truth, 32, 10.0, rate=30.0)])
+        assert result.model.delay >= 0
+        error = result.held_out[-1]
+        assert np.all(error.model < 0.3 * error.delayed)
+        for i, joint in enumerate(arm.joint_names):
+            said = any(sentence.startswith(f'{joint}: kp') for sentence in result.undetermined)
+            assert said or abs(result.model.kp[i] / kp - 1) < 0.1, joint
+
+
+def test_gains_and_payloads_of_several_recordings_are_one_set_of_servos(arm):
+    truth, centre = Truth.drawn(9, n=N), (0.1, 0.0, 0.0)
+    heavy = ServoRecording(
+        recorded(truth, 109, 8.0, gain=2.0, mass=0.15, centre=centre), 2.0, 0.15, centre)
+    light = recorded(truth, 110, 8.0)
+    result = identify_servos(
+        arm, [heavy, light],
+        [ServoRecording(recorded(truth, 209, 8.0, mass=0.15, centre=centre), 1.0, 0.15, centre)])
+    np.testing.assert_allclose(result.model.kp[1:], truth.kp[1:], rtol=0.05)
+    assert result.status == 'passed'
+    unaware = result.model.simulate(heavy.recording, 5.0) - heavy.recording.q
+    assert np.sqrt(np.mean(unaware ** 2)) > 5 * np.sqrt(np.mean(result.residual ** 2))
+
+
+def test_a_joint_that_the_servo_cannot_explain_falls_back_to_the_delayed_command():
+    """The logged commands are those of another joint's motion; the delayed one is no worse."""
+    arm = Arm.from_urdf(hobby_urdf(2))
+    t, command = teleoperated(3, 12.0, n=2)
+    rng = np.random.default_rng(3)
+    lag = 4
+    q = command[np.maximum(np.arange(len(t)) - lag, 0)] + 1e-3 * rng.standard_normal(command.shape)
+    result = identify_servos(arm, [Recording(t, q, command=command, joint_names=arm.joint_names,
+                                             name='ideal')])
+    for error in result.held_out:
+        assert np.all(error.model <= 1.001 * error.delayed)
+    follows = np.isfinite(result.model.tracking)
+    said = [sentence for sentence in result.undetermined if 'with a delay of' in sentence]
+    assert len(said) == np.sum(follows)
+
+
 def test_what_is_missing_is_said(arm):
     t, command = teleoperated(1, 6.0, n=N)
     names = arm.joint_names
@@ -193,6 +246,6 @@ def test_what_is_missing_is_said(arm):
     rest = np.zeros_like(command)
     with pytest.raises(RecordingError, match='no joint moves by more than one degree'):
         identify_servos(arm, [Recording(t, rest, command=command, joint_names=names)])
-    with pytest.raises(RecordingError, match='too short for the 19 parameters'):
+    with pytest.raises(RecordingError, match='too short for 11 parameters of 2 servos'):
         identify_servos(arm, [Recording(t[:40], command[:40], command=command[:40],
                                         joint_names=names)])

@@ -14,7 +14,7 @@
 """Identification of position servos, as in hobby arms that measure no torque."""
 
 from robot_identification.servos.fit import identify_servos
-from robot_identification.servos.model import ServoModel
+from robot_identification.servos.model import ServoModel, ServoRecording
 from robot_identification.servos.result import HorizonError, ServoResult
 
-__all__ = ['HorizonError', 'ServoModel', 'ServoResult', 'identify_servos']
+__all__ = ['HorizonError', 'ServoModel', 'ServoRecording', 'ServoResult', 'identify_servos']

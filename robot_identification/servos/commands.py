@@ -15,12 +15,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import json
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
-from rich.table import Table
 from robot_identification import output_folder
 from robot_identification.arm import load_arm
 from robot_identification.cli.console import (
@@ -28,21 +27,20 @@ from robot_identification.cli.console import (
     emit,
     Force,
     load_recording_verbose,
-    out,
     progress,
     Robot,
     Topic,
     Window,
 )
+from robot_identification.errors import ConfigurationError
 from robot_identification.export import export_model, ExportOptions
 from robot_identification.files import check_output_folder
 from robot_identification.reporting.results_dict import plain
-from robot_identification.servos import identify_servos, ServoResult
-from robot_identification.servos.result import BETTER
+from robot_identification.servos import identify_servos, ServoRecording, ServoResult
+from robot_identification.servos.printing import print_servos
 import typer
 
 MODEL, MJCF, RESULT = 'model.yaml', 'servos.xml', 'servos.json'
-STYLES = {'passed': 'bold green', 'failed': 'bold red', 'not validated': 'bold black on yellow'}
 
 
 def servos_command(
@@ -57,21 +55,52 @@ def servos_command(
     topic: Topic = None,
     force: Force = False,
     as_json: AsJson = False,
+    gain: Annotated[list[str] | None, typer.Option(
+        metavar='FILE=FACTOR', help='Position gain of the servos in a recording, divided by that '
+                                    'for which kp is identified; may be repeated.')] = None,
+    payload: Annotated[list[str] | None, typer.Option(
+        metavar='FILE=MASS[,X,Y,Z]', help='Mass [kg] that the last link carried in a recording, '
+                                          'and its centre in the frame of the last joint [m]; may '
+                                          'be repeated.')] = None,
 ) -> None:
     """Identify position servos without torque measurements."""
     arm = load_arm(robot)
     check_output_folder(output, (MODEL, MJCF, RESULT), RESULT,
                         (*arm.files, *recordings, *(held_out or ())), force=force)
-    fitted = [load_recording_verbose(path, arm, window, topic) for path in recordings]
-    others = [load_recording_verbose(path, arm, None, topic) for path in held_out or ()]
+    settings = _settings([*recordings, *(held_out or ())], gain or (), payload or ())
+    fitted = [ServoRecording(load_recording_verbose(path, arm, window, topic), *settings[path])
+              for path in recordings]
+    others = [ServoRecording(load_recording_verbose(path, arm, None, topic), *settings[path])
+              for path in held_out or ()]
     with progress(as_json) as report:
         result = identify_servos(arm, fitted, others, report)
     content = save_servos(result, output)
     if as_json:
         emit({**content, 'directory': str(output)})
     else:
-        _print_result(result, output)
+        print_servos(result, output, (MODEL, MJCF, RESULT))
     raise typer.Exit(0 if result.status == 'passed' else 1)
+
+
+def _settings(paths: Sequence[Path], gains: Sequence[str], payloads: Sequence[str]
+              ) -> dict[Path, tuple[float, float, tuple[float, float, float]]]:
+    """Return gain, mass and its centre for each recording from the options of the command."""
+    def numbers(option: str, texts: Sequence[str], counts: tuple[int, ...]) -> dict[Path, Any]:
+        found = {}
+        for text in texts:
+            name, _, values = text.rpartition('=')
+            try:
+                found[Path(name)] = [float(value) for value in values.split(',')]
+            except ValueError:
+                found[Path(name)] = []
+            if Path(name) not in paths or len(found[Path(name)]) not in counts:
+                raise ConfigurationError(
+                    f"{option} takes a recording of this command, '=' and "
+                    f"{' or '.join(map(str, counts))} numbers, not '{text}'")
+        return found
+    factors, masses = numbers('--gain', gains, (1,)), numbers('--payload', payloads, (1, 4))
+    return {path: (factors.get(path, [1.0])[0], masses.get(path, [0.0])[0],
+                   tuple(masses.get(path, [0.0])[1:]) or (0.0, 0.0, 0.0)) for path in paths}
 
 
 def save_servos(result: ServoResult, output: Path) -> dict[str, Any]:
@@ -85,45 +114,3 @@ def save_servos(result: ServoResult, output: Path) -> dict[str, Any]:
         (folder / RESULT).write_text(
             json.dumps(plain(content), indent=1, allow_nan=False) + '\n', encoding='utf-8')
     return content
-
-
-def _print_result(result: ServoResult, output: Path) -> None:
-    names = ('kp', 'damping', 'armature', 'friction', 'limit', 'speed', 'friction/kp')
-    table = Table(title='servos (95 % intervals), SI units')
-    for head in ('joint', *names):
-        table.add_column(head)
-    for i, joint in enumerate(result.model.arm.joint_names):
-        table.add_row(joint, *(_interval(result, name, i) for name in names))
-    out.print(table)
-    out.print(f'delay {1e3 * result.model.delay:.1f} ms; the masses of the URDF set the scale of '
-              'all torques', markup=False)
-    for reason in result.undetermined:
-        out.print(f'not determined: {reason}', style='yellow', markup=False)
-    table = Table(title='rms position errors of the joints that moved, deg or mm')
-    for head in ('recording', 'run length', 'identified', 'command', 'delayed command',
-                 'nominal servos'):
-        table.add_column(head)
-    for e in result.held_out:
-        unit = np.where(result.model.arm.prismatic, 1e3, 180 / np.pi)
-        moved = e.moved
-        table.add_row(e.name, f'{e.horizon:g} s', *(
-            f'{np.sqrt(np.mean((unit * errors)[moved] ** 2)):.3g}' if moved.any() else '-'
-            for errors in (e.model, e.commanded, e.delayed, e.nominal)))
-    out.print(table)
-    for reason in result.beyond:
-        out.print(f'beyond the fitted range: {reason}', style='yellow', markup=False)
-    out.print(result.status.upper(), style=STYLES[result.status])
-    worst = max((e.ratio for e in result.held_out), default=float('nan'))
-    out.print(result.message or f'position error: {worst:.1%} of the error of the best prediction '
-              f'without identification (limit {BETTER:.0%})'
-              + ('' if result.validated else '; computed on the fitted motion: provide another '
-                 'one with --held-out'), markup=False)
-    out.print(f'wrote {output}: {MODEL} for `export`, {MJCF} for MuJoCo, {RESULT}', markup=False)
-
-
-def _interval(result: ServoResult, name: str, i: int) -> str:
-    value = result.values(name)[i]
-    if not np.isfinite(value):
-        return f'above {result.reached[i]:.2g}'
-    low, high = (end[i] for end in result.interval(name))
-    return f'{value:.3g} ({low:.3g} to {high:.3g})' if high < 10 * low else f'{value:.2g} (?)'

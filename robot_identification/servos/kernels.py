@@ -22,7 +22,9 @@ from robot_identification.dynamics.kernels import inverse_dynamics_rows, OPTIONS
 SWEEPS = 30    # largest number of Gauss-Seidel sweeps in a step
 SETTLED = 1e-9    # [rad/s or m/s] velocity change at which the sweeps end
 NUDGE = 1e-6    # [rad or m] step of the finite differences of torques
-KINDS = 6    # parameters of a joint: kp, damping, armature, friction, limit, speed
+KINDS = 10    # parameters of a joint, in the order of `servos.parameters.PARAMETERS`
+KP, DAMPING, ARMATURE, FRICTION, LIMIT, SPEED, ACCELERATION, DROOP, STICTION, LOAD = range(KINDS)
+DELAY = KINDS    # kind of the delay, which all joints share
 
 
 @njit(**OPTIONS)
@@ -69,50 +71,75 @@ def _copy(source, target):
 
 
 @njit(**OPTIONS)
-def limit_speed(means, means_slope, speed_slope, speed, times):
+def shape_targets(targets, slopes, speed, acceleration, times):
     """
-    Limit the speeds of the commands (K, n) at the times (K,) to `speed` (n,), in place.
+    Replace commands (K, n) at the times (K,) by targets of limited speed and acceleration.
 
-    `means_slope` (K, n) are derivatives of the commands with respect to the delay, and
-    `speed_slope` (K, n) becomes those with respect to the logarithm of the speed.
+    A target moves as fast as `speed` (n,) allows and brakes so that it stops at the command. The
+    speed from which constant braking by b = acceleration * dt in each step of dt covers the
+    distance e is b (sqrt(1/4 + 2 e / (b dt)) - 1/2). `slopes` (2, K, n), zeros, become the
+    derivatives with respect to the logarithms of speed and acceleration.
     """
-    for i in range(means.shape[1]):
-        if not speed[i] < np.inf:
+    du, de, dw = np.zeros(2), np.zeros(2), np.zeros(2)
+    for i in range(targets.shape[1]):
+        if not (speed[i] < np.inf or acceleration[i] < np.inf):
             continue
-        for k in range(1, len(means)):
-            move = means[k, i] - means[k - 1, i]
-            bound = speed[i] * (times[k] - times[k - 1])
-            if abs(move) > bound:
-                step = bound if move > 0.0 else -bound
-                means[k, i] = means[k - 1, i] + step
-                means_slope[k, i] = means_slope[k - 1, i]
-                speed_slope[k, i] = speed_slope[k - 1, i] + step
+        u = 0.0
+        du[:] = 0.0
+        for k in range(1, len(targets)):
+            dt = times[k] - times[k - 1]
+            away = targets[k, i] - targets[k - 1, i]
+            sign, w = (1.0 if away > 0.0 else -1.0), abs(away) / dt
+            for m in range(2):
+                de[m] = sign * (slopes[m, k, i] - slopes[m, k - 1, i])
+                dw[m] = de[m] / dt
+            if acceleration[i] < np.inf:
+                b = acceleration[i] * dt
+                root = np.sqrt(0.25 + 2.0 * abs(away) / (b * dt))
+                if b * (root - 0.5) < w:
+                    w = b * (root - 0.5)
+                    for m in range(2):
+                        dw[m] = de[m] / (dt * root)
+                    dw[1] += w - abs(away) / (dt * root)
+            if w > speed[i]:
+                w = speed[i]
+                dw[:] = 0.0
+                dw[0] = w
+            change = sign * w - u
+            if acceleration[i] < np.inf and abs(change) > acceleration[i] * dt:
+                step = acceleration[i] * dt * (1.0 if change > 0.0 else -1.0)
+                u += step
+                du[1] += step
+            else:
+                u = sign * w
+                for m in range(2):
+                    du[m] = sign * dw[m]
+            targets[k, i] = targets[k - 1, i] + u * dt
+            for m in range(2):
+                slopes[m, k, i] = slopes[m, k - 1, i] + du[m] * dt
 
 
 @njit(**OPTIONS)
-def _slopes_step(h, kp, damping, stiffness, system, inverse, slides, open_loop, own, lag, dq, dv,
-                 push):
+def _slopes_step(h, stiffness, damping, coupling, system, inverse, slides, own, kinds, joints, dq,
+                 dv, push):
     """
     Advance the derivatives `dq`, `dv` (n, p) of positions and velocities by one step.
 
     The equations of `roll_out` are differentiated while each joint keeps sticking or sliding: the
-    velocity of a sticking joint and the friction of a sliding joint do not change. `own` (n, 6)
-    and `lag` (n,) are the derivatives of each joint's impulse with respect to its own parameters
-    and to the delay.
+    velocity of a sticking joint does not change. `stiffness` and `damping` (n,) are derivatives of
+    the torque of each joint's own servo, `coupling` (n, n) those of the torques of the links.
+    `own` (n, 11) are the derivatives of each joint's impulse with respect to its own parameters
+    and the delay; column c of the derivatives belongs to parameter `kinds[c]` of `joints[c]`.
     """
     n, p = dq.shape
     for c in range(p):
         for i in range(n):
-            total = damping[i] * dv[i, c]
-            if not open_loop[i]:
-                total += kp[i] * dq[i, c]
+            total = damping[i] * dv[i, c] + stiffness[i] * dq[i, c]
             for j in range(n):
-                total += stiffness[i, j] * dq[j, c]
+                total += coupling[i, j] * dq[j, c]
             push[i] = -h * total
-            if c == p - 1:
-                push[i] += lag[i]
-            elif c % n == i:
-                push[i] += own[i, c // n]
+            if kinds[c] == DELAY or joints[c] == i:
+                push[i] += own[i, kinds[c]]
             for j in range(n):
                 if not slides[j]:
                     push[i] += system[i, j] * dv[j, c]
@@ -128,28 +155,32 @@ def _slopes_step(h, kp, damping, stiffness, system, inverse, slides, open_loop, 
 
 
 @njit(**OPTIONS)
-def roll_out(q, v, steps, sub, h, means, means_slope, speed_slope, kp, damping, armature,
-             friction, limit, unit, parents, rotations, translations, axes, prismatic, gravity,
-             inertial, out, slopes):
+def roll_out(q, v, steps, sub, h, targets, target_slopes, servo, stribeck, unit, kinds, joints,
+             parents, rotations, translations, axes, prismatic, gravity, inertial, out, slopes):
     """
     Simulate a run from the state q, v (n,) and fill `out` (sub * steps + 1, n) with positions.
 
-    (M(q) + A) dv/dt = clip(kp (command - q), limit) - D v - f - b(q, v)
+    (M(q) + A) dv/dt = clip(kp (target - q), -L - r D v, L - r D v) - D v - f - b(q, v)
 
-    Friction f is c sign(v) in motion, and at rest any torque from -c to c that prevents motion.
-    The mass matrix M and the bias torques b are updated every `sub` steps of h seconds. The
+    Friction f is F sign(v) in motion, and at rest any torque from -F to F that prevents motion.
+    Here F = c + s exp(-(v / v_s)^2) + m |M dv/dt + b| is the sum of Coulomb friction, Stribeck
+    friction and friction in proportion to the torque of the links. The mass matrix M, the bias
+    torques b and the torque of the links in F are updated every `sub` steps of h seconds. The
     integration is a leapfrog scheme, which adds no numerical damping: velocities lie half a step
     behind positions. The velocity update is implicit in damping D (mid-point rule) and in
     friction f, for which projected Gauss-Seidel sweeps solve, as in the time stepping of Moreau
     (1988) and Stewart and Trinkle (1996). Return False if the simulation diverges.
 
-    `means` (K, n) are the means of the commands over each step, `means_slope` and `speed_slope`
-    their derivatives with respect to the delay and to the logarithm of their largest speed. If
-    `slopes` (steps + 1, n, 6 n + 1) is not empty, it is filled with the derivatives of the
-    positions with respect to the logarithms of kp, damping and armature, friction in units of
-    `unit` (n,), the logarithms of torque limits and speeds, and the delay.
+    `servo` (10, n) holds kp, D, A, c, L, the target's speed and acceleration, r, s and m;
+    `stribeck` (n,) is v_s. `targets` (K, n) are the means of the targets over each step,
+    `target_slopes` (3, K, n) their derivatives with respect to the delay and to the logarithms of
+    speed and acceleration. If `slopes` (steps + 1, n, p) is not empty, it is filled with the
+    derivatives of the positions with respect to parameter `kinds[c]` of `joints[c]`: the
+    logarithms of kp, D, A, L, speed and acceleration, c and s in units of `unit` (n,), r, m, or
+    the delay.
     """
-    n = len(kp)
+    n, p = len(q), len(kinds)
+    kp, damping, armature, limit = servo[KP], servo[DAMPING], servo[ARMATURE], servo[LIMIT]
     rows_q, rows_v, rows_a = np.zeros((n + 1, n)), np.zeros((n + 1, n)), np.eye(n + 1, n, -1)
     torque, still = np.empty((n + 1, n)), np.zeros((n, n))
     pushed_a, pushed_v = np.zeros((n, n)), np.zeros((n, n))
@@ -157,10 +188,11 @@ def roll_out(q, v, steps, sub, h, means, means_slope, speed_slope, kp, damping, 
     system, inverse, partial = np.empty((n, n)), np.empty((n, n)), np.empty((n, n))
     lower, right, before = np.zeros((n, n)), np.empty(n), np.empty(n)
     impulse, acceleration, push = np.zeros(n), np.zeros(n), np.empty(n)
-    slides, was, open_loop = np.empty(n, np.bool_), np.empty(n, np.bool_), np.empty(n, np.bool_)
-    own, lag, stiffness = np.zeros((n, KINDS)), np.zeros(n), np.zeros((n, n))
+    slides, was = np.empty(n, np.bool_), np.empty(n, np.bool_)
+    own, coupling = np.zeros((n, KINDS + 1)), np.zeros((n, n))
+    spring, damper, bound = np.empty(n), np.empty(n), np.empty(n)
+    past, carried, fade = v.copy(), np.zeros(n), np.zeros(n)
     differentiate = slopes.shape[0] > 0
-    p = KINDS * n + 1
     dq, dv = np.zeros((n, p)), np.zeros((n, p))
     _copy(q, out[0])
     if differentiate:
@@ -178,21 +210,27 @@ def roll_out(q, v, steps, sub, h, means, means_slope, speed_slope, kp, damping, 
         for i in range(n):
             for j in range(n):
                 system[i, j] = 0.5 * (torque[1 + i, j] + torque[1 + j, i])
+        for i in range(n):
+            total = torque[0, i]
+            for j in range(n):
+                total += system[i, j] * (v[j] - past[j]) / (sub * h)
+            carried[i] = abs(total)
+        _copy(v, past)
         if differentiate:    # derivative of M(q) a + b(q, v) with respect to q
             for j in range(n):
                 _copy(v, pushed_v[j])
                 _copy(acceleration, pushed_a[j])
                 rows_q[1 + j, j] += NUDGE
             inverse_dynamics_rows(rows_q[1:], pushed_v, pushed_a, parents, rotations,
-                                  translations, axes, prismatic, gravity, inertial, stiffness)
+                                  translations, axes, prismatic, gravity, inertial, coupling)
             for j in range(n):
                 for i in range(n):
                     base = torque[0, i]
                     for m in range(n):
                         base += system[i, m] * acceleration[m]
-                    partial[i, j] = (stiffness[j, i] - base) / NUDGE
+                    partial[i, j] = (coupling[j, i] - base) / NUDGE
             for i in range(n):
-                _copy(partial[i], stiffness[i])
+                _copy(partial[i], coupling[i])
         for i in range(n):
             system[i, i] += armature[i] + 0.5 * h * damping[i]
         if not _invert(system, every, lower, inverse):
@@ -200,15 +238,23 @@ def roll_out(q, v, steps, sub, h, means, means_slope, speed_slope, kp, damping, 
         fresh = True
         for _ in range(sub):
             for i in range(n):
-                pull = kp[i] * (means[row, i] - q[i])
-                open_loop[i] = abs(pull) > limit[i]
-                pull = min(max(pull, -limit[i]), limit[i])
+                droop = servo[DROOP, i] * damping[i]
+                pull, spring[i], damper[i] = kp[i] * (targets[row, i] - q[i]), kp[i], damping[i]
+                own[i, KP], own[i, LIMIT], own[i, DROOP] = h * pull, 0.0, 0.0
+                own[i, DELAY] = h * kp[i] * target_slopes[0, row, i]
+                own[i, SPEED] = h * kp[i] * target_slopes[1, row, i]
+                own[i, ACCELERATION] = h * kp[i] * target_slopes[2, row, i]
+                if abs(pull + droop * v[i]) > limit[i]:
+                    push[i] = limit[i] if pull + droop * v[i] > 0.0 else -limit[i]
+                    pull = push[i] - droop * v[i]
+                    spring[i], damper[i] = 0.0, damping[i] + droop
+                    own[i, KP] = own[i, DELAY] = own[i, SPEED] = own[i, ACCELERATION] = 0.0
+                    own[i, LIMIT], own[i, DROOP] = h * push[i], -h * damping[i] * v[i]
                 right[i] = h * (pull - torque[0, i] - damping[i] * v[i]) + impulse[i]
                 before[i] = v[i]
-                own[i, 0] = 0.0 if open_loop[i] else h * pull
-                own[i, 4] = h * pull if open_loop[i] else 0.0
-                own[i, 5] = 0.0 if open_loop[i] else h * kp[i] * speed_slope[row, i]
-                lag[i] = 0.0 if open_loop[i] else h * kp[i] * means_slope[row, i]
+                fade[i] = np.exp(-(v[i] / stribeck[i]) ** 2)
+                bound[i] = h * (servo[FRICTION, i] + servo[STICTION, i] * fade[i]
+                                + servo[LOAD, i] * carried[i])
             for i in range(n):    # velocity with the friction of the previous step
                 change = 0.0
                 for j in range(n):
@@ -217,8 +263,7 @@ def roll_out(q, v, steps, sub, h, means, means_slope, speed_slope, kp, damping, 
             for _ in range(SWEEPS):
                 largest = 0.0
                 for i in range(n):
-                    bound = h * friction[i]
-                    target = min(max(impulse[i] - v[i] / inverse[i, i], -bound), bound)
+                    target = min(max(impulse[i] - v[i] / inverse[i, i], -bound[i]), bound[i])
                     change = target - impulse[i]
                     if change != 0.0:
                         impulse[i] = target
@@ -235,17 +280,22 @@ def roll_out(q, v, steps, sub, h, means, means_slope, speed_slope, kp, damping, 
             if not differentiate:
                 continue
             for i in range(n):
-                bound = h * friction[i]
-                slides[i] = abs(impulse[i]) >= bound
+                slides[i] = abs(impulse[i]) >= bound[i]
                 fresh = fresh or slides[i] != was[i]
                 was[i] = slides[i]
-                own[i, 1] = -h * damping[i] * 0.5 * (v[i] + before[i])
-                own[i, 2] = -armature[i] * (v[i] - before[i])
-                own[i, 3] = h * unit[i] * np.sign(impulse[i])
+                sign = np.sign(impulse[i])
+                own[i, DAMPING] = servo[DROOP, i] * own[i, DROOP] - (
+                    h * damping[i] * 0.5 * (v[i] + before[i]))
+                own[i, ARMATURE] = -armature[i] * (v[i] - before[i])
+                own[i, FRICTION] = h * unit[i] * sign
+                own[i, STICTION] = own[i, FRICTION] * fade[i]
+                own[i, LOAD] = h * carried[i] * sign
+                damper[i] += sign * servo[STICTION, i] * fade[i] * 2.0 * before[i] / (
+                    stribeck[i] ** 2)
             if fresh:
                 _invert(system, slides, lower, partial)
                 fresh = False
-            _slopes_step(h, kp, damping, stiffness, system, partial, slides, open_loop, own, lag,
+            _slopes_step(h, spring, damper, coupling, system, partial, slides, own, kinds, joints,
                          dq, dv, push)
         if differentiate:
             for i in range(n):

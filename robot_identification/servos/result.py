@@ -23,15 +23,19 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array
 from robot_identification.recording import Recording
-from robot_identification.servos.model import Course, ServoModel
+from robot_identification.servos.model import Course, ServoModel, ServoRecording
+from robot_identification.servos.parameters import NAMES, PARAMETERS
 
-QUANTITIES = ('kp', 'damping', 'armature', 'friction', 'limit', 'speed')
+QUANTITIES = NAMES
+PLAIN = tuple(parameter.name for parameter in PARAMETERS
+              if parameter.absent == 0)
+"""Quantities that may be zero, whose deviations are not those of logarithms."""
 RATIOS = ('kp/armature', 'damping/kp', 'friction/kp')
 HORIZONS = (1.0, 5.0)
 """Lengths of the runs in which positions are predicted from the commands [s]."""
 BETTER = 0.5
 """Limit for a pass: ratio of the position error to that of the best naive prediction."""
-FACTOR = 2.0
+FACTOR = 1.1
 """A quantity is determined if its 95 % interval lies within this factor of its value."""
 
 
@@ -66,7 +70,7 @@ class HorizonError:
     moved: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, model: ServoModel, recording: Recording, naive_delay: float
+    def of(cls, model: ServoModel, given: Recording | ServoRecording, naive_delay: Array | float
            ) -> list[HorizonError]:
         """
         Return the errors for runs of 1 s and of 5 s.
@@ -77,17 +81,20 @@ class HorizonError:
         ----------
         model
             Identified servos.
-        recording
-            Recording with commanded positions.
+        given
+            Recording with commanded positions, or a trial.
         naive_delay
-            Delay of the naive prediction `delayed` [s].
+            Delay of the naive prediction `delayed` [s], one or that of each joint, (n,).
 
         """
-        errors = []
+        errors, trial = [], ServoRecording.of(given)
+        recording, delays = trial.recording, np.broadcast_to(naive_delay, model.arm.n)
         fitting = [h for h in HORIZONS if h <= 1.01 * recording.duration]
         for horizon in fitting or [recording.duration]:
-            course = Course.of(model.arm, recording, horizon)
-            predictions = (course.positions(model), course.held(0.0), course.held(naive_delay),
+            course = Course.of(model.arm, trial, horizon)
+            shifted = np.column_stack([course.held(float(delay))[:, i]
+                                       for i, delay in enumerate(delays)])
+            predictions = (course.positions(model), course.held(0.0), shifted,
                            course.positions(ServoModel.nominal(model.arm)))
             own, commanded, delayed, nominal = (
                 np.full(model.arm.n, np.inf) if q is None
@@ -117,8 +124,9 @@ class ServoResult:
     model
         Identified servos.
     deviations
-        Standard deviations of the logarithms of `QUANTITIES` and `RATIOS`, each (n,). They
-        account for autocorrelated residuals, and are infinite for quantities not estimated.
+        Standard deviations of `QUANTITIES` and `RATIOS`, each (n,): of their logarithms, but of
+        the values of `PLAIN`. They account for autocorrelated residuals and for effects that the
+        model lacks, and are infinite for quantities not estimated.
     delay_deviation
         Standard deviation of the delay [s].
     residual
@@ -174,11 +182,14 @@ class ServoResult:
         quantity
             One of `QUANTITIES` or `RATIOS`.
         deviations
-            Half width of the interval in standard deviations of the logarithm; 1.96 for 95 %.
+            Half width of the interval in standard deviations; 1.96 for 95 %.
 
         """
         values = self.values(quantity)
         with np.errstate(over='ignore', invalid='ignore'):
+            if quantity in PLAIN:
+                width = deviations * self.deviations[quantity]
+                return values - width, values + width
             factor = np.exp(deviations * self.deviations[quantity])
             low = np.where(np.isfinite(values), values / factor, 0.0)
             return low, np.where(np.isfinite(values), values * factor, np.inf)
@@ -190,6 +201,7 @@ class ServoResult:
             'verdict': self.status, 'message': self.message,
             'undetermined': list(self.undetermined), 'beyond': list(self.beyond),
             'reached': dict(zip(joints, self.reached)),
+            'tracking': dict(zip(joints, self.model.tracking)),
             'delay': {'value': self.model.delay, 'std': self.delay_deviation},
             'joints': {joint: {name: {'value': self.values(name)[i],
                                       'interval': [end[i] for end in self.interval(name)]}

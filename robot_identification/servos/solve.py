@@ -1,0 +1,171 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Global search and least-squares solution of servo identification."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array
+from robot_identification.errors import RecordingError
+from robot_identification.servos.model import Course
+from robot_identification.servos.parameters import NAMES, PARAMETERS
+from robot_identification.servos.problem import ServoProblem, TICK
+from robot_identification.servos.starts import (
+    drawn_servos,
+    DRAWS,
+    join,
+    regressed_servos,
+    search_starts,
+    ServoSamples,
+)
+
+RANKS = (0, 3)    # ranks of the initial values that are combined; neighbours are similar
+SEARCHED = 20.0    # [s] of the recordings that the random search simulates
+UNEXPLAINED = 1.5    # residual, in encoder roundings, above which other solutions are tried
+CLEAR = 0.98    # largest cost ratio at which another solution replaces the present one
+OTHER_DELAYS = (0.0, 0.01, 0.02, 0.03, 0.05)    # [s] tried with the best initial values
+FORGIVEN = 1.02    # largest cost ratio at which an effect is removed
+
+
+def solve_servos(arm: Arm, courses: Sequence[Course], progress: Callable[[str, float], None]
+         ) -> tuple[ServoProblem, Array]:
+    """
+    Return the problem of the fit and its solution.
+
+    Parameters
+    ----------
+    arm
+        Arm without payload.
+    courses
+        The recordings, divided into runs.
+    progress
+        Called with the name of the current step and the completed fraction, 0 to 1.
+
+    Raises
+    ------
+    RecordingError
+        The recordings are too short, or the simulated arm diverges.
+
+    """
+    progress('computing initial values', 0.02)
+    samples = ServoSamples(courses)
+    models = [*regressed_servos(arm, samples), *drawn_servos(arm, samples, DRAWS)]
+    problem = ServoProblem(arm, courses, models[0])
+    count = 5 * int(np.sum(problem.moving)) + 1    # those that every servo has, limit and delay
+    if sum(map(len, problem.rows)) < 10 * count:
+        raise RecordingError(f'the recordings are too short for {count} parameters of '
+                             f'{np.sum(problem.moving)} servos; record longer')
+    pool, costs = search_starts(problem.shortened(SEARCHED),
+                                [problem.vector(each) for each in models])
+    progress('fitting', 0.2)
+    solutions = [problem.solve(x, 1e-2, 15) for x in _starts(problem, pool, costs)]
+    x = problem.solve(_recombine(problem, solutions), 1e-3)
+    x = _exchange(problem, x, solutions)
+    problem.weigh(x)
+    problem.centre = x
+    progress('fitting', 0.5)
+    x = _release(problem, problem.solve(x, 1e-3))
+    x = _release(problem, problem.solve(_with_effects(problem, x), 1e-3))
+    problem.weigh(x)
+    progress('fitting', 0.7)
+    x = problem.solve(x)
+    problem.weigh(x)
+    return problem, x
+
+
+def _starts(problem: ServoProblem, pool: Sequence[Array], costs: Array) -> list[Array]:
+    """
+    Return combinations of each joint's best vectors, with and without limits of the speed.
+
+    The costs (m, n) are those of the joints. A combination has that of several delays with which
+    it fits best.
+    """
+    n, starts = problem.arm.n, []
+    at = slice(NAMES.index('speed') * n, NAMES.index('speed') * n + n)
+    limited = np.isfinite([x[at] for x in pool])
+    for mask in (limited, ~limited):
+        order = np.argsort(np.where(mask, costs, np.inf), axis=0)
+        for rank in RANKS:
+            joined = join([pool[k] for k in order[rank]])
+            delays = {*(float(pool[k][-1]) for k in order[rank]), *(
+                delay / TICK for delay in OTHER_DELAYS)}
+            starts.append(min((np.append(joined, delay) for delay in delays), key=problem.cost))
+    return starts
+
+
+def _recombine(problem: ServoProblem, solutions: Sequence[Array]) -> Array:
+    """Return the best of several solutions and of the combinations of each joint's best ones."""
+    costs = np.array([problem.joint_costs(x) for x in solutions])
+    joined = join([solutions[k] for k in np.argmin(costs, axis=0)])
+    return min((*solutions, *(np.append(joined, x[-1]) for x in solutions)), key=problem.cost)
+
+
+def _exchange(problem: ServoProblem, x: Array, solutions: Sequence[Array]) -> Array:
+    """
+    Return a better solution, in which joints with large residuals have values of other solutions.
+
+    A target of limited speed and a torque limit, with different delays, resemble each other. The
+    delay is common to all joints, so that values for one joint are tried with the delay of their
+    solution, too. Values of other joints are tried because arms often have equal servos.
+    """
+    n = problem.arm.n
+    rms = np.sqrt(problem.joint_costs(x) / sum(map(len, problem.rows))) * problem.scale
+    for i in np.argsort(-rms / problem.floor):
+        if rms[i] < UNEXPLAINED * problem.floor[i]:
+            break
+        trials = []
+        for other in solutions:
+            trial = x.copy()
+            trial[i:-1:n] = other[i:-1:n]
+            trials += [trial, np.append(trial[:-1], other[-1])]
+        for j in range(n):
+            trial = x.copy()
+            trial[i:-1:n] = x[j:-1:n]
+            trials.append(trial)
+        trials = sorted(trials, key=problem.cost)[:2]
+        best = min((problem.solve(trial, 1e-2, 8) for trial in trials), key=problem.cost)
+        if problem.cost(best) < CLEAR * problem.cost(x):
+            x = problem.solve(best, 1e-3)
+    return x
+
+
+def _with_effects(problem: ServoProblem, x: Array) -> Array:
+    """Return x with first values of the effects that it lacks."""
+    n, x = problem.arm.n, x.copy()
+    for k, each in enumerate(PARAMETERS):
+        part = x[k * n:k * n + n]
+        if each.scale != 'log':
+            part[np.isnan(part)] = each.start
+    limit = x[NAMES.index('limit') * n:][:n]
+    x[NAMES.index('droop') * n:][:n][np.isnan(limit)] = np.nan
+    return x
+
+
+def _release(problem: ServoProblem, x: Array) -> Array:
+    """Return x without the effects that hardly reduce the cost."""
+    n, cost = problem.arm.n, problem.cost(x)
+    for k, each in enumerate(PARAMETERS):
+        for i in range(k * n, k * n + n):
+            if each.absent is None or np.isnan(x[i]):
+                continue
+            simpler = x.copy()
+            simpler[i] = np.nan
+            if each.name == 'limit':
+                simpler[NAMES.index('droop') * n + i - k * n] = np.nan
+            if (less := problem.cost(simpler)) < FORGIVEN * cost:
+                x, cost = simpler, less
+    return x
