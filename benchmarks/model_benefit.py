@@ -19,11 +19,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import pinocchio as pin
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import IdentifiedModel
-from robot_identification.online import calibrate_residuals, MomentumObserver
+from robot_identification.online import (
+    calibrate_residuals,
+    ContactObserver,
+    detectable_force,
+    MomentumObserver,
+)
 from robot_identification.recording import Recording
 from robot_identification.ros.sliding_window import SlidingWindow, stacked_instants
 from robot_identification.simulation import Plant, simulate
@@ -205,45 +209,33 @@ def contact_found(model: IdentifiedModel, learnt: Recording, fresh: Iterable[Rec
     """
     arm, observer = model.arm, MomentumObserver(model, OBSERVER)
     statistics = calibrate_residuals(observer, *smoothed(learnt, arm, rate))
-    threshold = statistics.threshold()
+    contact = ContactObserver(observer, statistics, gap=np.inf)
     highest: list[float] = []
     forces: list[float] = []
     seconds = 0.0
     for recording in fresh:
         t, q, v, tau = smoothed(recording, arm, rate)
+        observer.reset()
+        found = [contact.step(*row) for row in zip(t, q, v, tau)]
+        limit = np.array([each.limit for each in found])
+        torque = np.nan_to_num([each.torque for each in found])
         settled = t - t[0] > SETTLING
-        deviations = statistics.deviations(v, *statistics.uncertainty(model, q, v))
-        excess = np.max(np.abs(observer.run(t, q, v, tau) - statistics.bias) / deviations, axis=1)
-        highest += _highest(excess[settled], round(rate))
+        highest += _highest(np.max(np.abs(torque) / limit, axis=1)[settled], round(rate))
         seconds += float(np.sum(settled)) / rate
         moving = np.flatnonzero(np.all(np.abs(v) > MOVING, axis=1) & settled)
-        if len(forces) < POSES * DIRECTIONS and len(moving):
-            forces += _forces(arm, q, deviations, moving)
+        if len(forces) < POSES and len(moving):
+            forces += [detectable_force(arm, q[k], limit[k])
+                       for k in moving[::max(1, len(moving) // POSES)]]
     peaks, hours = np.sort(highest)[::-1], seconds / 3600
     accepted = max(round(hours), 1)
-    measured = float(peaks[accepted]) if len(peaks) > accepted else threshold
+    measured = float(peaks[accepted]) if len(peaks) > accepted else 1.0
     force = float(np.median(forces)) if forces else float('nan')
-    return _ContactFound(force * threshold, int(np.sum(peaks > threshold)), hours,
-                         force * measured)
+    return _ContactFound(force, int(np.sum(peaks > 1)), hours, force * measured)
 
 
 def _highest(excess: Array, block: int) -> list[float]:
     """Return the highest value of each second."""
     return [float(excess[k:k + block].max()) for k in range(0, len(excess), block)]
-
-
-def _forces(arm: Arm, q: Array, deviations: Array, moving: np.ndarray) -> list[float]:
-    """Return the forces on the tool that one deviation of a joint shows [N]."""
-    rng, data = np.random.default_rng(0), arm.model.createData()
-    frame, forces = len(arm.model.frames) - 1, []
-    for k in moving[::max(1, len(moving) // POSES)]:
-        jacobian = pin.computeFrameJacobian(arm.model, data, q[k], frame,
-                                            pin.LOCAL_WORLD_ALIGNED)[:3]
-        directions = rng.normal(size=(DIRECTIONS, 3))
-        directions /= np.linalg.norm(directions, axis=1)[:, None]
-        reach = np.abs(directions @ jacobian) / deviations[k]
-        forces += [float(x) for x in 1 / np.maximum(reach.max(axis=1), 1e-12)]
-    return forces
 
 
 @dataclass(frozen=True)

@@ -39,10 +39,12 @@ from robot_identification.online import (
     Compensation,
     CompensationLimits,
     ContactObserver,
+    detectable_force,
     MomentumObserver,
     tool_wrench,
     trajectory_efforts,
 )
+from robot_identification.online.residuals import BREAKAWAY, CHANGE, FrictionAllowance, OWN
 from robot_identification.ros.sliding_window import SlidingWindow
 from simulation_arms import slow_motion, two_link
 
@@ -159,11 +161,54 @@ def test_uncertainty_grows_with_the_covariance_and_at_rest():
     model = model_of(two_link())
     statistics = calibrate_residuals(MomentumObserver(model), *moving(model, 8.0, noise=0.1))
     q, v = np.zeros((2, 2)), np.array([[1.0, 1.0], [0.0, 1.0]])
-    free = statistics.deviations(v, *statistics.uncertainty(model, q, v))
-    assert free[1, 0] > free[0, 0] + 0.3 and free[1, 1] == pytest.approx(free[0, 1])
+    free = statistics.deviations(v, statistics.uncertainty(model, q, v)[0])
     count = 2 * 10 + 2 + 2 * 3
     wider = dataclasses.replace(statistics, directions=0.1 * np.eye(count))
-    assert np.all(wider.deviations(v, *wider.uncertainty(model, q, v)) > free)
+    assert np.all(wider.deviations(v, wider.uncertainty(model, q, v)[0]) > free)
+
+
+def test_friction_at_rest_is_a_bound_that_ends_after_some_travel():
+    model = model_of(two_link())
+    statistics = calibrate_residuals(MomentumObserver(model), *moving(model, 8.0, noise=0.1))
+    contact = ContactObserver(MomentumObserver(model, 10.0), statistics)
+    friction = statistics.uncertainty(model, np.zeros((1, 2)), np.zeros((1, 2)))[1][0]
+    rest, motion = contact.limits(np.zeros(2))
+    assert np.all(rest - motion > 0.9 * friction) and np.all(rest - motion < 1.5 * friction)
+    allowance = FrictionAllowance(10.0)
+    speed = np.concatenate([np.zeros(50), np.full(200, 0.5)])    # from rest in one step
+    levels = np.array([allowance.step(k / RATE, np.array([v]), np.array([1.0]))[0]
+                       for k, v in enumerate(speed)])
+    assert levels[40] == pytest.approx(BREAKAWAY)
+    just, later = 50 + round(0.03 * RATE), 50 + round(0.25 * RATE)
+    assert levels[just] > BREAKAWAY and levels[later] == pytest.approx(CHANGE, abs=0.02)
+    back = FrictionAllowance(10.0)
+    values = [back.step(k / RATE, np.array([v]), np.array([1.0]))[0]
+              for k, v in enumerate([0.5] * 200 + [-0.5] * 5)]
+    assert values[199] < CHANGE + 0.02 and values[201] > BREAKAWAY    # after a reversal
+
+
+def test_no_threshold_alarms_on_its_own_reference():
+    model = model_of(two_link())
+    t, q, v, tau = moving(model, 20.0, noise=0.05)
+    tau = tau + 3.0 * np.exp(-((t - 11.0) / 0.05) ** 2)[:, None]    # a bump
+    statistics = calibrate_residuals(MomentumObserver(model), t, q, v, tau)
+    contact = ContactObserver(MomentumObserver(model), statistics, alarms_per_hour=3600.0)
+    found = [contact.step(*row) for row in zip(t, q, v, tau)]
+    assert not any(each.contact for each in found)
+    assert contact.threshold == pytest.approx(OWN * statistics.highest)
+
+
+def test_detectable_force_of_a_lever():
+    arm = two_link()
+    straight = detectable_force(arm, [0.3, 0.0], [1.0, np.inf])
+    # a force in the plane acts with the lever of the tool; half of all directions have a component
+    # of at least 0.5 along any axis
+    jacobian = pin.computeFrameJacobian(arm.model, arm.model.createData(), np.array([0.3, 0.0]),
+                                        arm.tool, pin.LOCAL_WORLD_ALIGNED)[:3, 0]
+    assert straight == pytest.approx(2 / np.linalg.norm(jacobian), rel=0.03)
+    assert detectable_force(arm, [0.3, 0.0], [2.0, np.inf]) == pytest.approx(2 * straight)
+    with pytest.raises(UnknownNameError, match='no_frame'):
+        detectable_force(arm, [0.3, 0.0], [1.0, 1.0], 'no_frame')
 
 
 def test_a_model_file_knows_its_covariance_well_enough():

@@ -20,6 +20,7 @@ Importing this package registers the recursive estimators in `ESTIMATORS`.
 from robot_identification.estimation import ESTIMATORS
 from robot_identification.online.contact import (
     ContactObserver,
+    detectable_force,
     ExternalTorque,
     tool_wrench,
     Wrench,
@@ -43,4 +44,5 @@ for _estimator in RECURSIVE.values():
 
 __all__ = ['Compensation', 'CompensationLimits', 'ContactObserver', 'ExternalTorque',
            'MomentumObserver', 'OnlineEstimator', 'OnlineUpdate', 'RECURSIVE', 'Wrench',
-           'calibrate_residuals', 'start_online', 'tool_wrench', 'trajectory_efforts']
+           'calibrate_residuals', 'detectable_force', 'start_online', 'tool_wrench',
+           'trajectory_efforts']

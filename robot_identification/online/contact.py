@@ -24,7 +24,13 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.errors import UnknownNameError
 from robot_identification.online.momentum import GAP, MomentumObserver
-from robot_identification.online.residuals import ResidualStatistics
+from robot_identification.online.residuals import (
+    BREAKAWAY,
+    CHANGE,
+    FrictionAllowance,
+    ResidualStatistics,
+    SLOW,
+)
 
 SINGULAR = 1e-3
 """Singular value of the weighted Jacobian, relative to the largest, below which a direction of the
@@ -32,6 +38,10 @@ wrench is taken to cause no joint torque: an external force in it cannot be meas
 REFRESH = 0.05
 """[s] Period of updating the uncertainty due to the model. It takes longer to compute than a step
 of the observer and changes little in this time."""
+
+
+DIRECTIONS = 200
+"""Number of directions in which the detectable force is computed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +75,13 @@ class ExternalTorque(ReadOnlyArrays):
     ----------
     torque, deviation
         Torque of each joint and its standard deviation, (n,) [N m or N]; NaN and infinite where
-        the effort is not measured.
+        the effort is not measured. The deviation includes the friction that may hold a joint.
     contact
         Whether the external torque of any joint exceeds the threshold.
     joints
         Whether the external torque of each joint exceeds the threshold, (n,) bool.
+    limit
+        Largest magnitude of each joint's external torque that is not contact, (n,) [N m or N].
 
     """
 
@@ -77,6 +89,7 @@ class ExternalTorque(ReadOnlyArrays):
     deviation: Array
     contact: bool
     joints: Array
+    limit: Array
 
 
 class ContactObserver:
@@ -109,6 +122,31 @@ class ContactObserver:
         self.observer, self.statistics, self.gap = observer, statistics, gap
         self.threshold = statistics.threshold(alarms_per_hour)
         self._since = self._last = -np.inf
+        self._allowance = FrictionAllowance(observer.bandwidth)
+
+    def limits(self, q: ArrayLike) -> tuple[Array, Array]:
+        """
+        Return the external torques above which contact is detected, at rest and in fast motion.
+
+        Parameters
+        ----------
+        q
+            Joint positions, (n,) [rad or m].
+
+        Returns
+        -------
+        tuple
+            Limits at rest and in motion, (n,) [N m or N] each; infinite where the effort is not
+            measured.
+
+        """
+        model, q = self.observer.model, np.asarray(q, dtype=float)[None]
+        fast = np.full_like(q, 10 * SLOW)
+        still = np.zeros_like(q)
+        return tuple(
+            self.threshold * self.statistics.deviations(v, variance)[0] + share * friction[0]
+            for v, share in ((still, BREAKAWAY), (fast, CHANGE))
+            for variance, friction in [self.statistics.uncertainty(model, q, still)])
 
     def step(self, t: float, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> ExternalTorque:
         """
@@ -131,15 +169,60 @@ class ContactObserver:
         """
         if t < self._last or t - self._last > self.gap:
             self.observer.reset()
+            self._allowance.reset()
         torque = self.observer.step(t, q, v, tau) - self.statistics.bias
         self._last, speed = t, np.asarray(v, dtype=float)
         if not 0 <= t - self._since < REFRESH:
             self._since, self._uncertainty = t, self.statistics.uncertainty(
                 self.observer.model, np.asarray(q, dtype=float)[None], speed[None])
-        std = self.statistics.deviations(speed, *self._uncertainty)[0]
-        joints = np.abs(torque) > self.threshold * std
+        variance, friction = self._uncertainty
+        std = self.statistics.deviations(speed, variance)[0]
+        allowed = self._allowance.step(t, speed, friction[0])
+        limit = self.threshold * std + allowed
+        joints = np.abs(torque) > limit
         torque = np.where(np.isfinite(std), torque, np.nan)
-        return ExternalTorque(torque, std, bool(joints.any()), joints)
+        return ExternalTorque(torque, np.hypot(std, allowed), bool(joints.any()), joints, limit)
+
+
+def detectable_force(arm: Arm, q: ArrayLike, limit: ArrayLike, frame: str | None = None) -> float:
+    """
+    Return the force on a frame that is detected in half of all directions [N].
+
+    A force F in the direction u causes the joint torques J'u F, and is detected where one of them
+    exceeds its limit.
+
+    Parameters
+    ----------
+    arm, q, frame
+        As for `tool_wrench`.
+    limit
+        Largest external torque of each joint that is not contact, (n,) [N m or N], for instance
+        `ExternalTorque.limit`.
+
+    Raises
+    ------
+    UnknownNameError
+        The URDF has no such frame.
+
+    """
+    jacobian = _frame_jacobian(arm, np.asarray(q, dtype=float), frame)[:3]
+    count = np.arange(DIRECTIONS) + 0.5    # Fibonacci's lattice on the sphere
+    height, angle = 1 - 2 * count / DIRECTIONS, np.pi * (1 + 5**0.5) * count
+    around = np.sqrt(1 - height**2)
+    directions = np.column_stack([around * np.cos(angle), around * np.sin(angle), height])
+    reach = np.max(np.abs(directions @ jacobian) / np.asarray(limit, dtype=float), axis=1)
+    return float(1 / np.median(reach))
+
+
+def _frame_jacobian(arm: Arm, q: Array, frame: str | None) -> Array:
+    """Return the Jacobian (6, n) of a frame in the axes of the base; of the tool for None."""
+    model = arm.model
+    names = [f.name for f in model.frames]
+    if frame is not None and frame not in names:
+        raise UnknownNameError('frame', frame, names)
+    index = arm.tool if frame is None else names.index(frame)
+    return np.asarray(pin.computeFrameJacobian(model, model.createData(), q, index,
+                                               pin.LOCAL_WORLD_ALIGNED))
 
 
 def tool_wrench(arm: Arm, q: ArrayLike, torque: ArrayLike, deviation: ArrayLike,
@@ -172,13 +255,7 @@ def tool_wrench(arm: Arm, q: ArrayLike, torque: ArrayLike, deviation: ArrayLike,
     >>> tool_wrench(arm, q, external.torque, external.deviation).values    # doctest: +SKIP
 
     """
-    model, q = arm.model, np.asarray(q, dtype=float)
-    names = [f.name for f in model.frames]
-    if frame is not None and frame not in names:
-        raise UnknownNameError('frame', frame, names)
-    index = arm.tool if frame is None else names.index(frame)
-    jacobian = pin.computeFrameJacobian(model, model.createData(), q, index,
-                                        pin.LOCAL_WORLD_ALIGNED)    # (6, n)
+    jacobian = _frame_jacobian(arm, np.asarray(q, dtype=float), frame)
     weight = 1 / np.maximum(np.asarray(deviation, dtype=float), 1e-12)
     left, sizes, right = np.linalg.svd((jacobian * weight).T, full_matrices=True)
     rank = int(np.sum(sizes > SINGULAR * sizes[0]))

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,6 +39,79 @@ PEAKS = 0.9
 """Quantile of the residual's peaks above which an exponential tail is fitted: far enough from the
 centre of the distribution, with a tenth of the peaks left for the fit."""
 HOUR = 3600.0    # [s]
+BREAKAWAY = 1.25
+"""Largest friction at rest over the friction of the model at the speed `REST`: friction rises
+towards rest (Stribeck) and from day to day by some 10 % each."""
+OWN = 1.1
+"""Margin of the threshold above the largest residual without contact: `ContactObserver` computes
+the uncertainty of the model twenty times a second only."""
+CHANGE = 0.2
+"""Largest relative change of friction between the identification and a day of work: temperature
+changes it by 15 %, and a fifth of it is the part of a Stribeck curve that the model may lack."""
+PRESLIDING = 3e-3
+"""[rad or m] Travel after rest or a reversal in which friction builds up: gears and bearings slide
+after some thousandths of a radian; until then friction may still act in the former direction."""
+SLOW = 0.1
+"""[rad/s or m/s] Speed towards which residuals of slow motion decay to those of fast motion."""
+HOLD = 0.05
+"""[s] Time after slow motion during which friction at rest is still in the smoothed speed and
+effort: the length of the window that smooths joint states, and some samples."""
+
+
+class FrictionAllowance:
+    """
+    Largest external torque as which friction may appear, joint by joint.
+
+    A joint at rest may hold any torque up to its static friction, so that this is a bound and not
+    a standard deviation. After rest or a reversal friction may even act in the direction of
+    motion, until the joint has travelled by some `PRESLIDING`. The bound is kept for `HOLD`, and
+    then fades as the observer's low-pass forgets it. In motion it is `CHANGE` of the friction.
+
+    Parameters
+    ----------
+    bandwidth
+        Cut-off frequency of the observer [Hz].
+
+    """
+
+    def __init__(self, bandwidth: float) -> None:
+        self._rate = 2 * np.pi * bandwidth
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin again, after a gap in the joint states."""
+        self._t = -np.inf
+        none: Array = np.zeros(0)
+        self._level, self._until, self._travel, self._forward = none, none, none, none
+
+    def step(self, t: float, v: Array, friction: Array) -> Array:
+        """
+        Return the allowance at a joint state, (n,) [N m or N].
+
+        Parameters
+        ----------
+        t
+            Stamp [s].
+        v, friction
+            Velocities of the joints, and magnitudes of their friction from `uncertainty`, (n,).
+
+        """
+        speed, forward = np.abs(v), np.sign(v)
+        if not len(self._level):
+            self._t, self._forward = t, forward
+            self._level = self._travel = np.zeros(len(v))
+            self._until = np.full(len(v), -np.inf)
+        step = max(t - self._t, 0.0)
+        begins = (speed < REST) | (forward * self._forward < 0)
+        self._travel = np.where(begins, 0.0, self._travel + speed * step)
+        unknown = np.exp(-self._travel / PRESLIDING)
+        moving = CHANGE + (BREAKAWAY - 1) * np.exp(-speed / SLOW)
+        static = BREAKAWAY + np.minimum(speed / REST, 1.0)    # the model already shows friction
+        bound = friction * (moving + (static - moving) * unknown)
+        faded = self._level * np.where(t > self._until, np.exp(-self._rate * step), 1.0)
+        self._until = np.where(bound >= faded, t + HOLD, self._until)
+        self._t, self._forward, self._level = t, forward, np.maximum(bound, faded)
+        return self._level
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +124,9 @@ class ResidualStatistics(ReadOnlyArrays):
     bias, deviation
         Mean and standard deviation of each joint's residual, (n,) [N m or N]; the standard
         deviation is infinite where the effort is not measured.
+    slow_deviation
+        Root mean square of the residual in slow motion and at rest beyond the allowance for
+        friction, at least `deviation`, (n,) [N m or N].
     crossings
         Rate at which each residual crosses its mean upwards, (n,) [Hz].
     tail
@@ -62,6 +138,8 @@ class ResidualStatistics(ReadOnlyArrays):
     directions
         Factor D of the covariance D'D of the model's standard parameters, (r, p); None if the
         covariance is unknown.
+    highest
+        Largest residual beyond the allowance for friction at rest, in standard deviations.
     seconds
         Duration of the motion [s].
 
@@ -69,21 +147,25 @@ class ResidualStatistics(ReadOnlyArrays):
 
     bias: Array
     deviation: Array
+    slow_deviation: Array
     crossings: Array
     tail: float
     knee: float
     peak_rate: float
     directions: Array | None
+    highest: float
     seconds: float
 
     def threshold(self, alarms_per_hour: float = 1.0) -> float:
         """
         Return the threshold of contact, in standard deviations of the external torque.
 
-        It is the larger of two thresholds for the accepted rate of false alarms. The first follows
-        from Rice's formula for a Gaussian process with the measured crossing rates. The second
-        follows from an exponential tail fitted to the peaks, because friction errors make high
-        peaks more frequent than in a Gaussian process.
+        It is the largest of three. The first follows, for the accepted rate of false alarms, from
+        Rice's formula for a Gaussian process with the measured crossing rates. The second follows
+        from an exponential tail fitted to the peaks, because friction errors make high peaks more
+        frequent than in a Gaussian process. The third is the largest value in the recording
+        without contact, with a margin: a threshold must not alarm on the recording from which it
+        was derived.
 
         Parameters
         ----------
@@ -106,14 +188,14 @@ class ResidualStatistics(ReadOnlyArrays):
         rate = alarms_per_hour / HOUR
         gaussian = np.sqrt(2 * np.log(max(2 * float(self.crossings.sum()) / rate, 1.0)))
         heavy = self.knee + self.tail * np.log(max(self.peak_rate / rate, 1.0))
-        return float(max(gaussian, heavy))
+        return float(max(gaussian, heavy, OWN * self.highest))
 
     def uncertainty(self, model: IdentifiedModel, q: Array, v: Array) -> tuple[Array, Array]:
         """
-        Return the contributions of model and stiction to the uncertainty of the external torque.
+        Return the contributions of parameters and friction to the uncertainty of external torques.
 
-        They are arguments of `deviations`. They change slowly along a motion, so a control loop
-        can compute them at a lower rate.
+        They are arguments of `deviations` and of `FrictionAllowance`. They change slowly along a
+        motion, so a control loop can compute them at a lower rate.
 
         Parameters
         ----------
@@ -126,7 +208,8 @@ class ResidualStatistics(ReadOnlyArrays):
         -------
         tuple
             Variance of the predicted torques due to the covariance of the model's parameters,
-            (N, n) [N^2 m^2 or N^2], and stiction torque of the joints, (N, n) [N m or N].
+            (N, n) [N^2 m^2 or N^2], and magnitude of the friction at the speeds v, or at `REST`
+            if they are lower, (N, n) [N m or N].
 
         """
         zero, load = np.zeros_like(q), holding_torque(model, q)
@@ -134,28 +217,30 @@ class ResidualStatistics(ReadOnlyArrays):
         if self.directions is not None:
             columns = model.structure.columns(q, v, zero, load, model.structure.sliding_state(v))
             variance = np.sum((columns @ self.directions.T) ** 2, axis=2)
-        stiction = np.abs(model_friction(model, q, np.full_like(q, REST), load)
-                          - model_friction(model, q, np.full_like(q, -REST), load)) / 2
-        return variance, stiction
+        speed = np.maximum(np.abs(v), REST)
+        friction = np.abs(model_friction(model, q, speed, load)
+                          - model_friction(model, q, -speed, load)) / 2
+        return variance, friction
 
-    def deviations(self, v: Array, variance: Array, stiction: Array) -> Array:
+    def deviations(self, v: Array, variance: Array) -> Array:
         """
         Return the standard deviations of the external torques, (N, n) [N m or N].
 
-        The variance is the sum of three: that of the residual without contact, that due to the
-        covariance of the model's parameters, and the squared stiction torque, which fades out
-        between rest and the speed `REST`.
+        The variance is the sum of that of the residual without contact, which is larger in slow
+        motion, and that due to the covariance of the model's parameters.
 
         Parameters
         ----------
         v
             Velocities, (N, n) [rad/s or m/s].
-        variance, stiction
+        variance
             Result of `uncertainty`.
 
         """
-        slow = np.maximum(1 - np.abs(v) / REST, 0.0)    # 1 at rest, 0 from the speed REST on
-        return np.sqrt(self.deviation ** 2 + variance + (slow * stiction) ** 2)
+        slow = np.exp(-np.abs(v) / SLOW)
+        with np.errstate(invalid='ignore'):    # joints without measured efforts
+            more = np.nan_to_num(self.slow_deviation - self.deviation)
+        return np.sqrt((self.deviation + slow * more) ** 2 + variance)
 
 
 def calibrate_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, v: ArrayLike,
@@ -186,28 +271,48 @@ def calibrate_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, 
     >>> observer = ContactObserver(MomentumObserver(model), statistics)    # doctest: +SKIP
 
     """
-    t = np.asarray(t, dtype=float)
+    t, q, v = (np.asarray(x, dtype=float) for x in (t, q, v))
     residual = observer.run(t, q, v, tau)
     starts = observer.segment_starts(t)
     since = t - np.repeat(t[starts], np.diff([*starts, len(t)]))
     kept = since > SETTLING / (2 * np.pi * observer.bandwidth)
-    moving = np.abs(np.asarray(v)) > REST
+    moving = np.abs(v) > REST
     seconds = float(np.sum(kept) * np.median(np.diff(t))) if len(t) > 1 else 0.0
     if seconds < MIN_SECONDS:
         raise EstimationError(f'{seconds:.1f} s of motion without contact is too little to '
                               f'calibrate the residual; record at least {MIN_SECONDS:g} s')
-    residual, moving = residual[kept], moving[kept]
-    counted = moving | ~moving.any(axis=0)
-    bias = residual.mean(axis=0, where=counted)
+    counted = moving[kept] | ~moving[kept].any(axis=0)
+    bias = residual[kept].mean(axis=0, where=counted)
     std = np.where(observer.model.arm.measured,
-                   np.maximum(residual.std(axis=0, where=counted), 1e-12), np.inf)
-    scaled = (residual - bias) / std
-    upwards = np.sum((scaled[:-1] < 0) & (scaled[1:] >= 0), axis=0) / seconds
-    size = np.where(counted, np.abs(scaled), 0.0)
+                   np.maximum(residual[kept].std(axis=0, where=counted), 1e-12), np.inf)
+    upwards = np.sum(np.diff((residual[kept] >= bias).astype(int), axis=0) > 0, axis=0) / seconds
+    statistics = ResidualStatistics(
+        bias, std, std, upwards, tail=0.5, knee=1.0, peak_rate=1 / seconds, highest=0.0,
+        directions=covariance_directions(observer.model, covariance), seconds=seconds)
+    variance, friction = statistics.uncertainty(observer.model, q, v)
+    excess = np.maximum(np.abs(residual - bias) - _allowed(observer, t, v, friction), 0.0)
+    slow = kept[:, None] & (np.abs(v) < SLOW)
+    rms = np.sqrt(np.sum(np.where(slow, excess, 0.0) ** 2, axis=0)
+                  / np.maximum(slow.sum(axis=0), 1))
+    statistics = replace(statistics, slow_deviation=np.maximum(std, rms))
+    size = (excess / statistics.deviations(v, variance))[kept]
     before, here, after = size[:-2], size[1:-1], size[2:]
     peaks = here[(here >= before) & (here > after)]
-    knee = float(np.quantile(peaks, PEAKS)) if len(peaks) else 1.0
+    if not len(peaks):
+        return statistics
+    knee = float(np.quantile(peaks, PEAKS))
     beyond = peaks[peaks > knee]
-    return ResidualStatistics(
-        bias, std, upwards, float(np.mean(beyond - knee)) if len(beyond) else 0.5, knee,
-        max(len(beyond), 1) / seconds, covariance_directions(observer.model, covariance), seconds)
+    tail = float(np.mean(beyond - knee)) if len(beyond) else statistics.tail
+    return replace(statistics, tail=tail, knee=knee, peak_rate=max(len(beyond), 1) / seconds,
+                   highest=float(size.max()))
+
+
+def _allowed(observer: MomentumObserver, t: Array, v: Array, friction: Array) -> Array:
+    """Return the allowance for friction along a recording, (N, n) [N m or N]."""
+    allowance, starts = FrictionAllowance(observer.bandwidth), set(observer.segment_starts(t))
+    allowed = np.empty_like(v)
+    for k in range(len(t)):
+        if k in starts:
+            allowance.reset()
+        allowed[k] = allowance.step(float(t[k]), v[k], friction[k])
+    return allowed

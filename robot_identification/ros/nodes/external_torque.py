@@ -15,10 +15,13 @@
 
 from __future__ import annotations
 
+import time
+
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
 from rclpy.node import Node
 from robot_identification import online
+from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
 from robot_identification.recording import load_recording, Recording
 from robot_identification.ros.nodes import parameters
@@ -37,6 +40,7 @@ MIN_WINDOW, SAMPLES = 0.03, 10
 """Default length of the smoothing window: ten samples of the reference recording, but at least
 0.03 s."""
 PERIOD = 0.01      # [s] between batches of joint states
+FORCE_PERIOD = 1.0    # [s] between computations of the detectable force
 SILENCE = 1.0      # [s] without joint states after which a warning is issued
 
 
@@ -67,6 +71,7 @@ class ExternalTorqueNode(NodeProcess):
         recording = load_recording(reference, self.model.arm)
         smoothing = window or max(MIN_WINDOW, SAMPLES / recording.rate), 1 / rate
         self._contact = self._calibrate(recording, smoothing, bandwidth, alarms)
+        self._measure_forces(recording.joint_position(self.model.arm)[-1])
         self._states = SmoothedStates(node, self.model.arm, topic, *smoothing)
         self._publishers = {output: node.create_publisher(JointState, f'~/{output}', 10)
                             for output in ('torque', 'deviation')}
@@ -75,12 +80,13 @@ class ExternalTorqueNode(NodeProcess):
         self._flag = node.create_publisher(Bool, '~/contact', 10)
         self._silence = 0.0
         node.create_timer(PERIOD, self._step)
-        thresholds = self._contact.threshold * self._contact.statistics.deviation
+        minutes = self._contact.statistics.seconds / 60
         node.get_logger().info(
-            f"observes '{self.model.arm.name}'; contact in motion from "
-            + ', '.join(f'{level:.2g} {unit}' for level, unit in zip(
-                thresholds, self.model.arm.units('N m', 'N')))
-            + f'; false alarms per hour: {alarms:g}')
+            f"observes '{self.model.arm.name}': contact is a force on "
+            f'{self.frame or "the last link"} from {self._force[0]:.2g} N at rest and '
+            f'{self._force[1]:.2g} N in motion (half of all directions, last posture of the '
+            f'reference); false alarms expected per hour: {alarms:g}, known from {minutes:.1f} '
+            f'minutes of the reference, which has none')
 
     def _calibrate(self, recording: Recording, smoothing: tuple[float, float], bandwidth: float,
                    alarms: float) -> online.ContactObserver:
@@ -104,6 +110,12 @@ class ExternalTorqueNode(NodeProcess):
                 f'in the reference the residual of {joints} exceeds the torque itself: check that '
                 f'the model is that of this arm, with the same payload')
         return online.ContactObserver(observer, statistics, alarms, gap=length + 2 * step)
+
+    def _measure_forces(self, q: Array) -> None:
+        """Store the forces that are detected at rest and in motion [N]."""
+        self._measured = time.monotonic()
+        self._force = tuple(online.detectable_force(self.model.arm, q, limit, self.frame)
+                            for limit in self._contact.limits(q))
 
     def _step(self) -> None:
         self._silence += PERIOD
@@ -146,7 +158,11 @@ class ExternalTorqueNode(NodeProcess):
                 vector.x, vector.y, vector.z = x, y, z
             publisher.publish(message)
         touched = [name for name, contact in zip(names, external.joints) if contact]
-        self.health.ok(f'contact at {", ".join(touched)}' if touched else 'no contact')
+        if time.monotonic() > self._measured + FORCE_PERIOD:
+            self._measure_forces(instant.q)
+        self.health.ok(f'contact at {", ".join(touched)}' if touched else 'no contact',
+                       detectable_force_at_rest=f'{self._force[0]:.3g} N',
+                       detectable_force_in_motion=f'{self._force[1]:.3g} N')
 
 
 main = main_of(ExternalTorqueNode)
