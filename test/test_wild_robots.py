@@ -78,6 +78,9 @@ WILD = {    # robot, flags, joints that move
     'mimicking gripper': (robot(
         link('base'), chain('', 'base', 5), link('f1'), joint('finger', 'link5', 'f1'),
         link('f2'), joint('other', 'link5', 'f2', extra=MIMIC)), (), 5),
+    'parallel rod of a second joint': (robot(
+        link('base'), chain('', 'base', 6), link('rod'),
+        joint('rod_joint', 'base', 'rod', extra=MIMIC.replace('finger', 'joint2'))), (), 6),
     'mobile base': (robot(link('base'), wheels(), chain('arm_', 'base', 6)), (), 6),
     'torso and head': (robot(
         link('base'), wheels(), link('torso'), joint('lift', 'base', 'torso', 'prismatic'),

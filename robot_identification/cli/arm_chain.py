@@ -69,6 +69,9 @@ class _Tree:
             if 'mimic' in children:
                 leader = children['mimic'].get('joint', '')
                 self.locked |= {leader: f'{name} mimics it', name: f'it mimics {leader}'}
+        for leader in [joint for joint in self.locked if joint in self.movable]:
+            if 'mimics it' in self.locked[leader] and self.depth(leader) >= SHORTEST_ARM:
+                del self.locked[leader]    # it carries an arm, as if a parallel rod follows it
 
     @property
     def moving(self) -> list[str]:

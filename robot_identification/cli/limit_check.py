@@ -75,11 +75,12 @@ def check_limits(arm: Arm) -> tuple[str, ...]:
     quick = known & (limits.acceleration > limits.velocity / RISE_TIME)
     wrong, used = wrong_ratings(arm), np.max(gravity / limits.torque)
     sentences = list(limits.warnings(arm.joint_names, arm.prismatic))
-    for name, doubtful in (('torque', wrong), ('velocity', limits.velocity < slow[0]),
+    for name, doubtful in (('torque', wrong & np.isfinite(limits.torque)),
+                           ('velocity', limits.velocity < slow[0]),
                            ('acceleration', (limits.acceleration < slow[1]) | quick)):
         joints = ', '.join(
             f'{arm.joint_names[i]} {getattr(limits, name)[i]:g}' + (
-                f' (gravity takes {gravity[i]:.3g}, a moderate motion {motion[i]:.3g})'
+                f' (gravity takes {gravity[i]:.3f}, a moderate motion {motion[i]:.3f})'
                 if name == 'torque' else '') for i in np.flatnonzero(doubtful))
         if joints:
             sentences.append(f'{name} limits that the drives can hardly have: {joints}; give one '

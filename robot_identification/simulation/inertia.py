@@ -19,6 +19,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 from robot_identification.arm import Arm
+from robot_identification.arm.inertia_check import ROUNDING
 from robot_identification.arrays import Array
 from robot_identification.dynamics.inertial import pseudo_inertia
 from robot_identification.errors import SimulationError
@@ -44,7 +45,8 @@ def nominal_bodies(arm: Arm) -> Array:
     ------
     SimulationError
         A body is not physically consistent: it has no mass, no rotational inertia, or principal
-        moments that violate the triangle inequality.
+        moments that violate the triangle inequality by more than the rounding that
+        `check_inertias` accepts; less is corrected.
 
     """
     bodies: Array = pseudo_inertia(arm.inertial_parameters)
@@ -53,9 +55,13 @@ def nominal_bodies(arm: Arm) -> Array:
         label = f"the link '{links[joint]}' behind joint '{joint}'"
         if not body[3, 3] > 0:
             raise SimulationError(f'{label} has no mass, {HINT}')
-        eigenvalues = np.linalg.eigvalsh(_central_moments(body)[2])
+        mass, center, second_moments = _central_moments(body)
+        eigenvalues, axes = np.linalg.eigh(second_moments)
         moments = np.sort(np.sum(eigenvalues) - eigenvalues)
-        if not (eigenvalues[0] >= -1e-9 * eigenvalues[-1] and moments[0] >= SMALLEST):
+        if -ROUNDING * moments[2] <= eigenvalues[0] < 0:    # two digits in the URDF
+            body[:3, :3] = mass * np.outer(center, center) + (
+                axes * np.maximum(eigenvalues, SMALLEST)) @ axes.T
+        elif not (eigenvalues[0] >= 0 and moments[0] >= SMALLEST):
             raise SimulationError(
                 f'{label} is not physical: its principal moments of inertia {moments[0]:.3g}, '
                 f'{moments[1]:.3g}, {moments[2]:.3g} kg m^2 must be positive, and none may exceed '
