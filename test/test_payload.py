@@ -70,8 +70,45 @@ def test_a_payload_is_found_within_its_covariance_and_is_physical():
     error = np.abs(found.parameters - BODY)
     assert np.all(error < 5 * np.sqrt(np.diag(found.covariance)) + 2e-3)
     assert found.certificate > 0 and found.relative_error < 0.1
-    with pytest.raises(EstimationError, match='corresponds to a payload of'):
-        identify_payload(frozen(arm), recording(arm, 3, -0.3 * BODY))
+
+
+def test_a_removed_body_is_a_negative_payload():
+    arm = chain(['a', 'b', 'c'])
+    found = identify_payload(frozen(arm), recording(arm, 3, -0.3 * BODY))
+    assert found.verdict == 'removed' and found.mass == pytest.approx(-0.45, abs=0.03)
+    low, high = found.intervals(0.999)[0]
+    assert low < -0.45 < high < 0
+    np.testing.assert_allclose(found.centre, BODY[1:4] / 1.5, atol=0.02)
+
+
+def test_a_payload_is_found_while_other_joints_rest():
+    arm = chain(['a', 'b', 'c'])
+    t, q, v, a = motion(arm, 3)
+    q[:, 0], v[:, 0], a[:, 0] = 0.4, 0.0, 0.0
+    rng = np.random.default_rng(0)
+    moved = [Recording(t, q, torque(arm, q, v, a, body) + 0.05 * rng.normal(size=q.shape),
+                       joint_names=arm.joint_names, name='wrist') for body in (BODY, None)]
+    found = identify_payload(frozen(arm), moved[0], moved[1])
+    low, high = found.intervals(0.999)[0]
+    assert found.verdict == 'found' and low < 1.5 < high
+
+
+def test_intervals_contain_gain_errors_of_sensors():
+    arm, rng = chain(['a', 'b', 'c']), np.random.default_rng(0)
+    inside = {0.0: 0, 0.02: 0}
+    for seed in range(40):
+        gains = 1 + 0.02 * rng.normal(size=arm.n)
+        loaded, free = recording(arm, seed, BODY), recording(arm, seed)
+        # the model was identified with the same sensors: only the payload's torques differ
+        tau = free.tau + gains * (loaded.tau - free.tau)
+        felt = Recording(loaded.t, loaded.q, tau, joint_names=arm.joint_names, name='felt')
+        for deviation in inside:
+            low, high = identify_payload(frozen(arm), felt,
+                                         sensor_deviation=deviation).intervals()[0]
+            inside[deviation] += low < BODY[0] < high
+    assert inside[0.02] >= 35 and inside[0.0] < 30
+    with pytest.raises(ConfigurationError, match='from 0 to 1, not -1'):
+        identify_payload(frozen(arm), felt, sensor_deviation=-1.0)
 
 
 @pytest.mark.parametrize('seed', range(4))
@@ -156,7 +193,7 @@ def test_the_command_payload(tmp_path):
     assert abs(found['mass'] - 1.5) < 5 * found['std']['m'] + 2e-3
     assert found['smallest_pseudo_inertia_eigenvalue'] > 0
     code, text, _ = run('payload', tmp_path / 'model.yaml', tmp_path / 'unloaded.csv')
-    assert code == 0 and 'verdict: none;' in text
+    assert code == 0 and 'verdict: none, ' in text and 'kg: no payload; ' in text
     code, _, error = run('payload', tmp_path / 'model.yaml', tmp_path / 'missing.csv')
     assert code == 2 and 'missing.csv' in error and 'Traceback' not in error
 

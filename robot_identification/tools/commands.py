@@ -19,14 +19,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 from robot_identification.arm import load_arm
+from robot_identification.arrays import Array
 from robot_identification.cli import console
 from robot_identification.dynamics import INERTIAL_NAMES
 from robot_identification.dynamics.inertial import INERTIAL_UNITS
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.tools.drive_gains import identify_gains
-from robot_identification.tools.payload import identify_payload
+from robot_identification.tools.payload import identify_payload, SENSOR_DEVIATION
 import typer
 
 HEADS = ('value', '\u00b1', 'unit')
@@ -40,39 +40,43 @@ def payload_command(
     unloaded: Annotated[Path | None, typer.Option(
         help='Recording without the payload; its residual torque, for instance because the gears '
              'were colder, is subtracted.')] = None,
+    sensor_deviation: Annotated[float, typer.Option(
+        help='Standard deviation of the gains of the torque sensors [-].')] = SENSOR_DEVIATION,
     as_json: console.AsJson = False,
 ) -> None:
     """Identify the ten inertial parameters of a payload."""
     identified = load_model(model)
     payload = identify_payload(
         identified, console.load_recording_verbose(loaded, identified.arm),
-        None if unloaded is None else console.load_recording_verbose(unloaded, identified.arm))
+        None if unloaded is None else console.load_recording_verbose(unloaded, identified.arm),
+        sensor_deviation=sensor_deviation)
     std = payload.covariance.diagonal() ** 0.5
     if as_json:
         console.emit({
             'verdict': payload.verdict, 'detectable_mass': payload.detectable,
+            'free_mass': payload.free_mass,
             'parameters': dict(zip(INERTIAL_NAMES, payload.parameters)),
             'std': dict(zip(INERTIAL_NAMES, std)),
             'intervals': dict(zip(INERTIAL_NAMES, payload.intervals())), 'mass': payload.mass,
             'centre_of_mass': payload.centre, 'centre_of_mass_std': payload.centre_deviation,
             'relative_error': payload.relative_error,
             'smallest_pseudo_inertia_eigenvalue': payload.certificate})
-    elif payload.verdict == 'found':
+    elif payload.verdict in ('found', 'removed'):
         low, high = payload.intervals()[0]
         console.print_table(
             f'payload in the frame of {identified.arm.joint_names[-1]}', ('parameter', *HEADS),
             _rows(INERTIAL_NAMES, payload.parameters, std, INERTIAL_UNITS))
         console.out.print(
-            f'verdict: found, {payload.mass:.4g} kg (95 %: {low:.4g} to {high:.4g} kg), '
-            f'centre {np.array2string(payload.centre, precision=3)} m, +- '
-            f'{np.array2string(payload.centre_deviation, precision=2)} m', markup=False)
-    elif payload.verdict == 'none':
-        console.out.print(
-            f'verdict: none; {payload.detectable:.3g} kg would have been detected')
+            f'verdict: {payload.verdict}, {payload.mass:.4g} kg (95 %: {low:.4g} to {high:.4g} '
+            f'kg), centre {_millimetres(payload.centre)} mm, +- '
+            f'{_millimetres(payload.centre_deviation)} mm', markup=False)
     else:
+        none = payload.verdict == 'none'
         console.out.print(
-            f'verdict: undetermined; this motion reveals only payloads above '
-            f'{payload.detectable:.3g} kg: move the last joints more, or faster')
+            f'verdict: {payload.verdict}, {payload.free_mass:.2g} +- {1.96 * std[0]:.2g} kg'
+            f'{": no payload" if none else ""}; this motion detects payloads above '
+            f'{payload.detectable:.2g} kg'
+            + ('' if none else ': move the last joints more, or faster'), markup=False)
     raise typer.Exit(1 if payload.verdict == 'undetermined' else 0)
 
 
@@ -106,6 +110,11 @@ def gains_command(
     weak = [joint for joint, is_weak in zip(arm.joint_names, result.weak) if is_weak]
     console.out.print(f'verdict: weak for {", ".join(weak)} (deviation above 5 %)' if weak
                       else 'verdict: all gains are determined to better than 5 %', markup=False)
+
+
+def _millimetres(values: Array) -> str:
+    """Return a vector [m] as text in millimetres."""
+    return f"({', '.join(f'{1000 * value:.1f}' for value in values)})"
 
 
 def _rows(*columns: Iterable[Any]) -> Iterator[tuple[str, ...]]:

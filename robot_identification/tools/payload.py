@@ -21,7 +21,7 @@ import numpy as np
 from robot_identification.arrays import Array, IndexArray, ReadOnlyArrays
 from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel
 from robot_identification.dynamics.inertial import smallest_eigenvalues
-from robot_identification.errors import EstimationError
+from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import payload_errors
 from robot_identification.estimation.cone_program import solve_conic_least_squares
 from robot_identification.estimation.payload_errors import LARGEST, SCALE
@@ -35,7 +35,12 @@ _SIGNIFICANT = 3.0
 """Standard deviations of the mass above which a payload is found: one false detection in 370."""
 _NOTICEABLE = 0.5
 """Mass relative to the last link's that a motion must be able to detect before the verdict 'none'
-is given."""
+is given, unless it is a small part of what the arm can carry."""
+_CARRIED = 0.1
+"""That part: mass relative to the one that a joint's torque limit holds at the tool."""
+SENSOR_DEVIATION = 0.02
+"""Standard deviation of the gains of torque sensors, assumed: 2 % are common for strain gauges in
+joints and for torque constants of motors."""
 _BLOCKS = 24
 """Number of blocks of time, and of similar states; more than twice the ten parameters."""
 _MARGIN = 1e-4
@@ -56,20 +61,21 @@ class PayloadEstimate(ReadOnlyArrays):
     ----------
     parameters : numpy.ndarray
         Ten inertial parameters, Pinocchio's order, about the frame of the last joint, (10,);
-        zeros if there is no payload.
+        zeros if there is no payload, negative if a body was removed.
     covariance
         Covariance of the unconstrained estimate, (10, 10). It includes errors that are correlated
         in time and errors of the model. For combinations of parameters that the motion does not
         determine it is the covariance of the prior.
     certificate
-        Smallest eigenvalue of the pseudo-inertia; positive if there is a payload.
+        Smallest eigenvalue of the pseudo-inertia of the payload, or of what was removed.
     relative_error
         Norm of the residuals over norm of the payload's torques; NaN without payload.
     free_mass
         Mass of the unconstrained estimate [kg]; it may be negative.
     verdict
-        'found'; 'none' if the mass is not significant; 'undetermined' if the motion cannot detect
-        a payload of half the last link's mass.
+        'found'; 'removed' if the arm carries less than the model, for instance without its tool;
+        'none' if the mass is not significant; 'undetermined' if it is not, and the motion can
+        detect neither half of the last link's mass nor a tenth of what the arm can carry.
 
     """
 
@@ -103,7 +109,9 @@ class PayloadEstimate(ReadOnlyArrays):
 
     def intervals(self, level: float = 0.95) -> Array:
         """
-        Return intervals of the ten parameters, (10, 2); the mass is not negative.
+        Return intervals of the ten parameters, (10, 2).
+
+        The mass is not negative, unless a body was removed.
 
         Parameters
         ----------
@@ -112,20 +120,23 @@ class PayloadEstimate(ReadOnlyArrays):
 
         """
         middle = np.array(self.parameters)
-        if self.verdict != 'found':
+        if self.verdict in ('none', 'undetermined'):
             middle[0] = self.free_mass
         half = norm.ppf((1 + level) / 2) * np.sqrt(np.diag(self.covariance))
         bounds = np.column_stack([middle - half, middle + half])
-        bounds[0] = np.maximum(bounds[0], 0.0)
+        if self.verdict != 'removed':
+            bounds[0] = np.maximum(bounds[0], 0.0)
         return bounds
 
 
 def identify_payload(model: IdentifiedModel, loaded: Recording,
-                     unloaded: Recording | None = None) -> PayloadEstimate:
+                     unloaded: Recording | None = None, *,
+                     sensor_deviation: float = SENSOR_DEVIATION) -> PayloadEstimate:
     """
     Return the ten inertial parameters of a payload, with the model of the arm fixed.
 
-    Any motion that turns the last links is suitable; undetermined parameters have wide intervals.
+    Any motion that turns the last links is suitable, also with other joints at rest; undetermined
+    parameters have wide intervals.
 
     Parameters
     ----------
@@ -136,15 +147,24 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
     unloaded
         A recording without it. An offset and a viscous friction are fitted to the model's torque
         errors in this recording and subtracted from the loaded recording.
+    sensor_deviation
+        Standard deviation of the gain of each joint's torque sensor [-], which the intervals
+        contain.
 
     Raises
     ------
+    ConfigurationError
+        The deviation of the sensors is negative.
     EstimationError
-        No physical body explains the difference, or the recording is too short.
+        The recording is too short.
 
     """
+    if not 0 <= sensor_deviation < 1:
+        raise ConfigurationError(f'the deviation of the sensors must be from 0 to 1, not '
+                                 f'{sensor_deviation:g}')
+
     def equations(recording: Recording) -> tuple[Array, Array, Array]:
-        samples = process(recording, model.arm)
+        samples = process(recording, model.arm, still_joints=True)
         rows, errors, states = payload_errors.body_equations(
             model, delayed(samples, model.delay, of=model.delay_of))
         if not len(rows):
@@ -158,11 +178,11 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
         for j, v in enumerate(range(model.arm.n, 2 * model.arm.n)):
             line = np.polynomial.Polynomial.fit(other[:, v], known[:, j], 1)
             errors[:, j] -= line(states[:, v])
-    return _make_estimate(model, rows, errors, states)
+    return _make_estimate(model, rows, errors, states, sensor_deviation)
 
 
-def _make_estimate(model: IdentifiedModel, rows: Array, torques: Array,
-                   states: Array) -> PayloadEstimate:
+def _make_estimate(model: IdentifiedModel, rows: Array, torques: Array, states: Array,
+                   sensor_deviation: float) -> PayloadEstimate:
     """
     Return the payload that explains the model's torque errors, or none if it is not significant.
 
@@ -172,22 +192,50 @@ def _make_estimate(model: IdentifiedModel, rows: Array, torques: Array,
         The model of the arm.
     rows, torques, states
         Regressor of the payload (N, n, 10), torque errors (N, n), and [q, v] (N, 2 n).
+    sensor_deviation
+        As for `identify_payload`.
 
     """
     noise = payload_errors.residual_noise(rows, torques)
     matrix, target = rows / noise[:, None], torques / noise
     free, covariance = _free_body(matrix, target, states)
     covariance = covariance + np.array(model.information.get('payload_covariance', 0), dtype=float)
+    covariance += _sensor_covariance(matrix, free, sensor_deviation)
     mass, needed = float(free[0]), _SIGNIFICANT * float(np.sqrt(covariance[0, 0]))
     if abs(mass) < needed:
-        noticeable = _NOTICEABLE * float(model.inertial[-1, 0])
+        noticeable = max(_NOTICEABLE * float(model.inertial[-1, 0]),
+                         _CARRIED * _largest_mass(model, rows))
         verdict = 'none' if needed < noticeable else 'undetermined'
         return PayloadEstimate(np.zeros(10), covariance, 0.0, float('nan'), mass, verdict)
-    body = _feasible_body(matrix, target)    # raises for a negative mass
-    predicted = rows @ body
+    sign = 1.0 if mass > 0 else -1.0
+    body = _feasible_body(matrix, sign * target)
+    predicted = sign * (rows @ body)
     return PayloadEstimate(
-        body, covariance, float(smallest_eigenvalues(body)),
-        float(np.linalg.norm(torques - predicted) / np.linalg.norm(predicted)), mass, 'found')
+        sign * body, covariance, float(smallest_eigenvalues(body)),
+        float(np.linalg.norm(torques - predicted) / np.linalg.norm(predicted)), mass,
+        'found' if sign > 0 else 'removed')
+
+
+def _sensor_covariance(rows: Array, body: Array, deviation: float) -> Array:
+    """
+    Return the covariance of the payload due to gain errors of the torque sensors, (10, 10).
+
+    The gain error of a joint changes the torque that the payload causes there; the torques of the
+    arm change as the model does, which was identified with the same sensors.
+    """
+    _, inverse = payload_errors.solve_body(rows, rows[..., 0])
+    scaled = rows * SCALE
+    changes = [inverse @ (scaled[:, j].T @ (rows[:, j] @ body)) * SCALE
+               for j in range(rows.shape[1])]
+    return deviation ** 2 * np.sum([np.outer(change, change) for change in changes], axis=0)
+
+
+def _largest_mass(model: IdentifiedModel, rows: Array) -> float:
+    """Return the mass at the last joint that the torque limits can move as recorded [kg]."""
+    torque = np.abs(rows[..., 0]).max(axis=0)    # per kilogram
+    limit = model.arm.limits.torque
+    known = np.isfinite(limit) & (torque > 0)
+    return float(np.min(limit[known] / torque[known], initial=np.inf)) if known.any() else 0.0
 
 
 def _feasible_body(rows: Array, torques: Array) -> Array:
@@ -201,10 +249,8 @@ def _feasible_body(rows: Array, torques: Array) -> Array:
 
     """
     flat, target = rows.reshape(-1, 10), torques.ravel()
-    free = np.linalg.lstsq(flat, target, rcond=1e-10)[0]
-    if not free[0] > 0:
-        raise EstimationError(f'the torque difference corresponds to a payload of {free[0]:.3g} '
-                              f'kg; check that the recordings are not interchanged')
+    free = payload_errors.solve_body(rows, torques)[0] * SCALE
+    free[0] = max(free[0], 1e-6)
     shift = np.eye(4)
     shift[:3, 3] = free[1:4] / free[0]
     scale = free[0] * shift @ np.diag([_RADIUS ** 2] * 3 + [1.0]) @ shift.T
