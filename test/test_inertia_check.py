@@ -45,6 +45,7 @@ def test_inertias_of_bodies_pass(arm):
     ('ixx="0.02"', 'ixx="-0.02"', 'has a negative moment of inertia'),
     ('izz="0.01"', 'izz="0.1"', 'the largest above the sum of the others'),
     (TENSOR, 'ixx="200" iyy="250" izz="100" ixy="0" ixz="0" iyz="0"', 'are they in kg m^2?'),
+    (TENSOR, 'ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"', 'a radius of gyration of 1 m'),
     ('xyz="0.1 0.02 0.05"', 'xyz="100 20 50"', 'is it in metres?'),
 ])
 def test_what_no_body_can_have_is_named(old, new, words):
@@ -65,6 +66,14 @@ def test_what_no_body_can_have_is_named(old, new, words):
 def test_an_arm_has_numbers_for_all_inertias(old, new, words):
     with pytest.raises(ArmError, match=words):
         Arm.from_urdf(spoiled('one', old, new))
+
+
+def test_a_frame_with_a_tiny_placeholder_is_no_fault():
+    """Sawyer has frames of 1e-8 kg and 3e-8 kg m^2, a radius of gyration of 1.7 m."""
+    frame = ('<link name="frame"><inertial><mass value="1e-8"/><inertia ixx="3e-8" iyy="3e-8" '
+             'izz="3e-8" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="to" type="fixed">'
+             '<parent link="three"/><child link="frame"/></joint></robot>')
+    assert check_inertias(Arm.from_urdf(chain().urdf.replace('</robot>', frame))) == ()
 
 
 def test_empty_frames_on_a_body_are_no_fault_and_empty_bodies_are():

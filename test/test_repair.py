@@ -129,6 +129,18 @@ def test_moments_alone_are_replaced_if_the_mass_is_plausible(tmp_path):
     assert arm.guessed == () and answer['changes'] == []
 
 
+def test_masses_are_guessed_if_different_ratings_show_that_they_are_placeholders(tmp_path):
+    """Schunk's LWA4P has links of 10 g and drives of 370 N m."""
+    light = INERTIAL.replace('value="2"', 'value="0.002"').replace('0.02"', '0.00002"').replace(
+        '0.01"', '0.00001"')
+    text = chain(light).replace('effort="40"', 'effort="41"', 1)
+    _, answer = init(tmp_path, text)
+    assert 'masses are probably placeholders' in answer['limits_in_doubt'][0]
+    arm, _ = init(tmp_path, text, '--repair', '--force')
+    assert arm.guessed == arm.joint_names and arm.limits.torque.tolist() == [41, 40, 40]
+    assert arm.inertial_parameters[:, 0] == pytest.approx(1500 * 0.06 * 0.06 * 0.16)
+
+
 @pytest.mark.parametrize('limit', ['', LIMIT.replace('upper="2"', 'upper="-2"')])
 def test_position_limits_are_asked_for_with_the_flag_that_gives_them(limit, tmp_path):
     with pytest.raises(ArmError, match=r'init --repair --position joint1=LOWER:UPPER'):

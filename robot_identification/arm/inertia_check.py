@@ -118,7 +118,7 @@ def _link_problem(inertial: ElementTree.Element, reach: float, body_moment: floa
     if low + middle < high - tolerance:
         return (f'has moments of inertia that violate the triangle inequality, the largest above '
                 f'the sum of the others: {moments}')
-    if gyration > reach / 2:
+    if gyration > reach / 2 and high > ROUNDING * body_moment:
         return (f'has a radius of gyration of {gyration:.3g} m, while the arm reaches '
                 f'{reach:.3g} m (are they in kg m^2?): {moments}')
     if distance > reach:

@@ -100,7 +100,7 @@ def _write(urdf: Path, target: Path, options: TemplateOptions, moving: tuple[str
             repair.text, replace(options, arguments=None, package_dir=repair.package_dirs),
             base=target.parent, moving=moving, guessed=repair.guessed,
             file=repaired_files(target.with_suffix(''))[0])
-        repair.write(target.with_suffix(''), template.arm.limits)
+        repair.write(target.with_suffix(''), template.arm.limits.torque)
     arm = template.arm
     faults = [str(fault) for fault in check_inertias(arm)]
     doubts = check_limits(arm)

@@ -54,6 +54,12 @@ def wrong_ratings(arm: Arm) -> NDArray[np.bool_]:
     return np.asarray((motion > TOO_SMALL * rated) | placeholders | ~np.isfinite(rated))
 
 
+def has_placeholder_masses(arm: Arm) -> bool:
+    """Return whether the masses are far too small for ratings that are no placeholders."""
+    (gravity, _), rated = required_torque(arm), arm.limits.torque
+    return not wrong_ratings(arm).any() and bool(TINY < np.max(gravity / rated) < PLACEHOLDER)
+
+
 def estimate_ratings(arm: Arm) -> Array:
     """Return rated torques with which the arm can move, of two significant digits, (n,)."""
     needed = SAFETY * required_torque(arm)[1]
@@ -73,7 +79,7 @@ def check_limits(arm: Arm) -> tuple[str, ...]:
     limits, slow = arm.limits, SLOWEST * MODERATE[arm.prismatic.astype(int)].T
     (gravity, motion), known = required_torque(arm), np.isfinite(limits.acceleration)
     quick = known & (limits.acceleration > limits.velocity / RISE_TIME)
-    wrong, used = wrong_ratings(arm), np.max(gravity / limits.torque)
+    wrong = wrong_ratings(arm)
     sentences = list(limits.warnings(arm.joint_names, arm.prismatic))
     for name, doubtful in (('torque', wrong & np.isfinite(limits.torque)),
                            ('velocity', limits.velocity < slow[0]),
@@ -86,7 +92,7 @@ def check_limits(arm: Arm) -> tuple[str, ...]:
             sentences.append(f'{name} limits that the drives can hardly have: {joints}; give one '
                              f'for each joint with --{name}'
                              + ', or let --repair estimate them' * (name == 'torque'))
-    if not np.any(wrong) and TINY < used < PLACEHOLDER:
-        sentences.append(f'gravity takes at most {used:.2%} of a rated torque: are the masses of '
-                         'the URDF placeholders? Without its <inertial>, --repair guesses them')
+    if has_placeholder_masses(arm):
+        sentences.append('gravity takes less than 1 % of the rated torques, which differ, so the '
+                         'masses are probably placeholders; correct them, or let --repair guess')
     return tuple(sentences)

@@ -24,9 +24,8 @@ from xml.etree import ElementTree
 import numpy as np
 from robot_identification import excitation, files, output_folder
 from robot_identification.arm import Arm, meshes
-from robot_identification.arm.limits import Limits
 from robot_identification.arm.urdf import MOVING, position_limits
-from robot_identification.cli import robot_template
+from robot_identification.cli import limit_check, robot_template
 from robot_identification.dynamics.inertial import pseudo_inertia
 from robot_identification.errors import ConfigurationError
 from robot_identification.excitation.certificate import nominal_torque
@@ -92,9 +91,16 @@ class Repair:
                         if joint.get('type') in MOVING and joint.get('name') not in self._locked}
         self._set_limits(options.position or ())
         self._build()
+        if limit_check.has_placeholder_masses(self.arm):
+            for link in self._root.findall('link'):
+                for inertial in link.findall('inertial'):
+                    link.remove(inertial)
+            self._build()
         bare = self._root.find('link/collision/geometry') is None
+        empty = {self._moving[self.arm.joint_names[i]]
+                 for i in nominal_torque.joints_with_invalid_inertia(self.arm)}
         for link in self._root.findall('link'):
-            self._replace_meshes(link, bare)
+            self._replace_meshes(link, bare, link.get('name') in empty)
         self._build()
         self._guess_inertias()
         ElementTree.indent(self._root)
@@ -139,14 +145,12 @@ class Repair:
         fault = fault or meshes.mesh_fault(path, mesh.get('scale', '1 1 1'))
         return fault and f"'{name}' {fault}"
 
-    def _replace_meshes(self, link: ElementTree.Element, bare: bool) -> None:
+    def _replace_meshes(self, link: ElementTree.Element, bare: bool, empty: bool) -> None:
         """Replace unusable or lacking collision geometry by the visual geometry, or by a box."""
         name, collisions = link.get('name', ''), link.findall('collision')
         faults = {each: fault for each in collisions if (fault := self._fault(each))}
         visuals = [each for each in link.findall('visual') if not self._fault(each)]
-        lacking = not collisions and ((visuals and bare) or (
-            name in self._moving.values() and link.find('inertial/inertia') is None))
-        if not faults and not lacking:
+        if not faults and (collisions or not (empty or (bare and visuals))):
             return
         for each in faults:
             link.remove(each)
@@ -191,7 +195,7 @@ class Repair:
                              for each in (body, solid))
             self.changes.append(('inertia', link.get('name', ''), before, after))
 
-    def write(self, stem: Path, limits: Limits) -> None:
+    def write(self, stem: Path, torque: np.ndarray) -> None:
         """
         Write the files of `repaired_files` together.
 
@@ -199,11 +203,11 @@ class Repair:
         ----------
         stem
             Path of the robot YAML without its suffix.
-        limits
-            Limits of the robot YAML; changed rated torques are added to the changes.
+        torque
+            Rated torques of the robot YAML, (n,); those that differ are added to the changes.
 
         """
-        torques = zip(self.arm.joint_names, self.arm.limits.torque, limits.torque)
+        torques = zip(self.arm.joint_names, self.arm.limits.torque, torque)
         self.changes += [('rated torque', joint, f'{old:g}', f'{new:g}')
                          for joint, old, new in torques if new != old]
         paths = repaired_files(stem)
