@@ -32,6 +32,10 @@ PARAMETERS: tuple[tuple[str, Any, str, float | None], ...] = (
     ('reject', False, 'the controller rejects trajectories', None),
     ('scaling', 1.0, 'speed scaling of the controller [-]', 10.0),
     ('clock', 0.0, "offset of the robot's stamps from its clock [s]", 10.0),
+    ('racing', 0.0, 'largest number of samples by which stamps are late, as those of a controller '
+     'manager whose /clock races with its cycles [-]', 10.0),
+    ('pause', False, 'stand still, without /clock and joint states, like a paused simulation',
+     None),
     ('drop', 0.0, 'fraction of joint states that is lost [-]', 1.0),
     ('repeat', 0.0, 'fraction of joint states that is sent twice [-]', 1.0),
     ('delay', 0.0, 'delay of the joint states [s]', 10.0),
@@ -60,6 +64,7 @@ class InjectedFaults:
         self._rng = np.random.default_rng(0)
         self._delayed: deque[tuple[float, bytes]] = deque()
         self._jams: list[str] = []
+        self._last_stamp = 0
         self.values: dict[str, Any] = {}
         for name, default, description, upper in PARAMETERS:
             lower = None if upper is None else (-upper if name in ('effort', 'clock') else 0.0)
@@ -86,6 +91,25 @@ class InjectedFaults:
     def clock(self) -> float:
         """Offset of the robot's stamps from its clock [s]."""
         return float(self.values['clock'])
+
+    @property
+    def pause(self) -> bool:
+        """Whether the simulation stands still."""
+        return bool(self.values['pause'])
+
+    def racing_stamp(self, stamp: int, step: int) -> int:
+        """
+        Return the stamp of a joint state [ns], late by a random number of steps.
+
+        Parameters
+        ----------
+        stamp, step
+            Stamp without this fault, and time between joint states [ns].
+
+        """
+        late = int(self._rng.integers(0, 1 + round(self.values['racing'])))
+        self._last_stamp = max(self._last_stamp, stamp - late * step)
+        return self._last_stamp if self.values['racing'] else stamp
 
     @property
     def stuck(self) -> str:

@@ -15,8 +15,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import threading
 import time
+from typing import Any
 
 import numpy as np
 import rclpy
@@ -37,7 +39,13 @@ from robot_identification.simulation.sensors import Reading
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
+PHYSICS: dict[str, dict[str, Any]] = {'drives': {}, 'gazebo': {
+    'inertia_error': 0.0, 'coulomb': (0.0, 0.0), 'viscous': (0.0, 0.0), 'stribeck_ratio': 1.0,
+    'delay': 0.0, 'encoder_bits': None, 'torque_noise': 0.0, 'torque_signal': 'applied',
+    'velocity_signal': 'true', 'step': 0.001, 'friction_compensation': 0.0}}
+"""Options of the plant that differ from the default, by value of the parameter `physics`."""
 CLOCK_STEP = 0.005  # [s] between messages on /clock
+PAUSED = 0.01       # [s] between looks whether a pause is over
 YIELD = 2e-4        # [s] pause for the executor if the physics are slower than real time
 LATE = 0.5          # [s] larger delays behind real time cause a warning; a resting arm skips them
 
@@ -53,6 +61,10 @@ class SimulatedRobotNode(NodeProcess):
         rate = declare(node, 'rate', 1000.0, 'rate of the joint states [Hz]', lower=1.0,
                        upper=1000.0)
         seed = declare(node, 'seed', 0, "seed of the simulated arm's parameters")
+        physics = declare(node, 'physics', 'drives', 'drives: rotor inertia, friction, noise and '
+                          'delays; gazebo: as in Gazebo without friction, none of these')
+        if physics not in PHYSICS:
+            raise errors.UnknownNameError('physics', physics, PHYSICS)
         noise_seed = declare(node, 'noise_seed', 0, 'seed of the measurement noise')
         self.speed = declare(node, 'speed', 1.0, 'speed of the simulation as a multiple of real '
                              'time [-]', lower=0.01, upper=100.0)
@@ -66,8 +78,11 @@ class SimulatedRobotNode(NodeProcess):
                 'the other nodes')
         home = self._home()
         self.faults = InjectedFaults(node, self.arm.joint_names)
-        self.robot = SimulatedRobot(Plant(self.arm, PlantOptions(seed=seed, rate=rate)),
-                                    np.random.default_rng(noise_seed))
+        options = PlantOptions(seed=seed, rate=rate)
+        if physics == 'gazebo':
+            options = replace(options, **PHYSICS[physics],
+                              rotor_inertia=(0.0,) * len(self.arm.actuator_names))
+        self.robot = SimulatedRobot(Plant(self.arm, options), np.random.default_rng(noise_seed))
         if home is not None:
             self.robot.reset(home)
         self.controller = SimulatedController(
@@ -119,6 +134,10 @@ class SimulatedRobotNode(NodeProcess):
             self._start = (self.node.get_clock().now().nanoseconds
                            - round(self.robot.plant.t * SECOND))
         while not self._ending_thread.is_set() and rclpy.ok():
+            if self.faults.pause:
+                time.sleep(PAUSED)
+                begin += PAUSED
+                continue
             for joint in self.faults.changed_jams():
                 self.robot.plant.jam(joint, joint == self.faults.stuck)
             try:
@@ -165,7 +184,9 @@ class SimulatedRobotNode(NodeProcess):
             values['velocity'] = velocity
         if self._layout is None:
             self._layout = JointStateLayout.build(self.arm.ros_joint_names, tuple(values))
-        (message,) = self._layout.encode(np.array([self._stamp(reading.t)]), **values)
+        stamp = self.faults.racing_stamp(self._stamp(reading.t),
+                                         round(SECOND / self.robot.plant.options.rate))
+        (message,) = self._layout.encode(np.array([stamp]), **values)
         for due in self.faults.pass_on(message, time.monotonic()):
             self._states.publish(due)
 
