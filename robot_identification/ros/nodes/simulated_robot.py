@@ -15,10 +15,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 import threading
 import time
-from typing import Any
 
 import numpy as np
 import rclpy
@@ -31,19 +29,15 @@ from robot_identification.recording.effort import published_position
 from robot_identification.ros.nodes.injected_faults import InjectedFaults
 from robot_identification.ros.nodes.messages import SECOND, time_message
 from robot_identification.ros.nodes.parameters import declare, declare_arm
+from robot_identification.ros.nodes.plant_parameters import declare_plant_options
 from robot_identification.ros.nodes.process import main_of, NodeProcess
 from robot_identification.ros.nodes.simulated_controller import SimulatedController
-from robot_identification.simulation import Plant, PlantOptions
+from robot_identification.simulation import Plant
 from robot_identification.simulation.robot import SimulatedRobot
 from robot_identification.simulation.sensors import Reading
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
-PHYSICS: dict[str, dict[str, Any]] = {'drives': {}, 'gazebo': {
-    'inertia_error': 0.0, 'coulomb': (0.0, 0.0), 'viscous': (0.0, 0.0), 'stribeck_ratio': 1.0,
-    'delay': 0.0, 'encoder_bits': None, 'torque_noise': 0.0, 'torque_signal': 'applied',
-    'velocity_signal': 'true', 'step': 0.001, 'friction_compensation': 0.0}}
-"""Options of the plant that differ from the default, by value of the parameter `physics`."""
 CLOCK_STEP = 0.005  # [s] between messages on /clock
 PAUSED = 0.01       # [s] between looks whether a pause is over
 YIELD = 2e-4        # [s] pause for the executor if the physics are slower than real time
@@ -60,11 +54,6 @@ class SimulatedRobotNode(NodeProcess):
         name = declare(node, 'controller', 'joint_trajectory_controller', 'name of the controller')
         rate = declare(node, 'rate', 1000.0, 'rate of the joint states [Hz]', lower=1.0,
                        upper=1000.0)
-        seed = declare(node, 'seed', 0, "seed of the simulated arm's parameters")
-        physics = declare(node, 'physics', 'drives', 'drives: rotor inertia, friction, noise and '
-                          'delays; gazebo: as in Gazebo without friction, none of these')
-        if physics not in PHYSICS:
-            raise errors.UnknownNameError('physics', physics, PHYSICS)
         noise_seed = declare(node, 'noise_seed', 0, 'seed of the measurement noise')
         self.speed = declare(node, 'speed', 1.0, 'speed of the simulation as a multiple of real '
                              'time [-]', lower=0.01, upper=100.0)
@@ -78,10 +67,7 @@ class SimulatedRobotNode(NodeProcess):
                 'the other nodes')
         home = self._home()
         self.faults = InjectedFaults(node, self.arm.joint_names)
-        options = PlantOptions(seed=seed, rate=rate)
-        if physics == 'gazebo':
-            options = replace(options, **PHYSICS[physics],
-                              rotor_inertia=(0.0,) * len(self.arm.actuator_names))
+        options = declare_plant_options(node, self.arm, rate)
         self.robot = SimulatedRobot(Plant(self.arm, options), np.random.default_rng(noise_seed))
         if home is not None:
             self.robot.reset(home)
