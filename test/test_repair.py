@@ -170,6 +170,30 @@ def test_meshes_that_cannot_be_read_are_named_and_become_boxes(content, said, tm
         'base', 'link3'}
 
 
+COLLADA = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1"><asset>
+<unit name="millimeter" meter="0.001"/></asset><library_geometries><geometry id="g"><mesh>
+<source id="p"><float_array id="a" count="12">0 0 0 60 0 0 0 60 0 0 0 160</float_array>
+<technique_common><accessor source="#a" count="4" stride="3"><param name="X" type="float"/>
+<param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>
+<vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+<triangles count="4"><input semantic="VERTEX" source="#v" offset="0"/>
+<p>0 2 1 0 1 3 0 3 2 1 2 3</p></triangles></mesh></geometry></library_geometries>
+<library_visual_scenes><visual_scene id="s"><node><instance_geometry url="#g"/></node>
+</visual_scene></library_visual_scenes><scene><instance_visual_scene url="#s"/></scene></COLLADA>
+"""
+
+
+def test_the_unit_of_a_collada_file_is_applied(tmp_path):
+    """Vendors draw in millimetres and say so; coal reads metres."""
+    (tmp_path / 'part.dae').write_text(COLLADA)
+    text = chain(body='', last=MESH.format('collision', 'part.dae', 'collision'))
+    for flags in ((), ('--repair', '--force')):
+        arm, answer = init(tmp_path, text, *flags)
+        [last] = [x for x in build_scene(arm, DEFAULT_REQUIREMENTS).shapes if x.name == 'link3']
+        assert np.ptp(last.vertices, axis=0) == pytest.approx([0.06, 0.06, 0.16])
+    assert answer['changes'] == []
+
+
 def test_visual_geometry_stands_in_for_collision_geometry(tmp_path):
     text = chain(body=BODY.replace('collision', 'visual')).replace(
         f'<link name="base">{BODY}', '<link name="base">')

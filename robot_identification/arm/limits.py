@@ -91,5 +91,6 @@ class Limits(ReadOnlyArrays):
             if excesses and not prismatic[i]:
                 sentences.append(
                     f"joint '{joint}' has limits of {' and '.join(excesses)}: if these are "
-                    'degrees, correct the URDF; else narrow them under `joints` in the robot YAML')
+                    'degrees, correct the URDF; else narrow them (`init --velocity`, or `joints` '
+                    'in the robot YAML)')
         return tuple(sentences)

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 import os
 from pathlib import Path
+import re
 from xml.etree import ElementTree
 
 import numpy as np
@@ -32,6 +33,7 @@ MESHES = ('.stl', '.dae', '.obj', '.ply', '.off', '.gltf', '.glb')    # not comp
 REMEDY = ('name the folder with the package of missing meshes (--package-dir), replace meshes by '
           'simple shapes (init --repair), or design without collision checks (--no-collisions)')
 LARGEST = 20.0    # [m] size of a mesh; the links of the largest arms have 3 m
+HEAD = 20_000    # [characters] of a COLLADA file in which its unit is searched
 MESH_SIZE = 50_000_000    # [bytes] of a mesh; its collision geometry takes tenfold memory
 
 
@@ -73,10 +75,21 @@ def with_mesh_paths(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> str:
                 faults.append(f"the collision mesh '{name}' of link '{link.get('name')}' {fault}")
             else:
                 mesh.set('filename', str(path))
+                mesh.set('scale', mesh_scale(path, mesh.get('scale', '1 1 1')))
     if faults:
         more = f' (and {len(faults) - 1} more meshes)' if faults[1:] else ''
         raise ExcitationError(f'{faults[0]}{more}; {REMEDY}')
     return ElementTree.tostring(root, encoding='unicode')
+
+
+def mesh_scale(path: Path, scale: str) -> str:
+    """Return the scale of a mesh with the unit of a COLLADA file, which coal ignores."""
+    if path.suffix.lower() != '.dae':
+        return scale
+    with path.open(encoding='utf-8', errors='replace') as file:
+        unit = re.search(r'<unit[^>]*\bmeter="([0-9.]+(e-?[0-9]+)?)"', file.read(HEAD))
+    return scale if unit is None else ' '.join(
+        repr(float(x) * float(unit[1])) for x in scale.split())
 
 
 def mesh_fault(path: str | Path, scale: str = '1 1 1') -> str:

@@ -142,7 +142,8 @@ class Repair:
         path, fault = meshes.find_mesh(name, self.arm, self._packages)
         if not fault and not name.startswith('package://'):    # the repaired URDF is elsewhere
             mesh.set('filename', str(path))
-        fault = fault or meshes.mesh_fault(path, mesh.get('scale', '1 1 1'))
+        fault = fault or meshes.mesh_fault(
+            path, meshes.mesh_scale(path, mesh.get('scale', '1 1 1')))
         return fault and f"'{name}' {fault}"
 
     def _replace_meshes(self, link: ElementTree.Element, bare: bool, empty: bool) -> None:
