@@ -26,6 +26,23 @@ README = Path(__file__).with_name('README.md').read_text(encoding='utf-8')
 README = re.sub(r'!\[[^]]*\]\((?!https?:)[^)]*\)\n*', '', README)
 README = re.sub(r'\[([^]]*)\]\((?!https?:)([^)]*)\)', r'\1', README)
 
+# 414 MB, of which the shipped robots ur3, ur5, ur10, xarm7 and z1 need the descriptions
+ROBOTS = ['example-robot-data>=4.4']
+# etils 1.14, which MuJoCo requires, needs Python 3.11; pip 22 and 23 search for hours without it
+SIMULATION = ['mujoco>=3.5', 'etils<1.14; python_version < "3.11"']
+LOGS = ['pandas>=2.2.3', 'pyarrow>=17', 'h5py>=3.12', 'openpyxl>=3.1', 'rosbags>=0.11.5']
+TEST = ['pytest>=7.4', 'hypothesis>=6.100', 'cma>=3', 'rosbags>=0.11.5', 'casadi>=3.8', *ROBOTS,
+        *SIMULATION]
+
+
+def shared_files(folder):
+    """Return the entries of data_files for a shipped folder and its subfolders."""
+    paths = sorted(path for path in Path(folder).rglob('*') if path.is_file())
+    parents = dict.fromkeys(path.parent for path in paths)
+    return [(f'{SHARE}/{parent}', [str(path) for path in paths if path.parent == parent])
+            for parent in parents]
+
+
 setup(
     name=PACKAGE,
     version='0.1.0',
@@ -43,7 +60,7 @@ setup(
         'Topic :: Scientific/Engineering', 'Topic :: Scientific/Engineering :: Physics',
         'Typing :: Typed'],
     license='Apache-2.0',
-    license_files=['LICENSE'],
+    license_files=['LICENSE', 'urdf/example-robot-data/robots/panda_description/LICENSE'],
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
     package_data={PACKAGE: ['py.typed', 'cli/templates/*', 'formats/*.c', 'reporting/templates/*',
                             'reporting/templates/*/*', 'papers/templates/*',
@@ -51,29 +68,25 @@ setup(
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (SHARE, ['package.xml']),
-        (f'{SHARE}/config', glob('config/*')),
-        (f'{SHARE}/urdf', glob('urdf/*')),
-        (f'{SHARE}/launch', glob('launch/*')),
+        *shared_files('config'), *shared_files('urdf'), *shared_files('launch'),
         # nodes are for `ros2 run` and launch, which look here; their names are too common for PATH
         (f'lib/{PACKAGE}', glob('scripts/*')),
     ],
     zip_safe=False,
     python_requires='>=3.10',
     install_requires=[
-        'setuptools>=61', 'numpy>=2.2', 'scipy>=1.14.1', 'pin>=3.3', 'pyyaml>=6.0.1',
-        'numba>=0.61', 'clarabel>=0.9', 'mujoco>=3.5', 'rich>=13', 'typer>=0.16',
-        'threadpoolctl>=3', 'urdf-parser-py>=0.0.4', 'jinja2>=3.1',
-        'example-robot-data>=4.4', 'xacro>=2', 'mcap>=1.1.1',
+        'numpy>=2.2', 'scipy>=1.14.1', 'pin>=3.3', 'pyyaml>=6.0.1', 'numba>=0.61',
+        'clarabel>=0.9', 'rich>=13', 'typer>=0.16,<0.29',    # 0.29 requires pydantic, 14 MB
+        'threadpoolctl>=3', 'urdf-parser-py>=0.0.4', 'jinja2>=3.1', 'xacro>=2', 'mcap>=1.1.1',
     ],
     extras_require={
-        'logs': ['pandas>=2.2.3', 'pyarrow>=17', 'h5py>=3.12', 'openpyxl>=3.1',
-                 'rosbags>=0.11.5'],
+        'logs': LOGS,
+        'simulation': SIMULATION,
+        'robots': ROBOTS,
         'codegen': ['casadi>=3.8'],
-        'test': ['pytest>=7.4', 'hypothesis>=6.100', 'cma>=3', 'rosbags>=0.11.5', 'casadi>=3.8'],
-        'develop': ['pytest>=7.4', 'pytest-xdist>=3', 'hypothesis>=6.100', 'cma>=3',
-                    'rosbags>=0.11.5', 'casadi>=3.8', 'ruff>=0.6', 'mypy>=1.8', 'types-PyYAML',
-                    'pandas>=2.2.3', 'pyarrow>=17', 'distributed>=2024.8', 'fsspec>=2023.1',
-                    'h5py>=3.12', 'openpyxl>=3.1', 'tables>=3.10', 'catkin-pkg'],
+        'test': TEST,
+        'develop': [*TEST, *LOGS, 'pytest-xdist>=3', 'ruff>=0.6', 'mypy>=1.8', 'types-PyYAML',
+                    'distributed>=2024.8', 'fsspec>=2023.1', 'tables>=3.10', 'catkin-pkg'],
         'search': ['cma>=3'],
         'plot': ['matplotlib>=3.9', 'pandas>=2.2.3'],
         'fleet': ['distributed>=2024.8', 'bokeh>=3.4', 'fsspec>=2023.1', 'pyarrow>=17'],

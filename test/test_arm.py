@@ -20,9 +20,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification import Arm, load_arm
-from robot_identification.arm import robot_files
+from robot_identification.arm import library, meshes, robot_files
 from robot_identification.arm.library import example_folder
 from robot_identification.errors import ArmError, ConfigurationError, UnknownNameError
+from robot_identification.files import shared_folder
 from simulation_arms import MIXED
 
 PANDA = example_folder() / 'panda_description' / 'urdf' / 'panda.urdf'
@@ -141,3 +142,19 @@ def test_shipped_robots_load(name):
     assert arm.effort is not None
     for limit in ('velocity', 'acceleration', 'torque'):
         assert np.all(np.isfinite(getattr(arm.limits, limit)))
+
+
+def test_the_shipped_panda_needs_no_other_package(monkeypatch):
+    """Without example-robot-data, the shipped copy of the Panda has the same text and geometry."""
+    installed = load_arm('panda')
+    for module in (library, meshes):
+        monkeypatch.setattr(module, 'example_folder', lambda: None)
+    shipped = load_arm('panda')
+    assert shipped.urdf_file.is_relative_to(shared_folder('urdf'))
+    assert shipped.urdf_sha256 == installed.urdf_sha256
+    assert meshes.find_srdf(shipped).is_relative_to(shared_folder('urdf'))
+    assert 'link7.stl' in meshes.with_mesh_paths(shipped)
+    unplaced = Arm.from_urdf(shipped.urdf, locked=FINGERS)    # as from a model file
+    assert str(shared_folder('urdf')) in meshes.with_mesh_paths(unplaced)
+    with pytest.raises(ArmError, match=r"pip install 'robot_identification\[robots\]'"):
+        load_arm('ur10')

@@ -63,11 +63,12 @@ def find_urdf(name: str, folder: Path, package_dirs: Iterable[str | Path] = ()) 
         return _find_in_package(name, folder, package_dirs)
     if name.startswith(EXAMPLES):
         examples = example_folder()
-        if examples is None:
+        candidates = [folder / name[len(EXAMPLES):] for folder in (
+            examples, shared_folder('urdf') / 'example-robot-data' / 'robots') if folder]
+        if examples is None and not os.path.isfile(candidates[0]):
             raise ArmError(f"the URDF '{name}' comes with the Python package "
                            f"'example-robot-data', which is not installed: "
-                           f'pip install example-robot-data')
-        candidates = [examples / name[len(EXAMPLES):]]
+                           "pip install 'robot_identification[robots]'")
     else:
         candidates = [folder / os.path.expanduser(name), shared_folder('urdf') / name]
     for candidate in candidates:

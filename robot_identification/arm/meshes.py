@@ -27,7 +27,7 @@ from robot_identification.arm.library import example_folder, PACKAGE
 from robot_identification.arm.packages import find_package
 from robot_identification.arm.urdf_check import parse_xml
 from robot_identification.errors import ExcitationError, explain_missing
-from robot_identification.files import read_text
+from robot_identification.files import read_text, shared_folder
 
 MESHES = ('.stl', '.dae', '.obj', '.ply', '.off', '.gltf', '.glb')    # not compressed
 REMEDY = ('name the folder with the package of missing meshes (--package-dir), replace meshes by '
@@ -160,7 +160,7 @@ def find_mesh(name: str, arm: Arm, packages: dict[str, list[Path]],
         package, _, rest = name[len(PACKAGE):].partition('/')
         if package not in packages:
             examples = example_folder()    # searched last: its packages have the vendors' names
-            folder = [] if examples is None else [examples.parents[1]]
+            folder = [*([] if examples is None else [examples.parents[1]]), shared_folder('urdf')]
             packages[package] = list(filter(None, (
                 find_package(package, source, [*package_dirs, *arm.package_dirs]),
                 find_package(package, None, folder))))

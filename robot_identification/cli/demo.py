@@ -51,7 +51,9 @@ def demo_command(
 ) -> None:
     """Design, simulate, record, identify, validate and report."""
     from robot_identification.simulation import Plant, PlantOptions, simulate
+    from robot_identification.simulation.engine import mujoco_module
 
+    mujoco_module()    # raises an error before the design if it is not installed
     report = (lambda text: None) if as_json else console.out.print
     arm = load_arm(robot)
     check_output_folder(output, (*RESULT_FILES, *INPUTS), RESULTS, arm.files, force=force)

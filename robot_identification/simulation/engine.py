@@ -38,7 +38,7 @@ def mujoco_module() -> ModuleType:
         MuJoCo is not installed.
 
     """
-    with explain_missing('mujoco', 'the simulated arm'):
+    with explain_missing('mujoco', 'the simulated arm', 'simulation'):
         import mujoco
     return mujoco
 
