@@ -174,6 +174,32 @@ def test_gains_are_found_from_a_known_mass():
         identify_gains(arm, [unloaded], [unloaded], 1e-6)
 
 
+def test_intervals_of_gains_contain_friction_that_the_model_lacks():
+    arm, inside, count = chain(['a', 'b', 'c']), 0, 12
+    centre = BODY[1:4] / 1.5
+    rng = np.random.default_rng(1)
+
+    def sticking(seed, body):
+        t, q, v, a = motion(arm, seed)
+        tau = torque(arm, q, v, a, body) + 0.4 * np.sign(v) * np.exp(-(v / 0.3) ** 2)
+        return Recording(t, q, current=tau / GAINS, joint_names=arm.joint_names, name='s')
+    for seed in range(count):
+        given = 1.5 * (1 + 0.01 * rng.normal()), centre + 0.005 * rng.normal(size=3)
+        found = identify_gains(arm, [sticking(2 * seed, None)], [sticking(2 * seed + 1, BODY)],
+                               given[0], centre=given[1])
+        low, high = found.intervals().T
+        inside += np.sum((low < GAINS) & (high > GAINS))
+    assert inside >= 0.85 * 3 * count
+    exact = identify_gains(arm, [sticking(0, None)], [sticking(1, BODY)], 1.5, centre=centre,
+                           mass_deviation=0.0, centre_deviation=0.0)
+    assert np.all(exact.deviations < found.deviations * 1.5)
+    wrong = identify_gains(arm, [sticking(0, None)], [sticking(1, BODY)], 15.0, centre=centre)
+    assert wrong.implausible and wrong.urdf_ratio == pytest.approx(10 * exact.urdf_ratio, rel=0.3)
+    assert not exact.implausible
+    with pytest.raises(ConfigurationError, match='must not be negative'):
+        identify_gains(arm, [], [], 1.5, mass_deviation=-0.1)
+
+
 def run(*words):
     done = call(*words)
     return done.returncode, done.stdout, done.stderr

@@ -25,7 +25,11 @@ from robot_identification.cli import console
 from robot_identification.dynamics import INERTIAL_NAMES
 from robot_identification.dynamics.inertial import INERTIAL_UNITS
 from robot_identification.dynamics.model_file import load_model
-from robot_identification.tools.drive_gains import identify_gains
+from robot_identification.tools.drive_gains import (
+    CENTRE_DEVIATION,
+    identify_gains,
+    MASS_DEVIATION,
+)
 from robot_identification.tools.payload import identify_payload, SENSOR_DEVIATION
 import typer
 
@@ -82,11 +86,16 @@ def payload_command(
 
 def gains_command(
     robot: console.Robot,
-    mass: Annotated[float, typer.Option(help='Mass of the payload [kg].')],
+    mass: Annotated[float, typer.Option(
+        help='Mass of the payload [kg]; a known mass gives currents their scale.')],
     unloaded: Annotated[list[Path], typer.Option(help='Recording without payload; repeatable.')],
     loaded: Annotated[list[Path], typer.Option(help='Recording with payload; repeatable.')],
     centre: Annotated[tuple[float, float, float] | None, typer.Option(
         metavar='X Y Z', help="Payload's centre of mass in the last joint's frame [m].")] = None,
+    mass_deviation: Annotated[float, typer.Option(
+        help='Standard deviation of the mass, relative [-].')] = MASS_DEVIATION,
+    centre_deviation: Annotated[float, typer.Option(
+        help='Standard deviation of each coordinate of the centre [m].')] = CENTRE_DEVIATION,
     friction: Annotated[str, typer.Option(
         help='Friction model (see `frictions`).')] = 'coulomb_viscous',
     as_json: console.AsJson = False,
@@ -96,18 +105,25 @@ def gains_command(
     result = identify_gains(
         arm, [console.load_recording_verbose(path, arm) for path in unloaded],
         [console.load_recording_verbose(path, arm) for path in loaded], mass, centre=centre,
-        friction=friction)
+        friction=friction, mass_deviation=mass_deviation, centre_deviation=centre_deviation)
+    verdict = ('implausible' if result.implausible else
+               'weak' if result.weak.any() else 'determined')
     if as_json:
         console.emit({
-            'verdict': 'weak' if result.weak.any() else 'determined',
+            'verdict': verdict, 'urdf_ratio': result.urdf_ratio,
             'gains': dict(zip(arm.joint_names, result.gains)),
             'std': dict(zip(arm.joint_names, result.deviations)),
             'intervals': dict(zip(arm.joint_names, result.intervals()))})
-        return
+        raise typer.Exit(3 * result.implausible)
     console.print_table(
         'drive gains at the joint', ('joint', 'gain', *HEADS[1:]),
         _rows(arm.joint_names, result.gains, result.deviations, arm.units('N m/A', 'N/A')))
     weak = [joint for joint, is_weak in zip(arm.joint_names, result.weak) if is_weak]
+    if result.implausible:
+        console.out.print(
+            f'verdict: implausible; with these gains the arm needs {result.urdf_ratio:.2g} times '
+            f'the torque of its URDF: check --mass ({mass:g} kg) and the URDF', markup=False)
+        raise typer.Exit(3)
     console.out.print(f'verdict: weak for {", ".join(weak)} (deviation above 5 %)' if weak
                       else 'verdict: all gains are determined to better than 5 %', markup=False)
 

@@ -38,6 +38,15 @@ _UNDETERMINED = 0.2
 """Relative standard deviation of a gain above which it counts as undetermined."""
 
 
+MASS_DEVIATION, CENTRE_DEVIATION = 0.01, 0.005
+"""Standard deviations of a mass from a scale with cables and flange, relative, and of a centre of
+mass from a drawing [m]."""
+_IMPLAUSIBLE = 3.0
+"""Ratio to the URDF's torques beyond which the mass of the payload is doubted."""
+_BLOCKS = 8
+"""Number of blocks of time of each recording, of which one is left out at a time."""
+
+
 @dataclass(frozen=True, eq=False)
 class GainEstimate(ReadOnlyArrays):
     """
@@ -49,16 +58,24 @@ class GainEstimate(ReadOnlyArrays):
         Torque at the joint for one unit of the recorded effort, (n,) [N m/A or N/A].
     deviations
         Standard deviations of the gains, (n,).
+    urdf_ratio
+        Torque of the arm with these gains over that of its URDF.
 
     """
 
     gains: Array
     deviations: Array
+    urdf_ratio: float = 1.0
 
     @property
     def weak(self) -> NDArray[np.bool_]:
         """Whether the standard deviation exceeds 5 % of the gain, (n,)."""
         return self.deviations > _WEAK * self.gains
+
+    @property
+    def implausible(self) -> bool:
+        """Whether the arm would be more than three times heavier or lighter than its URDF."""
+        return not 1 / _IMPLAUSIBLE < self.urdf_ratio < _IMPLAUSIBLE
 
     def intervals(self, level: float = 0.95) -> Array:
         """
@@ -82,6 +99,8 @@ def identify_gains(
     *,
     centre: Sequence[float] | None = None,
     friction: str = 'coulomb_viscous',
+    mass_deviation: float = MASS_DEVIATION,
+    centre_deviation: float = CENTRE_DEVIATION,
 ) -> GainEstimate:
     """
     Return the gain of every drive, from recordings with and without a known mass.
@@ -103,11 +122,14 @@ def identify_gains(
         Its centre of mass in the frame of the last joint [m], if known.
     friction
         Name of a friction model that is linear in its parameters.
+    mass_deviation, centre_deviation
+        Standard deviations of the mass, relative, and of each coordinate of the centre [m]; the
+        deviations of the gains contain them.
 
     Raises
     ------
     ConfigurationError
-        The mass is not positive, or a recording has no current.
+        The mass is not positive, a deviation is negative, or a recording has no current.
     EstimationError
         The recordings do not determine a gain.
 
@@ -119,6 +141,9 @@ def identify_gains(
     """
     if not mass > 0:
         raise ConfigurationError(f'the mass of the payload must be positive; got {mass}')
+    if not (0 <= mass_deviation < 1 and centre_deviation >= 0):
+        raise ConfigurationError('the deviations of mass and centre must not be negative, and '
+                                 'that of the mass is relative and below 1')
     structure = ModelStructure.of(arm, friction)
     if structure.friction.nonlinear or structure.friction.needs_load:
         raise ConfigurationError('gains need friction that is linear in its parameters, not '
@@ -130,15 +155,57 @@ def identify_gains(
     known = np.array([mass]) if centre is None else mass * np.array([1.0, *centre])
     arm_without_gains = replace(arm, effort=None, source=None)
     equations = [
-        _gain_equations(process(_with_current(recording, arm), arm_without_gains), base, payload)
-        for recordings, payload in ((unloaded, 0 * known), (loaded, known))
-        for recording in recordings]
-    return _solve_gains(arm, *map(np.concatenate, zip(*equations)))
+        _gain_equations(process(_with_current(recording, arm), arm_without_gains), base,
+                        len(known), carries)
+        for recordings, carries in ((unloaded, False), (loaded, True)) for recording in recordings]
+    matrix, columns = (np.concatenate([each[k] for each in equations]) for k in range(2))
+    gains, white = _solve_gains(arm, matrix, columns @ known)
+    blocks = np.concatenate([_BLOCKS * k + np.arange(len(each[0])) * _BLOCKS // len(each[0])
+                             for k, each in enumerate(equations)])
+    variance = np.maximum(white ** 2, _jackknife(arm, matrix, columns @ known, blocks, gains))
+    variance += (mass_deviation * gains) ** 2
+    for axis in range(1, len(known)):
+        shifted = known + mass * centre_deviation * (np.arange(len(known)) == axis)
+        variance += (_solve_gains(arm, matrix, columns @ shifted, gains)[0] - gains) ** 2
+    deviations = np.sqrt(variance)
+    for joint, gain, deviation in zip(arm.joint_names, gains, deviations):
+        if not deviation < _UNDETERMINED * gain:
+            raise EstimationError(
+                f'the recordings do not determine the gain of {joint} ({gain:.3g} +- '
+                f'{deviation:.2g}): the load must act on it by gravity or inertia; use another '
+                f'motion, a larger mass, or give its centre')
+    return GainEstimate(gains, deviations, _urdf_ratio(base, equations[0][0], gains))
 
 
-def _solve_gains(arm: Arm, matrix: Array, target: Array) -> GainEstimate:
+def _urdf_ratio(base: BaseParameters, matrix: Array, gains: Array) -> float:
+    """Return the torques of a recording without payload over those of the URDF's links."""
+    structure = base.structure
+    values = np.zeros(structure.count)
+    values[structure.inertial_slice] = structure.arm.inertial_parameters.ravel()
+    n = structure.arm.n
+    expected = -matrix[:, :, n:n + base.rank] @ base.project(values)
+    torque = matrix[:, range(n), range(n)] * gains
+    return float(np.sum(torque * expected) / max(float(np.sum(expected ** 2)), 1e-300))
+
+
+def _jackknife(arm: Arm, matrix: Array, target: Array, blocks: Array, gains: Array) -> Array:
     """
-    Return the gains that minimise the squared errors of the currents.
+    Return the variances of the gains from fits that leave out one block of time each, (n,).
+
+    Errors of the model last longer than a sample, so that the variance under white noise is too
+    small (B. Efron, "The jackknife, the bootstrap and other resampling plans", SIAM, 1982).
+    """
+    logarithms = np.log([_solve_gains(arm, matrix[blocks != block], target[blocks != block],
+                                      gains)[0] for block in np.unique(blocks)])
+    count = len(logarithms)
+    spread = np.sum((logarithms - logarithms.mean(axis=0)) ** 2, axis=0) * (count - 1) / count
+    return np.asarray(gains ** 2 * spread)
+
+
+def _solve_gains(arm: Arm, matrix: Array, target: Array,
+                 start: Array | None = None) -> tuple[Array, Array]:
+    """
+    Return the gains that minimise the squared errors of the currents, and their deviations, (n,).
 
     Errors of the currents are minimised because the noise is in the currents. For given gains,
     current = (W x + known) / gain is linear in x, so only the n logarithms of the gains are
@@ -159,28 +226,24 @@ def _solve_gains(arm: Arm, matrix: Array, target: Array) -> GainEstimate:
         left = left / np.where(norms > 0, norms, 1.0)
         return right - left @ np.linalg.lstsq(left, right, rcond=1e-8)[0]
 
-    start = np.log(np.abs(target).max() / np.maximum(np.abs(current).max(axis=0), 1e-12) + 1e-6)
+    start = np.log(np.abs(target).max() / np.maximum(np.abs(current).max(axis=0), 1e-12) + 1e-6
+                   if start is None else start)
     for _ in range(_WEIGHTINGS + 1):
         solution = least_squares(residual, start, x_scale=0.1, max_nfev=200)
         start = solution.x
         noise = noise * np.sqrt(np.sum(solution.fun.reshape(n, -1) ** 2, axis=1) / len(matrix))
     gains = np.exp(solution.x)
     deviations = gains * np.sqrt(np.diag(np.linalg.pinv(solution.jac.T @ solution.jac)))
-    for joint, gain, deviation in zip(arm.joint_names, gains, deviations):
-        if not deviation < _UNDETERMINED * gain:
-            raise EstimationError(
-                f'the recordings do not determine the gain of {joint} ({gain:.3g} +- '
-                f'{deviation:.2g}): the load must act on it by gravity or inertia; use another '
-                f'motion, a larger mass, or give its centre')
-    return GainEstimate(gains, deviations)
+    return gains, deviations
 
 
-def _gain_equations(samples: Samples, base: BaseParameters,
-                    known: Array) -> tuple[Array, Array]:
+def _gain_equations(samples: Samples, base: BaseParameters, known: int,
+                    carries: bool) -> tuple[Array, Array]:
     """
-    Return matrix and right-hand side of current g - W beta - W_free p_free = W_known p_known.
+    Return current, -W, -W_free (rows, n, columns) and W_known (rows, n, known) of the equations.
 
-    p_free and p_known are the unknown and known inertial parameters of the payload.
+    They are current g - W beta - W_free p_free = W_known p_known, with the known (the first ones)
+    and the other inertial parameters of the payload.
 
     Parameters
     ----------
@@ -189,16 +252,18 @@ def _gain_equations(samples: Samples, base: BaseParameters,
     base
         Base parameters of the arm.
     known
-        Known inertial parameters of the payload, the first one or four; zeros without payload.
+        Number of known inertial parameters of the payload, one or four.
+    carries
+        Whether the arm carries the payload.
 
     """
     n = base.structure.arm.n
     regressor = base.structure.columns(samples.q, samples.v, samples.a)
     payload = regressor[:, :, 10 * n - 10:10 * n]
     current = samples.tau[:, :, None] * np.eye(n)
-    unknown = [-regressor[:, :, base.columns], -payload[:, :, len(known):] * (known[0] > 0)]
+    unknown = [-regressor[:, :, base.columns], -payload[:, :, known:] * carries]
     return (samples.decimate(np.concatenate([current, *unknown], axis=2)),
-            samples.decimate(payload[:, :, :len(known)] @ known))
+            samples.decimate(payload[:, :, :known] * carries))
 
 
 def _with_current(recording: Recording, arm: Arm) -> Recording:
