@@ -24,7 +24,13 @@ from robot_identification.arm.inertia_check import check_inertias
 from robot_identification.arm.meshes import disabled_pairs, find_srdf
 from robot_identification.cli.commands import app
 from robot_identification.cli.limit_check import check_limits, required_torque, wrong_ratings
-from robot_identification.errors import ArmError, ConfigurationError, ExcitationError
+from robot_identification.dynamics import base_parameters, ModelStructure
+from robot_identification.errors import (
+    ArmError,
+    ConfigurationError,
+    EstimationError,
+    ExcitationError,
+)
 from robot_identification.excitation import build_scene, DEFAULT_REQUIREMENTS
 from typer.testing import CliRunner
 
@@ -168,6 +174,28 @@ def test_meshes_that_cannot_be_read_are_named_and_become_boxes(content, said, tm
     assert change[:2] == ['collision geometry', 'link3'] and said in change[2]
     assert {shape.name for shape in build_scene(arm, DEFAULT_REQUIREMENTS).shapes} == {
         'base', 'link3'}
+
+
+KR120 = (('0 0 0.3056', '-3.1416 0 0'), ('0.33 0.072 -0.3394', '1.5708 0 0'),
+         ('1.15 0 -0.103', '0 0 0'), ('0.828 -0.115 0.175', '1.5708 0 -1.5708'),
+         ('0 0.096 -0.392', '0 1.5708 1.5708'), ('0.1665 0 -0.096', '1.5708 0 -1.5708'))
+
+
+def test_rounded_angles_that_leave_base_parameters_ambiguous_become_exact(tmp_path):
+    """The origins of a KR 120 have 1.5708 for a right angle, so its axes are hardly parallel."""
+    parts = [f'<robot name="kr"><link name="link0">{BODY}</link>']
+    for i, (xyz, rpy) in enumerate(KR120, start=1):
+        parts.append(
+            f'<link name="link{i}">{INERTIAL}{BODY}</link><joint name="joint{i}" type="revolute">'
+            f'<origin xyz="{xyz}" rpy="{rpy}"/><parent link="link{i - 1}"/>'
+            f'<child link="link{i}"/><axis xyz="0 0 1"/>{LIMIT.replace("40", "900")}</joint>')
+    text = ''.join([*parts, '</robot>'])
+    with pytest.raises(EstimationError, match=r'ambiguous.*init --repair makes'):
+        base_parameters(ModelStructure.of(init(tmp_path, text)[0]))
+    arm, answer = init(tmp_path, text, '--repair', '--force')
+    assert [change[1] for change in answer['changes'] if change[0] == 'origin'] == [
+        'joint1', 'joint2', 'joint4', 'joint5', 'joint6']
+    base_parameters(ModelStructure.of(arm))
 
 
 COLLADA = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1"><asset>

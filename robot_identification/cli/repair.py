@@ -22,12 +22,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
-from robot_identification import excitation, files, output_folder
+from robot_identification import dynamics, excitation, files, output_folder
 from robot_identification.arm import Arm, meshes
-from robot_identification.arm.urdf import MOVING, position_limits
+from robot_identification.arm import urdf as urdf_files
 from robot_identification.cli import limit_check, robot_template
-from robot_identification.dynamics.inertial import pseudo_inertia
-from robot_identification.errors import ConfigurationError
+from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.excitation.certificate import nominal_torque
 from robot_identification.excitation.certificate.geometry import scene as scenes
 from robot_identification.excitation.certificate.requirements import GUESSED_DENSITY
@@ -38,6 +37,7 @@ from robot_identification.simulation.inertia import inertial_element
 
 LIGHTEST = 0.02    # mass of a body over that of its solid shapes; below it, it is a placeholder
 WIDTH = 0.2        # [-] width of the box of a link without usable geometry, relative to its length
+ROUNDED = 1e-4     # [rad] difference from a multiple of 45 degrees that counts as rounding
 NARROWEST = 0.04    # [m] smallest width of that box
 OFTEN = 0.5        # [-] fraction of poses; links that are too close in more of them are excluded
 
@@ -86,11 +86,17 @@ class Repair:
         self._folders, self._packages = tuple(options.package_dir or ()), dict[str, list[Path]]()
         self.changes: list[tuple[str, str, str, str]] = []
         self.guessed: list[str] = []
+        moving = [joint for joint in self._root.findall('joint') if joint.get(
+            'type') in urdf_files.MOVING and joint.get('name') not in self._locked]
         self._moving = {joint.get('name', ''): child.get('link', '')
-                        for joint in self._root.findall('joint') for child in joint.iter('child')
-                        if joint.get('type') in MOVING and joint.get('name') not in self._locked}
+                        for joint in moving for child in joint.iter('child')}
         self._set_limits(options.position or ())
         self._build()
+        try:
+            dynamics.base_parameters(dynamics.ModelStructure.of(self.arm))
+        except EstimationError:
+            self._align_axes()
+            self._build()
         if limit_check.has_placeholder_masses(self.arm):
             for link in self._root.findall('link'):
                 for inertial in link.findall('inertial'):
@@ -126,12 +132,24 @@ class Repair:
             if joint is None or bounds.count(':') != 1:
                 raise ConfigurationError(f"--position '{text}' must be JOINT=LOWER:UPPER with a "
                                          'joint of the URDF, such as elbow=-2.5:2.5')
-            before, limit = position_limits(joint), joint.find('limit')
+            before, limit = urdf_files.position_limits(joint), joint.find('limit')
             if limit is None:
                 limit = ElementTree.SubElement(joint, 'limit')
             limit.attrib.update(zip(('lower', 'upper'), bounds.split(':')))
             self.changes.append(('position limit', name, '{:g} to {:g}'.format(*before),
                                  bounds.replace(':', ' to ')))
+
+    def _align_axes(self) -> None:
+        """Make angles of joint origins exact that are rounded multiples of 45 degrees."""
+        for joint in self._root.findall('joint'):
+            for origin in joint.findall('origin'):
+                rpy = np.array(origin.get('rpy', '0 0 0').split(), dtype=float)
+                exact = np.round(rpy / (np.pi / 4)) * np.pi / 4
+                exact = np.where(np.abs(rpy - exact) < ROUNDED, exact, rpy)
+                if np.any(exact != rpy):
+                    self.changes.append(('origin', joint.get('name', ''), origin.get('rpy', ''),
+                                         'exact multiples of 45 degrees'))
+                    origin.set('rpy', ' '.join(map(repr, exact.tolist())))
 
     def _fault(self, element: ElementTree.Element) -> str:
         """Return why the mesh of a visual or collision element cannot be used, or ''."""
@@ -190,7 +208,7 @@ class Repair:
             for frame in [frame for frame, _ in link_frames(arm) if frame.parentJoint == i + 1]:
                 for inertial in links[frame.name].findall('inertial'):
                     links[frame.name].remove(inertial)
-            link.append(inertial_element(pseudo_inertia(solid)))
+            link.append(inertial_element(dynamics.pseudo_inertia(solid)))
             self.guessed.append(joint)
             before, after = ('{0:.3g} kg, {4:.2g}, {6:.2g} and {9:.2g} kg m^2'.format(*each)
                              for each in (body, solid))

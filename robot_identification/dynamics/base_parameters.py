@@ -192,7 +192,7 @@ def base_parameters(structure: ModelStructure, *, seed: int = 0) -> BaseParamete
         raise EstimationError(
             f'the base parameters of {arm.name} are ambiguous: a kept column has the residual '
             f'{smallest_kept:.1e} and a dropped one {largest_dropped:.1e}; check the URDF for '
-            f'nearly parallel axes or tiny lengths')
+            f'nearly parallel axes or tiny lengths; init --repair makes rounded angles exact')
     matrix = np.zeros((len(kept), structure.count))
     matrix[range(len(kept)), kept] = 1
     dropped = [c for c in range(structure.count) if c not in kept and np.isfinite(scale[c])]
