@@ -36,14 +36,14 @@ MIN_GAIN = 0.05
 """Smallest reduction of a joint's torque error on left-out blocks of time."""
 KINDS = {'time': '', 'posture': 'posture', 'speed': 'speed'}
 """What the left-out folds have in common, see `split_folds`."""
-FOLDS = 5
-WINDOWS = 8
-"""Smallest number of windows of time, from which `split_folds` makes the ranges of postures and
-speeds. With as many windows as folds, these ranges would be the blocks of time again."""
+MIN_FOLDS, MAX_FOLDS = 3, 5
+WINDOWS = 1.6
+"""Smallest number of windows of time per fold, of which `split_folds` makes ranges of posture and
+speed. With one window per fold, these ranges would be the blocks of time again."""
 POINTS = 40
 """Largest number of points of a joint. With 60, errors on the recordings of real arms change by
 less than 1 % of themselves."""
-LENGTHS = (0.5, 1.0, 2.0)
+LENGTHS_Q, LENGTHS_V = (0.25, 0.5, 1.0, 2.0), (0.5, 1.0, 2.0)
 """Length scales that are tried, in standard deviations of the joint's position and velocity."""
 SIGN_WEIGHTS = (0.0, 1.0)
 CREEP = 0.1
@@ -98,11 +98,13 @@ def fit_gaussian_process(model: IdentifiedModel, model_fit: ModelFit,
     fit, names = model_fit.fit, model.arm.joint_names
     samples = [decimate_to_bandwidth(piece) for piece in fit.regression.samples if piece.diagnosed]
     length = sum(len(piece) / piece.rate for piece in samples)
-    shortest = max(2 * WINDOWS * len(piece.decimator().taps) / piece.rate for piece in samples)
+    window = max(2 * len(piece.decimator().taps) / piece.rate for piece in samples)    # [s]
+    folds = min(MAX_FOLDS, int(length / window / WINDOWS))
     too_short = EstimationError(
         f'{length:.3g} s of motion are too short to cross-validate a residual part on ranges of '
-        f'posture and speed; record {max(shortest, 2 * length):.2g} s, or omit the residual part')
-    if length < shortest:
+        f'posture and speed; record {max(MIN_FOLDS * WINDOWS * window, 1.5 * length):.2g} s, or '
+        f'omit the residual part')
+    if folds < MIN_FOLDS:
         raise too_short
     moving = [j for j in range(model.arm.n) if model.arm.measured[j]
               and any(np.any(piece.v[:, j]) for piece in samples)]
@@ -112,7 +114,7 @@ def fit_gaussian_process(model: IdentifiedModel, model_fit: ModelFit,
         report(f'cross-validating the residual part by {kind}', 1.0)
         scores.append(np.array([
             list(parallel_map(partial(_score, candidates, training, left_out), moving))
-            for training, left_out in _folds(samples, kind, model_fit)]))
+            for training, left_out in _folds(samples, folds, KINDS[kind], model_fit)]))
         if len(scores[-1]) < 2:
             raise too_short
     ratios = np.array([np.sum(each, axis=0)[:, 1:] / np.sum(each, axis=0)[:, :1]
@@ -135,17 +137,17 @@ def fit_gaussian_process(model: IdentifiedModel, model_fit: ModelFit,
                    information={**model.information, RESIDUAL_GAINS: gains})
 
 
-def _folds(samples: Sequence[Samples], kind: str,
+def _folds(samples: Sequence[Samples], count: int, by: str,
            model_fit: ModelFit) -> Iterator[list[list[Samples]]]:
     """Yield training and left-out samples of each fold, whose torques the physics leaves."""
     options = replace(model_fit.options, delay='')    # delays are compensated in the samples
     arm, shape = model_fit.fit.regression.base.structure.arm, model_fit.fit.estimate.shape
-    for pairs in zip(*(split_folds(piece, FOLDS, KINDS[kind])[0] for piece in samples)):
+    for pairs in zip(*(split_folds(piece, count, by)[0] for piece in samples)):
         try:
             fit = fit_samples(arm, [training for training, _ in pairs], options,
                               start=shape if shape.size else None)
         except RobotIdentificationError:
-            if kind == 'time':
+            if not by:
                 raise
             continue    # too little is left to fit
         model = fit.model({})
@@ -166,7 +168,7 @@ def _candidates(samples: Sequence[Samples], j: int) -> list[JointResidual]:
     return [_select_points(JointResidual(
         q, v, np.zeros(len(q)), float(length_q * q.std()), float(length_v * v.std()),
         float(CREEP * v.std()), sign))
-            for length_q, length_v, sign in product(LENGTHS, LENGTHS, SIGN_WEIGHTS)]
+            for length_q, length_v, sign in product(LENGTHS_Q, LENGTHS_V, SIGN_WEIGHTS)]
 
 
 def _select_points(part: JointResidual) -> JointResidual:
