@@ -112,7 +112,7 @@ def test_joints_that_need_no_part_have_none():
 
 def test_short_motion_is_refused():
     with pytest.raises(EstimationError, match='too short to cross-validate a residual part'):
-        fitted([replace(recorded(1, seconds=8.0), decimation_cutoff=5.0)])
+        fitted([replace(recorded(1, seconds=8.0), decimation_cutoff=2.5)])
 
 
 def with_part(friction='coulomb_viscous'):
