@@ -210,6 +210,17 @@ def test_sdformat_accepts_every_description(name, interface):
 
 
 @needs_xacro
+@pytest.mark.parametrize('name', ['ur3', 'ur5', 'ur10', 'z1'])
+def test_shipped_robots_without_files_are_described_too(name):
+    """Vendors' URDFs with axes along x, y and z; controllers and description are generated."""
+    arm = load_arm(name)
+    check_by_sdformat(ElementTree.fromstring(robot_description(arm, 'gazebo', 'effort')), arm)
+    check_controller(arm, EFFORT, 'effort', 'gazebo')
+    gains = controllers_content(arm, 'gazebo')[EFFORT]['ros__parameters']['gains']
+    assert step_radius(arm, gains, viscous=urdf_friction(arm)[0]) < 1
+
+
+@needs_xacro
 @pytest.mark.parametrize('hardware', ['mock', 'gazebo', 'mujoco'])
 def test_the_description_of_a_robot_of_ones_own(gantry, hardware):
     root = ElementTree.fromstring(robot_description(gantry, hardware, base=(2.0, -1.0)))
