@@ -86,10 +86,10 @@ class Repair:
         self._folders, self._packages = tuple(options.package_dir or ()), dict[str, list[Path]]()
         self.changes: list[tuple[str, str, str, str]] = []
         self.guessed: list[str] = []
-        moving = [joint for joint in self._root.findall('joint') if joint.get(
+        joints = [joint for joint in self._root.findall('joint') if joint.get(
             'type') in urdf_files.MOVING and joint.get('name') not in self._locked]
         self._moving = {joint.get('name', ''): child.get('link', '')
-                        for joint in moving for child in joint.iter('child')}
+                        for joint in joints for child in joint.iter('child')}
         self._set_limits(options.position or ())
         self._build()
         try:
