@@ -14,7 +14,7 @@
 """
 Contact detection on arms with LuGre friction that stop and start: false alarms and found pushes.
 
-    python benchmarks/contact.py [--robots panda ur5e iiwa14] [--seeds 0] [--minutes 10]
+    python benchmarks/contact.py [--robots panda ur5e xarm7] [--seeds 0] [--minutes 10]
 
 The model comes from `identify` with its defaults and a random motion of 20 s, the threshold from
 two minutes of work. Tested are other tasks on a day with 15 % more friction: false alarms per hour
@@ -128,7 +128,7 @@ def evaluate(name: str, seed: int, minutes: float) -> str:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument('--robots', nargs='+', default=['panda', 'ur5e', 'kuka_iiwa14'])
+    parser.add_argument('--robots', nargs='+', default=['panda', 'ur5e', 'xarm7'])
     parser.add_argument('--seeds', nargs='+', type=int, default=[0])
     parser.add_argument('--minutes', type=float, default=10.0)
     options = parser.parse_args()
