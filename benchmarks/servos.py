@@ -14,17 +14,25 @@
 """
 Servos of a simulated hobby arm, identified from positions alone.
 
-    python benchmarks/servos.py [--cma]
+The plant has other friction than the identified model: it fades as exp(-|v| / 0.04) above rest,
+grows with the motor torque, and the motors cog; encoders are quantised and jitter. Half of the
+recordings are steps.
+
+    python benchmarks/servos.py                  # ours and mujoco.sysid on the same logs
+    python benchmarks/servos.py --agreement      # do nine fits of the same servos agree?
+    python benchmarks/servos.py --cma            # CMA-ES on our residuals
 """
 
 from __future__ import annotations
 
 import argparse
 from importlib import import_module
+from itertools import combinations
 from pathlib import Path
 import sys
 import time
 
+from mujoco_sysid import fit_mujoco
 import numpy as np
 from robot_identification import Arm
 from robot_identification.servos import identify_servos
@@ -36,38 +44,80 @@ from robot_identification.servos.result import HorizonError
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'test'))
 servo_plant = import_module('servo_plant')
 TIMES = (1, 3, 10)    # of the processor time of our fit
+SPEED = 5.0    # [rad/s] of a target that is limited
+QUANTITIES = ('kp', 'damping', 'armature', 'friction', 'limit', 'speed')
 hobby_urdf, recorded, Truth = (servo_plant.hobby_urdf, servo_plant.recorded, servo_plant.Truth)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument('--seeds', type=int, default=5)
-    parser.add_argument('--cma', action='store_true', help='CMA-ES on the same residuals, too')
-    parser.add_argument('--speed', type=float, default=np.inf,
-                        help='largest speed of the target in the servos [rad/s]')
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--seeds', type=int, default=2)
+    parser.add_argument('--joints', type=int, default=3)
+    parser.add_argument('--iterations', type=int, default=30, help='largest number in sysid')
+    parser.add_argument('--agreement', action='store_true')
+    parser.add_argument('--cma', action='store_true')
     asked = parser.parse_args()
-    arm = Arm.from_urdf(hobby_urdf())
-    print('seed  fit [s cpu]  horizon  servos  commanded  delayed  nominal [deg rms]  '
-          'kp  damping  armature  friction  limit [largest error, %]  speeds')
+    arm = Arm.from_urdf(hobby_urdf(asked.joints))
+    if not asked.agreement:
+        warm = Truth.drawn(1, n=asked.joints)
+        identify_servos(arm, [recorded(warm, 1, 6.0)])    # compiles
     for seed in range(1, asked.seeds + 1):
-        truth = Truth.drawn(seed, stribeck=1.3, speed=asked.speed)
-        train, other = recorded(truth, 100 + seed, 40.0), recorded(truth, 200 + seed, 20.0)
-        if seed == 1:
-            identify_servos(arm, [other])    # compiles
-        began = time.process_time()
-        result = identify_servos(arm, [train], [other])
-        took = time.process_time() - began
-        errors = [100 * np.max(np.abs(result.values(name) / getattr(truth, name) - 1))
-                  for name in ('kp', 'damping', 'armature', 'friction', 'limit')]
-        for each in result.held_out:
-            pooled = [np.degrees(np.sqrt(np.mean(x ** 2)))
-                      for x in (each.model, each.commanded, each.delayed, each.nominal)]
-            print(f'{seed:4d} {took:8.1f} {each.horizon:10g} s '
-                  + '  '.join(f'{x:8.3f}' for x in pooled) + '    '
-                  + '  '.join(f'{x:6.1f}' for x in errors) + '  '
-                  + ' '.join(f'{x:.2f}' for x in result.model.speed), flush=True)
-        if asked.cma:
-            by_cma(arm, train, other, result, took)
+        for speed in (np.inf, SPEED):
+            truth = Truth.drawn(seed, n=asked.joints, speed=speed).rough()
+            (agreement if asked.agreement else compare)(arm, truth, seed, asked)
+
+
+def compare(arm, truth, seed, asked):
+    """Print held-out errors in runs of 5 s and processor times of our fit and of others."""
+    train, other = (
+        [recorded(truth, start + seed, time, name='smooth'),
+         recorded(truth, start + 50 + seed, time, steps=True, name='steps')]
+        for start, time in ((100, 20.0), (200, 10.0)))
+    began = time.process_time()
+    result = identify_servos(arm, train)
+    took = time.process_time() - began
+    ours = [HorizonError.of(result.model, each, 0.02)[-1] for each in other]
+    print(f'seed {seed}, target up to {truth.speed:g} rad/s: errors of smooth and step motion '
+          '[deg rms over joints], processor time [s]')
+    delayed = [rms(each.delayed) for each in ours]
+    print(f'  ours          {rms(ours[0].model):8.3f} {rms(ours[1].model):8.3f} {took:8.1f}')
+    print(f'  delayed       {delayed[0]:8.3f} {delayed[1]:8.3f}')
+    if asked.cma:
+        by_cma(arm, train[0], other[0], result, took)
+        return
+    errors, _, theirs = fit_mujoco(arm, hobby_urdf(asked.joints), train, asked.iterations)
+    print(f'  mujoco.sysid  {rms(errors(other[:1])):8.3f} {rms(errors(other[1:])):8.3f} '
+          f'{theirs:8.1f}', flush=True)
+
+
+def rms(errors):
+    """Return the root mean square over joints in degrees."""
+    return float(np.degrees(np.sqrt(np.mean(errors ** 2))))
+
+
+def agreement(arm, truth, seed, asked):
+    """Print how many pairs of nine fits agree, and how many intervals contain the truth."""
+    results = []
+    for k in range(9):
+        how = {'steps': k % 3 == 2, 'slowly': 2.0 if k % 3 == 1 else 1.0}
+        results.append(identify_servos(arm, [recorded(truth, 300 + 10 * seed + k, 15.0, **how)]))
+    print(f'seed {seed}, target up to {truth.speed:g} rad/s: pairs that agree, intervals that '
+          'contain the truth')
+    total = np.zeros(4, dtype=int)
+    for name in QUANTITIES:
+        pairs, inside = [], []
+        for i in range(arm.n):
+            fits = [(np.log(r.values(name)[i]), r.deviations[name][i]) for r in results
+                    if np.isfinite(r.values(name)[i]) and np.isfinite(r.deviations[name][i])]
+            pairs += [abs(a - b) < 1.96 * np.hypot(c, d)
+                      for (a, c), (b, d) in combinations(fits, 2)]
+            true = np.broadcast_to(getattr(truth, name), arm.n)[i]
+            inside += [abs(a - np.log(true)) < 1.96 * c for a, c in fits]
+        total += [sum(pairs), len(pairs), sum(inside), len(inside)]
+        print(f'  {name:9s} {sum(pairs)} of {len(pairs)}, {sum(inside)} of {len(inside)}')
+    print(f'  all       {total[0] / total[1]:.0%} of pairs, {total[2] / total[3]:.0%} of '
+          'intervals', flush=True)
 
 
 def by_cma(arm, train, other, result, took):

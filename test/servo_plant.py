@@ -11,11 +11,15 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A hobby arm in MuJoCo: position servos with quantised encoders, Stribeck friction and delay."""
+"""
+A hobby arm in MuJoCo: position servos with quantised encoders, Stribeck friction and delay.
+
+`Truth.rough` adds what the identified model lacks or describes by another law.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
@@ -60,6 +64,9 @@ class Truth:
     stribeck: float = 1.0
     speed: float = np.inf
     kv: float = 0.0    # velocity gain of the loop, whose torque counts towards the limit
+    load: float = 0.0    # friction over the motor torque
+    cogging: float = 0.0    # [N m] amplitude of a torque that repeats 24 times in a turn
+    steep: bool = False    # friction at rest fades as exp(-|v| / 0.04) and the encoder jitters
 
     @classmethod
     def drawn(cls, seed, stribeck=1.0, limit=1.6, n=5, speed=np.inf):
@@ -68,6 +75,11 @@ class Truth:
                    armature=rng.uniform(0.015, 0.035, n), friction=rng.uniform(0.03, 0.09, n),
                    limit=np.full(n, limit), delay=float(rng.choice([0.012, 0.02, 0.028])),
                    stribeck=stribeck, speed=speed)
+
+
+    def rough(self):
+        """Return the same servos with load friction, cogging and another friction law."""
+        return replace(self, load=0.08, cogging=0.015, stribeck=1.4, steep=True)
 
 
 def teleoperated(seed, duration, rate=50.0, n=5, slowly=1.0):
@@ -88,11 +100,12 @@ def teleoperated(seed, duration, rate=50.0, n=5, slowly=1.0):
 
 
 def recorded(truth, seed, duration=40.0, rate=50.0, name='', slowly=1.0, gain=1.0, mass=0.0,
-             centre=(0, 0, 0)):
+             centre=(0, 0, 0), steps=False):
     """
     Return the response of the plant to the commands of a hand: positions in encoder counts.
 
-    `gain` multiplies kp; the last link carries `mass` at `centre`.
+    `gain` multiplies kp; the last link carries `mass` at `centre`; `steps` replaces the commands
+    by those of every 0.8 s, halved.
     """
     spec = mujoco.MjSpec.from_string(hobby_urdf(len(truth.kp)))
     if mass:
@@ -110,6 +123,9 @@ def recorded(truth, seed, duration=40.0, rate=50.0, name='', slowly=1.0, gain=1.
     model.dof_solref[:], model.dof_solimp[:] = (2 * STEP, 1.0), (0.9999, 0.9999, 0.001, 0.5, 2.0)
     data = mujoco.MjData(model)
     t, command = teleoperated(seed, duration, rate, len(truth.kp), slowly)
+    if steps:
+        command = 0.5 * command[(np.arange(len(t)) / (0.8 * rate)).astype(int) * round(0.8 * rate)]
+    rng, jitter = np.random.default_rng(seed), 0.4 * truth.steep
     data.qpos[:] = command[0]
     position, velocity, torque = data.qpos, data.qvel, data.qfrc_applied
     friction = model.dof_frictionloss
@@ -117,7 +133,7 @@ def recorded(truth, seed, duration=40.0, rate=50.0, name='', slowly=1.0, gain=1.
     lag, hold = round(truth.delay / STEP), round(1 / (rate * STEP))
     q, target, reach = np.empty_like(command), command[0].copy(), truth.speed * STEP
     for k in range(len(t)):
-        q[k] = np.rint(position / QUANTUM) * QUANTUM
+        q[k] = np.rint(position / QUANTUM + jitter * rng.standard_normal(len(position))) * QUANTUM
         for i in range(hold):
             goal = command[max(0, (k * hold + i - lag) // hold)]
             seen = np.rint(position / QUANTUM) * QUANTUM
@@ -125,8 +141,11 @@ def recorded(truth, seed, duration=40.0, rate=50.0, name='', slowly=1.0, gain=1.
             torque[:] = np.clip(gain * truth.kp * (target - seen) - truth.kv * velocity,
                                 -truth.limit, truth.limit)
             if truth.stribeck > 1:
-                extra = (truth.stribeck - 1) * np.exp(-(velocity / 0.1) ** 2)
-                friction[:] = truth.friction * (1 + extra)
+                fade = (np.exp(-np.abs(velocity) / 0.04) if truth.steep
+                        else np.exp(-(velocity / 0.1) ** 2))
+                friction[:] = truth.friction * (1 + (truth.stribeck - 1) * fade)
+                friction += truth.load * np.abs(torque)
+            torque += truth.cogging * np.sin(24 * position)
             mujoco.mj_step(model, data)
     return Recording(t, q, command=command, joint_names=NAMES[:len(truth.kp)],
                      name=name or f'hand {seed}')

@@ -192,6 +192,24 @@ def test_command_writes_a_model_that_mujoco_moves_as_the_arm_moved(tmp_path):
     assert np.degrees(np.sqrt(np.mean((q - other.q) ** 2))) < 0.3
 
 
+def test_a_plant_that_the_model_does_not_describe_is_predicted_and_within_the_intervals():
+    """Cogging, other friction laws, jitter of the encoder, limited speed, and steps."""
+    arm = Arm.from_urdf(hobby_urdf(2))
+    inside = []
+    for seed in (1, 2):
+        truth = Truth.drawn(seed, n=2, speed=5.0).rough()
+        result = identify_servos(
+            arm, [recorded(truth, 120 + seed, 10.0),
+                  recorded(truth, 130 + seed, 10.0, steps=True)],
+            [recorded(truth, 220 + seed, 8.0), recorded(truth, 230 + seed, 8.0, steps=True)])
+        for error in result.held_out:
+            assert np.all(error.model < 0.25 * error.delayed), error.name
+        for name in ('kp', 'damping', 'armature', 'friction'):
+            low, high = result.interval(name)
+            inside += list((low <= getattr(truth, name)) & (getattr(truth, name) <= high))
+    assert np.mean(inside) >= 0.8
+
+
 def test_a_stiff_servo_is_found_or_said_to_be_undetermined():
     """Gains of 18 and 998 N m/rad with the damping of MJCF models, in logs of 30 Hz."""
     arm = Arm.from_urdf(hobby_urdf(N))

@@ -163,14 +163,14 @@ def _undetermined(model: ServoModel, deviations: dict[str, Array],
                  for joint, still in zip(model.arm.joint_names, rests) if still]
     for i, joint in enumerate(model.arm.joint_names):
         weak = [f'{name} ({_percent(width)})' for name in QUANTITIES[:4]
-                if (width := np.expm1(1.96 * deviations[name][i])) > FACTOR - 1]
+                if (width := float(1.96 * deviations[name][i])) > np.log(FACTOR)]
         if weak and not rests[i]:
             sentences.append(f'{joint}: {", ".join(weak)}; their ratios may still be determined')
     return tuple(sentences)
 
 
 def _percent(width: float) -> str:
-    return f'within {width:.0%}' if width < 1 else 'at all'
+    return f'within {np.expm1(width):.0%}' if width < np.log(2) else 'at all'
 
 
 def _beyond(model: ServoModel, reached: Array, recording: Recording | ServoRecording,

@@ -240,7 +240,7 @@ class ServoRecording:
     @classmethod
     def of(cls, recording: Recording | ServoRecording) -> ServoRecording:
         """Return a trial with the gain of the fit and no payload, or the trial itself."""
-        return recording if isinstance(recording, cls) else cls(recording)  # type: ignore[arg-type]
+        return recording if isinstance(recording, ServoRecording) else cls(recording)
 
     def arm(self, arm: Arm) -> Arm:
         """Return the arm with the payload on its last link."""

@@ -38,11 +38,13 @@ SEARCHED = 20.0    # [s] of the recordings that the random search simulates
 UNEXPLAINED = 1.5    # residual, in encoder roundings, above which other solutions are tried
 CLEAR = 0.98    # largest cost ratio at which another solution replaces the present one
 OTHER_DELAYS = (0.0, 0.01, 0.02, 0.03, 0.05)    # [s] tried with the best initial values
+QUICKER = 2.0    # first limit of the target's acceleration over the largest one measured
+NEEDED = 0.8    # largest cost ratio at which limits of the acceleration are fitted
 FORGIVEN = 1.02    # largest cost ratio at which an effect is removed
 
 
 def solve_servos(arm: Arm, courses: Sequence[Course], progress: Callable[[str, float], None]
-         ) -> tuple[ServoProblem, Array]:
+                 ) -> tuple[ServoProblem, Array]:
     """
     Return the problem of the fit and its solution.
 
@@ -79,6 +81,7 @@ def solve_servos(arm: Arm, courses: Sequence[Course], progress: Callable[[str, f
     problem.centre = x
     progress('fitting', 0.5)
     x = _release(problem, problem.solve(x, 1e-3))
+    x = _limit_acceleration(problem, x, samples.quickest)
     x = _release(problem, problem.solve(_with_effects(problem, x), 1e-3))
     problem.weigh(x)
     progress('fitting', 0.7)
@@ -141,6 +144,15 @@ def _exchange(problem: ServoProblem, x: Array, solutions: Sequence[Array]) -> Ar
         if problem.cost(best) < CLEAR * problem.cost(x):
             x = problem.solve(best, 1e-3)
     return x
+
+
+def _limit_acceleration(problem: ServoProblem, x: Array, quickest: Array) -> Array:
+    """Return x, with limits of the target's acceleration if they reduce the cost clearly."""
+    n, at = problem.arm.n, NAMES.index('acceleration') * problem.arm.n
+    limited = x.copy()
+    limited[at:at + n] = np.log(QUICKER * quickest)
+    limited = problem.solve(limited, 1e-3, 15)
+    return limited if problem.cost(limited) < NEEDED * problem.cost(x) else x
 
 
 def _with_effects(problem: ServoProblem, x: Array) -> Array:
