@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import struct
 import subprocess
@@ -133,7 +134,62 @@ def write_zstd(path):
     path.write_bytes(zeros_zstd(400_000_000))
 
 
+def write_hdf5(path):
+    h5py = pytest.importorskip('h5py', reason='h5py is not installed')
+    with h5py.File(path, 'w') as file:    # no value is stored
+        for name in ('t', 'q', 'tau'):
+            file.create_dataset(name, (100 * ROWS,), 'f8', chunks=(1000,),
+                                compression='gzip')
+
+
+def write_feather(path):
+    arrow = pytest.importorskip('pyarrow', reason='pyarrow is not installed')
+    zeros = arrow.record_batch({'t': np.zeros(ROWS // 10), 'q_a': np.zeros(ROWS // 10)})
+    options = arrow.ipc.IpcWriteOptions(compression='zstd')
+    with arrow.OSFile(str(path), 'wb') as file, arrow.ipc.new_file(
+            file, zeros.schema, options=options) as writer:
+        for _ in range(20):
+            writer.write_batch(zeros)
+
+
+def write_gz(path):
+    with gzip.open(path, 'wb') as file:
+        file.write(b't,q_a,tau_a\n')
+        for _ in range(70):
+            file.write(b'0,0,0\n' * 1_000_000)
+
+
+def write_excel(path):
+    with zipfile.ZipFile(path, 'w', zipfile.ZIP_DEFLATED) as archive, archive.open(
+            'xl/worksheets/sheet1.xml', 'w') as file:
+        for _ in range(40):
+            file.write(b'<c/>' * 2_500_000)
+
+
+def write_json(path):
+    with gzip.open(path, 'wb') as file:
+        for _ in range(50):
+            file.write(b'{"t":0,"q":[0,0,0,0,0,0,0,0,0,0]}\n' * 100_000)
+
+
+def write_ros1(path):
+    pytest.importorskip('rosbags', reason='rosbags is not installed')
+    from rosbags.rosbag1 import Writer
+    from rosbags.typesys import get_typestore, Stores
+    writer = Writer(path)
+    writer.set_compression(writer.CompressionFormat.BZ2)
+    with writer:
+        link = writer.add_connection('/joint_states', 'sensor_msgs/msg/JointState',
+                                     typestore=get_typestore(Stores.ROS1_NOETIC))
+        # a header of 16 bytes, no name, and a million positions
+        data = bytes(16) + bytes(4) + struct.pack('<I', 1_000_000) + bytes(8_000_000) + bytes(8)
+        for k in range(20):
+            writer.write(link, k, data)
+
+
 @pytest.mark.parametrize(('name', 'write'), [
+    ('a.h5', write_hdf5), ('a.feather', write_feather), ('a.csv.gz', write_gz),
+    ('a.xlsx', write_excel), ('a.jsonl.gz', write_json), ('a.bag', write_ros1),
     ('a.parquet', write_parquet), ('a.parquet', write_lists), ('a.npz', write_npz),
     ('a.mat', write_mat), ('a.mat', write_struct), ('a.mcap', write_chunks),
     ('a.db3.zstd', write_zstd), ('a.mcap.zstd', write_zstd)])

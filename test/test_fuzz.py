@@ -26,6 +26,7 @@ RUN = Path(__file__).parent / 'fuzz' / 'run.py'
 CASES = 20
 READERS = (
     ('csv', 'npz', 'mat', 'mcap', 'sqlite', 'metadata', 'parquet', 'lerobot'),
+    ('dates', 'long', 'echo', 'json', 'gz', 'hdf5', 'feather', 'excel', 'ros1'),
     ('urdf', 'xacro', 'srdf', 'mesh', 'robot', 'joint_limits', 'controllers', 'limits'),
     ('model', 'excitation', 'options', 'results', 'fleet', 'fleet_result'))
 """Readers by the process that runs their fuzzers, which first reads a valid file of each."""

@@ -27,7 +27,8 @@ import zipfile
 import numpy as np
 import pytest
 from robot_identification import load_arm, Recording
-from robot_identification.errors import RecordingError
+from robot_identification.errors import MissingDependencyError, RecordingError
+from robot_identification.log_formats import converted_file
 from robot_identification.recording import load_recording
 from robot_identification.recording.bag.write import write_bag
 from scipy.io import savemat
@@ -548,3 +549,45 @@ def test_a_kind_of_log_is_refused_with_advice(kind, tmp_path):
     write, said = REFUSED[kind]
     with pytest.raises(RecordingError, match=said):
         load_recording(write(tmp_path), ARM)
+
+
+def test_the_episodes_of_a_dataset_are_read_alone_or_one_after_another(tmp_path):
+    lerobot(tmp_path, episodes=(0, 1, 5))
+    one = load_recording(f'{tmp_path}:5', ARM)
+    assert len(one) == len(T) and np.array_equal(one.q, Q)
+    read = load_recording(tmp_path, ARM)
+    assert len(read) == 3 * len(T) and np.array_equal(read.q, np.vstack([Q] * 3))
+    assert len(read.gaps) == 2 and 'has 3 episodes' in ' '.join(read.remarks)
+    with pytest.raises(RecordingError, match='has the episodes 0 to 5, not 2'):
+        load_recording(f'{tmp_path}:2', ARM)
+
+
+@pytest.mark.parametrize(('kind', 'package'), [
+    ('HDF5', 'h5py'), ('MATLAB 7.3', 'h5py'), ('Excel', 'openpyxl'), ('Feather', 'pyarrow'),
+    ('ROS 1 bag', 'rosbags')])
+def test_a_missing_package_is_named_with_its_extra(kind, package, tmp_path, monkeypatch):
+    path = READ[kind](tmp_path)
+    monkeypatch.setattr(converted_file, 'find_spec', lambda name: None)
+    with pytest.raises(MissingDependencyError, match=rf"'{package}': pip install "
+                                                     r"'robot_identification\[logs\]'"):
+        load_recording(path, ARM)
+
+
+def test_files_in_a_folder_are_not_mixed(tmp_path):
+    parts(tmp_path)
+    with pytest.raises(RecordingError, match=r'has 3 recordings; name one, .*/\*\.csv'):
+        load_recording(tmp_path, ARM)
+
+
+def test_hdf5_does_not_follow_links_to_other_files(tmp_path):
+    hdf5(tmp_path)
+    with h5py.File(tmp_path / 'other.h5', 'w') as file:
+        file['t'] = h5py.ExternalLink('log.h5', '/t')
+        file['x'] = np.zeros(3)
+    with pytest.raises(RecordingError, match="no column 't'"):
+        load_recording(tmp_path / 'other.h5', ARM)
+    (tmp_path / 'secret').write_bytes(bytes(80))
+    with h5py.File(tmp_path / 'outside.h5', 'w') as file:
+        file.create_dataset('t', (10,), 'f8', external=[(str(tmp_path / 'secret'), 0, 80)])
+    with pytest.raises(RecordingError, match='refers to other files'):
+        load_recording(tmp_path / 'outside.h5', ARM)

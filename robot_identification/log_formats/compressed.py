@@ -20,13 +20,12 @@ from collections.abc import Callable
 import gzip
 import lzma
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, IO
 import zipfile
 
 from robot_identification.errors import explain_missing, RecordingError, RobotIdentificationError
 from robot_identification.files import check_decoded_size, decoded_limit, regular_size
-from robot_identification.log_formats.converted_file import open_converted, SIZE
+from robot_identification.log_formats.converted_file import open_converted, SIZE, TemporaryFolder
 from robot_identification.recording.bag.bag import BAG_FILES
 from robot_identification.recording.column_source import ColumnSource, SPLIT
 
@@ -66,7 +65,7 @@ def compressed_source(path: Path) -> ColumnSource:
     """
     label = f"the recording '{path}'"
     stored = regular_size(path, 'recording', RecordingError, SIZE, SPLIT)
-    folder = TemporaryDirectory()
+    folder = TemporaryFolder()
     try:
         if path.suffix.lower() == '.zip':
             with zipfile.ZipFile(path) as archive:

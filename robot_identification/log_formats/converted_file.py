@@ -21,7 +21,9 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
+import shutil
+import tempfile
+import weakref
 
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
@@ -33,6 +35,14 @@ from robot_identification.recording.load import find_reader
 
 SIZE = 4_000_000_000    # largest file that is converted [bytes]
 SIGNATURE = b'\x89HDF\r\n\x1a\n'    # of HDF5, at 0 or behind a user block of 512, 1024 ... bytes
+
+
+class TemporaryFolder:
+    """A temporary folder, which is removed with this object; `name` is its path."""
+
+    def __init__(self) -> None:
+        self.name = tempfile.mkdtemp()
+        weakref.finalize(self, shutil.rmtree, self.name, ignore_errors=True)
 
 
 @dataclass(frozen=True)
@@ -128,7 +138,7 @@ class ConvertedSource(ColumnSource):
     """
 
     def __init__(self, source: ColumnSource, path: Path, target: Path,
-                 folder: TemporaryDirectory[str]) -> None:
+                 folder: TemporaryFolder) -> None:
         super().__init__(path, {}, lambda names: iter(()))
         self._source, self._target, self._folder = source, str(target), folder
         self._size = path.stat().st_size
@@ -169,7 +179,7 @@ def explain_converted(target: str, name: str) -> Iterator[None]:
         raise RecordingError(str(error).replace(target, name)) from error
 
 
-def open_converted(path: Path, target: Path, folder: TemporaryDirectory[str]) -> ColumnSource:
+def open_converted(path: Path, target: Path, folder: TemporaryFolder) -> ColumnSource:
     """
     Return the columns of a converted file under the name of the original.
 
@@ -208,7 +218,7 @@ def program_source(conversion: Conversion, path: Path) -> ColumnSource:
         As for `Conversion.run` and `open_converted`.
 
     """
-    folder = TemporaryDirectory()
+    folder = TemporaryFolder()
     target = Path(folder.name, f'table{conversion.extension}')
     conversion.run(path, target)
     if not target.exists():    # a table with text, which Parquet files of the core have not

@@ -21,12 +21,11 @@ from itertools import chain
 import json
 from pathlib import Path
 import re
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from robot_identification.errors import RecordingError
 from robot_identification.files import check_decoded_size, decoded_limit, read_json, regular_size
-from robot_identification.log_formats.converted_file import open_converted, SIZE
+from robot_identification.log_formats.converted_file import open_converted, SIZE, TemporaryFolder
 from robot_identification.recording.column_source import ColumnSource, SPLIT
 from robot_identification.recording.csv_file import LINE
 
@@ -55,7 +54,7 @@ def json_source(path: Path) -> ColumnSource:
     """
     stored = regular_size(path, 'recording', RecordingError, SIZE, SPLIT)
     label, limit, size = f"the recording '{path}'", decoded_limit(stored), 0
-    folder = TemporaryDirectory()
+    folder = TemporaryFolder()
     target, names = Path(folder.name, 'table.csv'), dict[str, None]()
     with target.open('w', newline='', encoding='utf-8') as file:
         writer = csv.writer(file, lineterminator='\n')

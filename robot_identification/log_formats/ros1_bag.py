@@ -17,9 +17,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from robot_identification.log_formats.converted_file import ROS1
+from robot_identification.log_formats.converted_file import ROS1, TemporaryFolder
 from robot_identification.recording.bag.bag import SqliteFile
 
 
@@ -47,9 +46,9 @@ class Ros1File(SqliteFile):
 
 
 @lru_cache(maxsize=1)
-def _convert(path: Path, changed: int) -> tuple[Path, TemporaryDirectory[str]]:
+def _convert(path: Path, changed: int) -> tuple[Path, TemporaryFolder]:
     """Return the converted bag and its folder; the last one is kept, as bags are opened twice."""
-    folder = TemporaryDirectory()
+    folder = TemporaryFolder()
     target = Path(folder.name, f'bag{ROS1.extension}')
     ROS1.run(path, target)
     return target, folder

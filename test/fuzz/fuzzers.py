@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
+import gzip
 import hashlib
 import io
 from itertools import pairwise
@@ -394,6 +395,80 @@ def _mat_seed():
     return file.getvalue()
 
 
+def _other_csv(kind):
+    """Return a CSV file of another layout: with dates, long, or without a header."""
+    values = np.column_stack([ROWS, SPEEDS, TORQUES])
+    if kind == 'dates':
+        lines = _csv_seed().decode().split('\n')
+        return '\n'.join([lines[0], *(f'2026-05-03 23:59:59.{k:03d},{line.split(",", 1)[1]}'
+                                      for k, line in enumerate(lines[1:], 900))]).encode()
+    if kind == 'long':
+        return '\n'.join(['time,joint,position,velocity,effort', *(
+            f'{t!r},{name},{",".join(map(repr, row[k::ARM.n].tolist()))}'
+            for t, row in zip(TIMES.tolist(), values) for k, name in enumerate(ARM.joint_names)
+        )]).encode()
+    return '\n'.join(f'17,{round(1e9 * t)},,{",".join(ARM.joint_names)},'
+                     f'{",".join(map(repr, row.tolist()))}'
+                     for t, row in zip(TIMES.tolist(), values)).encode()
+
+
+def _json_seed():
+    return '\n'.join(json.dumps({'t': t, 'q': q, 'v': v, 'tau': tau}) for t, q, v, tau in zip(
+        TIMES.tolist(), ROWS.tolist(), SPEEDS.tolist(), TORQUES.tolist())).encode()
+
+
+def _spoil_lines(rng, raw):
+    """Return JSON lines of which some are changed."""
+    lines = raw.split(b'\n')
+    for _ in range(rng.choice([1, 1, 3])):
+        k = rng.randrange(len(lines))
+        lines[k] = change.spoil_json(rng, lines[k])
+    return b'\n'.join(lines)
+
+
+def _frame():
+    import pandas
+    return pandas.read_csv(io.BytesIO(_csv_seed()), float_precision='round_trip')
+
+
+def _hdf5_seed():
+    import h5py
+    file = io.BytesIO()
+    with h5py.File(file, 'w') as target:
+        for name, values in (('t', TIMES), ('q', ROWS), ('tau', TORQUES), ('v', SPEEDS)):
+            target.create_dataset(f'log/{name}', data=values, chunks=True, compression='gzip')
+    return file.getvalue()
+
+
+def _feather_seed():
+    file = io.BytesIO()
+    _frame().to_feather(file)
+    return file.getvalue()
+
+
+def _excel_seed():
+    file = io.BytesIO()
+    _frame().to_excel(file, index=False)
+    return file.getvalue()
+
+
+def _ros1_seed():
+    from rosbags.rosbag1 import Writer
+    from rosbags.typesys import get_typestore, Stores
+    store = get_typestore(Stores.ROS1_NOETIC)
+    kind = 'sensor_msgs/msg/JointState'
+    make, head, stamp = (store.types[name] for name in (
+        kind, 'std_msgs/msg/Header', 'builtin_interfaces/msg/Time'))
+    with tempfile.TemporaryDirectory() as folder:
+        with Writer(Path(folder) / 'x.bag') as writer:
+            link = writer.add_connection('/joint_states', kind, typestore=store)
+            for t, *rows in zip(TIMES, ROWS, SPEEDS, TORQUES):
+                header = head(seq=0, stamp=stamp(sec=17, nanosec=round(1e9 * t)), frame_id='')
+                writer.write(link, round(1e9 * t), store.serialize_ros1(
+                    make(header, [*ARM.joint_names], *rows), kind))
+        return (Path(folder) / 'x.bag').read_bytes()
+
+
 STATE = 'observation.state'
 LEROBOT = replace(ARM, recording_keys={
     't': 'timestamp', 'q': f'{STATE}[{{joint}}]', 'tau': 'effort[{joint}]',
@@ -585,6 +660,14 @@ FUZZERS = {
     'lerobot': Fuzzer('x.zip', _lerobot_seed, partial(change.spoil_member, spoil={
         'meta/info.json': (4, change.spoil_json), 'file.parquet': (1, change.spoil_parquet)}),
         _read_lerobot),
+    **{kind: Fuzzer('x.csv', partial(_other_csv, kind), change.spoil_csv, read_recording)
+       for kind in ('dates', 'long', 'echo')},
+    'json': Fuzzer('x.jsonl', _json_seed, _spoil_lines, read_recording),
+    'hdf5': Fuzzer('x.h5', _hdf5_seed, change.flipped, read_recording),
+    'feather': Fuzzer('x.feather', _feather_seed, change.flipped, read_recording),
+    'excel': Fuzzer('x.xlsx', _excel_seed, change.flipped, read_recording),
+    'ros1': Fuzzer('x.bag', _ros1_seed, change.flipped, read_recording),
+    'gz': Fuzzer('x.csv.gz', lambda: gzip.compress(_csv_seed()), change.flipped, read_recording),
     'mcap': Fuzzer('x.mcap', _mcap, change.spoil_mcap, read_recording),
     'sqlite': Fuzzer('x.db3', partial(_bag_seed, 'sqlite3'), change.spoil_sqlite, read_recording),
     'metadata': Fuzzer('metadata.yaml', _metadata_seed, change.spoil_yaml, _read_metadata),
