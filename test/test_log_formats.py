@@ -591,3 +591,14 @@ def test_hdf5_does_not_follow_links_to_other_files(tmp_path):
         file.create_dataset('t', (10,), 'f8', external=[(str(tmp_path / 'secret'), 0, 80)])
     with pytest.raises(RecordingError, match='refers to other files'):
         load_recording(tmp_path / 'outside.h5', ARM)
+
+
+def test_flags_and_words_beside_dates_are_left_alone(tmp_path):
+    rows = [[iso(START + t), *row, flag, word] for t, row, flag, word in zip(
+        T, np.hstack([Q, V, TAU]), 60 * ['T', 'F'], 40 * ['1.2.2024', 'ok', ''])]
+    path = write_lines(tmp_path / 'log.csv', rows, [*columns(t='time'), 'moving', 'version'])
+    read = load_recording(path, ARM)
+    assert np.array_equal(read.q, Q) and np.array_equal(read.tau, TAU)
+    rows[7][0] = 'noon'
+    with pytest.raises(RecordingError, match="line 9, column 'time': 'noon' is not a number"):
+        load_recording(write_lines(path, rows, [*columns(t='time'), 'moving', 'version']), ARM)

@@ -33,7 +33,7 @@ HALF_DAY = 43_200    # [s]
 
 def is_moment(cell: str) -> bool:
     """Return whether a cell is a date, a time of day, or both."""
-    return bool(cell) and MOMENT.fullmatch(cell) is not None and not cell.isspace()
+    return any(map(str.isdigit, cell)) and MOMENT.fullmatch(cell) is not None
 
 
 class Clock:
@@ -187,7 +187,7 @@ class DatedCsv(CsvSource):
             day, time = self._pair
             cells[time], cells[day] = f'{cells[day]} {cells[time]}', '0'
         for k, clock in clocks.items():
-            if cells[k].strip():
+            if is_moment(cells[k].strip()):    # the core refuses other text if it is read
                 seconds = clock.seconds(cells[k])
                 cells[k] = seconds.replace('.', ',') if comma else seconds
         return self.delimiter.join(cells).encode()
