@@ -145,7 +145,9 @@ def test_wrong_shapes():
         IdentifiedModel(arm, arm.inertial_parameters, np.zeros(4), 'coulomb_viscous',
                         np.zeros((3, 3)))
     with pytest.raises(ConfigurationError, match='q must have shape'):
-        model_of(arm).torque(np.zeros(3), np.zeros(3), np.zeros(3))
+        model_of(arm).torque(np.zeros(4), np.zeros(4), np.zeros(4))
+    with pytest.raises(ConfigurationError, match='q must have shape'):
+        model_of(arm).torque(np.zeros(3), np.zeros((1, 3)), np.zeros(3))
 
 
 def test_threads_keep_the_order_and_start_no_further_ones(monkeypatch):

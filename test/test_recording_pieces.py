@@ -21,13 +21,13 @@ import numpy as np
 import pytest
 from recording_arms import TWO_LINK
 from robot_identification.arm.robot_file import arm_from_mapping
+from robot_identification.log_formats import parquet_file
 from robot_identification.recording import (
     csv_file,
     load_pieces,
     load_recording,
     numpy_archive,
     Recording,
-    tables,
 )
 from robot_identification.recording.bag import read
 from robot_identification.recording.pieces import HALO
@@ -48,7 +48,7 @@ def arm(tmp_path):
 @pytest.fixture
 def small_blocks(monkeypatch):
     for module, name, value in ((csv_file, '_BYTES', 20_000), (read, 'BLOCK', 200),
-                                (numpy_archive, '_ROWS', 200), (tables, '_ROWS', 200)):
+                                (numpy_archive, '_ROWS', 200), (parquet_file, '_ROWS', 200)):
         monkeypatch.setattr(module, name, value)
 
 

@@ -55,7 +55,7 @@ def text_layout(path: Path) -> Callable[[Path], ColumnSource] | None:
         head = raw.decode('utf-8-sig', 'strict' if len(raw) < HEAD else 'ignore')
     except UnicodeDecodeError:
         return None
-    if '\0' in head or not head.strip():
+    if '\0' in head or not head.strip() or head.lstrip().startswith('<'):    # a URDF or page
         return None
     if is_echo_text(head):
         return echo_text_source
