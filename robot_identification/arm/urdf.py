@@ -192,7 +192,7 @@ def _check_limit(joint: ElementTree.Element, label: str) -> None:
             limit.set(key, limit.get(key, '0'))
         if float(limit.get(key, '0')) < 0:
             raise ArmError(f'{label}: the {key} limit {limit.get(key)} must not be negative; '
-                           'correct it, or use: robot-identification init --repair')
+                           'correct it in the URDF (0 stands for unknown)')
 
 
 def _fix(joint: ElementTree.Element, position: float | None) -> float:

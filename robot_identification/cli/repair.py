@@ -226,9 +226,10 @@ class Repair:
             Rated torques of the robot YAML, (n,); those that differ are added to the changes.
 
         """
-        torques = zip(self.arm.joint_names, self.arm.limits.torque, torque)
-        self.changes += [('rated torque', joint, f'{old:g}', f'{new:g}')
-                         for joint, old, new in torques if new != old]
+        torques = zip(self.arm.joint_names, self.arm.limits.torque, torque,
+                      self.arm.units('N m', 'N'))
+        self.changes += [('rated torque', joint, f'{old:g} {unit}', f'{new:g} {unit}')
+                         for joint, old, new, unit in torques if new != old]
         paths = repaired_files(stem)
         with output_folder.replace_paths(paths) as temporary:
             files.write_text(temporary[paths[0]], self.text)
