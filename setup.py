@@ -90,7 +90,7 @@ setup(
         'search': ['cma>=3'],
         'plot': ['matplotlib>=3.9', 'pandas>=2.2.3'],
         'fleet': ['distributed>=2024.8', 'bokeh>=3.4', 'fsspec>=2023.1', 'pyarrow>=17'],
-        'docs': ['sphinx>=7', 'myst-parser>=3', 'furo'],
+        'docs': ['sphinx>=7', 'myst-parser>=3', 'furo', 'latex2mathml>=3.77'],
     },
     entry_points={'console_scripts': [f'robot-identification = {PACKAGE}.cli:main']},
 )

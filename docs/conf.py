@@ -24,9 +24,10 @@ project = 'robot_identification'
 author = 'The robot_identification authors'
 project_copyright = author
 version = release = __version__
-extensions = ['myst_parser', 'sphinx.ext.autodoc', 'sphinx.ext.napoleon', 'sphinx.ext.mathjax',
-              'command_reference']
+extensions = ['myst_parser', 'sphinx.ext.autodoc', 'sphinx.ext.napoleon', 'command_reference',
+              'mathml']
 smartquotes = False    # options are written with two hyphens
+html_math_renderer = 'mathml'    # browsers show it without a network
 exclude_patterns = ['studies.json']
 # the last list of index.md takes what the others lack
 suppress_warnings = ['toc.multiple_toc_parents']

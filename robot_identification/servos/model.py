@@ -47,7 +47,7 @@ class ServoModel:
     clip(kp (target - q), -limit - droop damping v, limit - droop damping v) - damping v - f,
     where the target follows command(t - delay) with limited speed and acceleration, and the
     friction f opposes motion with at most
-    friction + stiction exp(-(v / v_s)^2) + load_friction |torque of the links|,
+    friction + stiction exp(-(v / v_s)^2) + load_friction abs(torque of the links),
     v_s = 0.1 rad/s or 0.01 m/s.
     Damping is the sum of viscous friction, the motor's back-EMF and the velocity gain of the loop
     (kv), which positions alone cannot distinguish while the torque is not limited. At the limit,
@@ -176,7 +176,7 @@ class ServoModel:
 
     def largest_torque(self, recording: Recording | ServoRecording) -> Array:
         """
-        Return the largest torque kp |command - q| of each joint, not limited, (n,) [N m or N].
+        Return the largest torque kp abs(command - q) of each joint, not limited, (n,) [N m or N].
 
         Parameters
         ----------
