@@ -22,6 +22,7 @@ import re
 import shutil
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 from command_line import call
 from export_checks import (
@@ -39,7 +40,7 @@ import numpy as np
 import pytest
 from robot_identification import joint_torque_regressor, load_arm
 from robot_identification.arm import Arm
-from robot_identification.arm.balancers import CoilSpring, GasSpring
+from robot_identification.arm.balancers import CoilSpring, GasSpring, TorsionSpring
 from robot_identification.dynamics import (
     FRICTION_MODELS,
     FRICTION_TERMS,
@@ -384,6 +385,28 @@ def test_counterbalances_are_in_the_code_and_missing_in_descriptions(tmp_path):
     assert relative(names['forward_dynamics'](q, v, tau), a) < 1e-9
     losses = export_model(model, 'mjcf').losses
     assert [x.joint for x in losses if 'counterbalances' in x.what] == ['shoulder', 'elbow']
+
+
+def test_torsion_springs_are_in_mjcf_and_sdf(tmp_path):
+    springs = (TorsionSpring(name='a', joint='elbow', strength=30.0, rest=0.4),
+               TorsionSpring(name='b', joint='elbow', strength=10.0, rest=-0.8))
+    model = exported_model(dataclasses.replace(two_link(), balancers=springs))
+    exported = export_model(model, 'mjcf')
+    assert not [x for x in exported.losses if 'counterbalances' in x.what]
+    engine = mujoco.MjModel.from_xml_string(next(iter(exported.files.values())))
+    data = mujoco.MjData(engine)
+    data.qpos[:] = 0.3, 0.7
+    mujoco.mj_forward(engine, data)
+    np.testing.assert_allclose(data.qfrc_spring, -model.balancer_torque(np.array([[0.3, 0.7]]))[0],
+                               rtol=1e-9)
+    exported = export_model(model, 'sdf')
+    assert not [x for x in exported.losses if 'counterbalances' in x.what]
+    root = ElementTree.fromstring(exported.files['two.sdf'])
+    axis = next(x for x in root.iter('joint') if x.get('name') == 'elbow').find('axis/dynamics')
+    assert float(axis.findtext('spring_stiffness')) == pytest.approx(40.0)
+    assert float(axis.findtext('spring_reference')) == pytest.approx(0.1)
+    losses = export_model(model, 'urdf').losses
+    assert [x.joint for x in losses if 'counterbalances' in x.what] == ['elbow']
 
 
 @CASADI

@@ -44,7 +44,8 @@ def export_mjcf(context: ExportContext) -> Exported:
         for drive, coulomb, viscous in zip(drives, fit.coulomb, fit.viscous):
             drive.update(damping=viscous, frictionloss=coulomb)
     for body, drive in zip(bodies, drives):
-        elements.append(_body(elements[body.parent + 1], body, drive))
+        spring = dict(zip(('stiffness', 'springref'), context.torsion_springs.get(body.name, ())))
+        elements.append(_body(elements[body.parent + 1], body, {**drive, **spring}))
     meshes = 0
     for geometry in Geometry.of(model):
         if geometry.kind == 'collision' and geometry.element.tag in SHAPES:
@@ -60,7 +61,8 @@ def export_mjcf(context: ExportContext) -> Exported:
     notes = (f'{meshes} collision meshes are not exported; add them from the URDF',) if meshes \
         else ()
     return Exported({f'{context.name}.xml': xml_text(root, '')},
-                    (*context.friction_losses(fit), *context.balancer_losses()), notes)
+                    (*context.friction_losses(fit), *context.balancer_losses(torsion=True)),
+                    notes)
 
 
 def _body(parent: ElementTree.Element, body: MovingLink,

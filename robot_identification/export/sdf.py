@@ -51,7 +51,8 @@ def export_sdf(context: ExportContext) -> Exported:
         links.append(_link(robot, body))
     for index, geometry in enumerate(Geometry.of(model)):
         _shape(links[geometry.body + 1], geometry, index)
-    return Exported({f'{context.name}.sdf': xml_text(root)}, context.description_losses())
+    return Exported({f'{context.name}.sdf': xml_text(root)},
+                    context.description_losses(torsion=True))
 
 
 def _free(name: str, bodies: list[MovingLink]) -> str:
@@ -81,10 +82,14 @@ def _joint(robot: ElementTree.Element, body: MovingLink, parent: str, context: E
     limit = add_element(axis, 'limit')
     for tag in ('lower', 'upper', 'effort', 'velocity'):
         add_element(limit, tag, float(np.clip(getattr(body, tag), -ENDLESS, ENDLESS)))
+    spring = context.torsion_springs.get(body.name)
+    dynamics = add_element(axis, 'dynamics') if context.options.friction or spring else axis
     if context.options.friction:
-        dynamics = add_element(axis, 'dynamics')
         add_element(dynamics, 'damping', context.fit.viscous[j])
         add_element(dynamics, 'friction', context.fit.coulomb[j])
+    if spring:
+        add_element(dynamics, 'spring_reference', spring[1])
+        add_element(dynamics, 'spring_stiffness', spring[0])
 
 
 def _link(robot: ElementTree.Element, body: MovingLink) -> ElementTree.Element:

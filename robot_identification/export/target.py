@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 import re
 
 import numpy as np
+from robot_identification.arm.balancers import TorsionSpring
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.export.friction_fit import (
@@ -207,12 +208,36 @@ class ExportContext:
         what = 'rotor inertia between coupled joints' if carried else 'rotor inertia'
         return self.losses(what, root_mean_square(self.states.a @ matrix))
 
-    def balancer_losses(self) -> tuple[Loss, ...]:
-        """Return the losses of a target that has no springs and counterbalances, see `Loss`."""
-        return self.losses('springs and counterbalances',
-                           root_mean_square(self.model.balancer_torque(self.states.q)))
+    @property
+    def torsion_springs(self) -> dict[str, tuple[float, float]]:
+        """Stiffness and rest position of the torsion springs of each joint that has some."""
+        springs: dict[str, tuple[float, float]] = {}
+        for balancer, strength in zip(self.model.arm.balancers, self.model.balancers):
+            if isinstance(balancer, TorsionSpring) and strength > 0:
+                before, rest = springs.get(balancer.joint, (0.0, 0.0))
+                total = before + float(strength)
+                springs[balancer.joint] = total, (
+                    before * rest + float(strength) * balancer.rest) / total
+        return springs
 
-    def description_losses(self, armature: bool = False) -> tuple[Loss, ...]:
+    def balancer_losses(self, torsion: bool = False) -> tuple[Loss, ...]:
+        """
+        Return the losses of a target that has no springs and counterbalances, see `Loss`.
+
+        Parameters
+        ----------
+        torsion
+            Whether the target has `torsion_springs`.
+
+        """
+        torque = self.model.balancer_torque(self.states.q)
+        for joint, (stiffness, rest) in self.torsion_springs.items() if torsion else ():
+            j = self.model.arm.joint_names.index(joint)
+            torque[:, j] -= stiffness * (self.states.q[:, j] - rest)
+        return self.losses('springs and counterbalances', root_mean_square(torque))
+
+    def description_losses(self, armature: bool = False,
+                           torsion: bool = False) -> tuple[Loss, ...]:
         """
         Return all losses of a robot description, which has Coulomb and viscous friction.
 
@@ -220,6 +245,9 @@ class ExportContext:
         ----------
         armature
             Whether the description has a rotor inertia for each joint.
+        torsion
+            Whether it has `torsion_springs`.
 
         """
-        return (*self.friction_losses(), *self.rotor_losses(armature), *self.balancer_losses())
+        return (*self.friction_losses(), *self.rotor_losses(armature),
+                *self.balancer_losses(torsion))
