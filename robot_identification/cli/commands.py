@@ -21,6 +21,7 @@ import sys
 from typing import Annotated, Any
 
 import robot_identification
+from robot_identification.errors import ConfigurationError
 import typer
 from typer.core import TyperGroup
 
@@ -57,7 +58,16 @@ class _LazyGroup(TyperGroup):
         Return the name, the command and its arguments.
 
         The options in `VERBOSITY` are added to the command, so that they may follow its name.
+
+        Raises
+        ------
+        ConfigurationError
+            An argument contains a NUL character, which no path may.
+
         """
+        for word in args:
+            if '\0' in word:
+                raise ConfigurationError(f'{word!r} contains a NUL character')
         name, _, rest = super().resolve_command(ctx, args)
         command = load_command(str(name))
         for each in (command, *getattr(command, 'commands', {}).values()):
