@@ -147,5 +147,5 @@ def _status(problem: Problem, minima: list[Minimum], request: DesignOptions, val
         missed = f'; NOT {comparison}'
     if finished == request.starts:
         return f'converged from {request.starts} start{"s" if request.starts > 1 else ""}{missed}'
-    return (f'stopped by the time budget with {finished} of {request.starts} starts finished; '
+    return (f'stopped by the time budget: {finished} of {request.starts} starts converged; '
             f'more time may give a better motion{missed}')
