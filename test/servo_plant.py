@@ -76,7 +76,6 @@ class Truth:
                    limit=np.full(n, limit), delay=float(rng.choice([0.012, 0.02, 0.028])),
                    stribeck=stribeck, speed=speed)
 
-
     def rough(self):
         """Return the same servos with load friction, cogging and another friction law."""
         return replace(self, load=0.08, cogging=0.015, stribeck=1.4, steep=True)

@@ -133,7 +133,7 @@ def parse_effort(text: str) -> Effort:
     values = [EFFORT_VALUES.get(value.strip(), value.strip()) for value in text.split(',')]
     try:
         return yaml_file.read_typed(Effort, dict(zip(EFFORT_KEYS, values, strict=True)), '',
-                          ConfigurationError)
+                                    ConfigurationError)
     except (ValueError, ConfigurationError) as error:
         raise ConfigurationError(
             f"the effort '{text}' must be four words, such as torque,joint,+1,gravity: torque "
@@ -288,13 +288,14 @@ def _parse_limits(name: str, text: str, arm: Arm) -> Array:
 def _moveit_limits(path: Path, arm: Arm, limits: Limits) -> dict[str, Array]:
     """Return limits by name, with those of a joint_limits.yaml that are below the URDF's, (n,)."""
     label, count = f"MoveIt's joint limits '{path}'", 0
-    content = yaml_file.read_typed({'joint_limits': {str: Any}},
-                         yaml_file.read_yaml(path, 'joint limits', ConfigurationError), label,
-                         ConfigurationError)['joint_limits']
+    content = yaml_file.read_typed(
+        {'joint_limits': {str: Any}},
+        yaml_file.read_yaml(path, 'joint limits', ConfigurationError), label,
+        ConfigurationError)['joint_limits']
     known = {name: np.array(getattr(limits, name)) for name in ('velocity', 'acceleration')}
     for i, joint in enumerate(arm.joint_names):
         config = yaml_file.read_typed(MOVEIT_JOINT, content.get(joint, {}), f'{label}, {joint}',
-                            ConfigurationError)
+                                      ConfigurationError)
         for name, values in known.items():
             value = config[f'max_{name}']
             if config[f'has_{name}_limits'] and value is not None:

@@ -79,8 +79,9 @@ class JointResidual(ReadOnlyArrays):
         if not (np.shape(self.q) == np.shape(self.v) == np.shape(self.weights) == (self.q.size,)
                 and np.all(np.isfinite(numbers))
                 and min(self.length_q, self.length_v, self.sign_speed) > 0):
-            raise ConfigurationError('the residual part of a joint must have as many positions as '
-                                 'velocities and weights, finite numbers and positive lengths')
+            raise ConfigurationError(
+                'the residual part of a joint must have as many positions as velocities and '
+                'weights, finite numbers and positive lengths')
 
     def kernel(self, q: Any, v: Any) -> Any:
         """Return the kernel between states (...,) and the points, (..., m)."""
