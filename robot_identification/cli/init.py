@@ -135,4 +135,3 @@ def _write(urdf: Path, target: Path, options: TemplateOptions, moving: tuple[str
         lines.append('nothing is left to fill in; next: robot-identification excite '
                      f'{target} -o excitation.yaml')
     console.out.print('\n'.join(lines), markup=False)
-

@@ -170,7 +170,7 @@ def check_controller(arm: Arm, controller: str, command_interface: str,
                 f"the gains of '{controller}' are unstable in Gazebo, which has no rotor inertia: "
                 f'd dt / I must be below 2 and is more for {listed}. Use controller:='
                 f"{CONTROLLERS['effort']}, or write stable gains with `robot-identification ros "
-                f"controllers {arm.source or arm.name} -o {_own_controllers(arm).name} --force`")
+                f'controllers {arm.source or arm.name} -o {_own_controllers(arm).name} --force`')
 
 
 def _damping(section: Any, label: str) -> dict[str, float]:

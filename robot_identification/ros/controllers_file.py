@@ -232,4 +232,3 @@ controller_manager:
             f'      {joint}: {{trajectory: {np.ceil(100 * limit - 1e-9) / 100:g}, '
             f'goal: {GOAL[interface]:g}}}\n' for joint, limit in zip(arm.joint_names, tolerance))
     return text
-
