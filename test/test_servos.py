@@ -211,9 +211,9 @@ def test_a_plant_that_the_model_does_not_describe_is_predicted_and_within_the_in
 
 
 def test_a_stiff_servo_is_found_or_said_to_be_undetermined():
-    """Gains of 18 and 998 N m/rad with the damping of MJCF models, in logs of 30 Hz."""
+    """Gains of 18 to 998 N m/rad with the damping of MJCF models, in logs of 30 Hz."""
     arm = Arm.from_urdf(hobby_urdf(N))
-    for kp, kv in ((17.8, 0.0), (998.22, 2.731)):
+    for kp, kv in ((17.8, 0.0), (400.0, 1.5), (998.22, 2.731)):
         truth = Truth(*(np.full(N, value) for value in (kp, 0.6, 0.028, 0.052, 3.35)), delay=0.0,
                       kv=kv)
         result = identify_servos(arm, [recorded(truth, 31, 20.0, rate=30.0)],

@@ -173,9 +173,12 @@ class ServoProblem:
         for _ in range(iterations):
             left, slopes = self.linearise(x)
             flat = np.concatenate([each.reshape(-1, len(free)) for each in slopes])
-            gram = flat.T @ flat + np.diag(weight)
-            gradient = flat.T @ np.concatenate([each.ravel() for each in left]) + (
-                weight * (x[free] - centre))
+            with np.errstate(over='ignore', invalid='ignore'):
+                gram = flat.T @ flat + np.diag(weight)
+                gradient = flat.T @ np.concatenate([each.ravel() for each in left]) + (
+                    weight * (x[free] - centre))
+            if not (np.isfinite(gram).all() and np.isfinite(gradient).all()):
+                break    # the derivatives of a stiff servo diverge here: other starts go on
             inner = ~((x[free] <= self.lower[free]) & (gradient > 0))
             before = costs
             for _ in range(TRIES):
