@@ -86,7 +86,7 @@ setup(
         'codegen': ['casadi>=3.8'],
         'test': TEST,
         'develop': [*TEST, *LOGS, 'pytest-xdist>=3', 'ruff>=0.6', 'mypy>=1.8', 'types-PyYAML',
-                    'distributed>=2024.8', 'fsspec>=2023.1', 'tables>=3.10', 'catkin-pkg'],
+                    'distributed>=2024.8', 'fsspec>=2023.1', 'catkin-pkg'],
         'search': ['cma>=3'],
         'plot': ['matplotlib>=3.9', 'pandas>=2.2.3'],
         'fleet': ['distributed>=2024.8', 'bokeh>=3.4', 'fsspec>=2023.1', 'pyarrow>=17'],

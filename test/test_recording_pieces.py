@@ -122,13 +122,17 @@ def test_pieces_of_a_racing_clock_have_the_stamps_of_the_whole(arm, tmp_path, sm
 def test_pieces_are_read_in_bounded_memory(kind, tmp_path, small_blocks, monkeypatch):
     monkeypatch.setattr('robot_identification.spilling_list._MAX_BYTES_IN_MEMORY', 20_000)
     peaks, unit = [], 4000
-    for count in (2 * unit, 2 * unit, 6 * unit):    # imports happen at the first call
-        path = write(kind, tmp_path / f'{count}{len(peaks)}.{kind}', *made(count, disorder=False))
-        tracemalloc.start()
+    counts = (2 * unit, 2 * unit, 6 * unit)    # imports happen at the first call
+    paths = [write(kind, tmp_path / f'{count}{k}.{kind}', *made(count, disorder=False))
+             for k, count in enumerate(counts)]
+    tracemalloc.start()    # once: each stop may crash with threads of other libraries
+    for path, count in zip(paths, counts):
+        before = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
         samples = sum(len(piece.t[piece.core]) for piece in load_pieces(path, seconds=20.0))
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
+        peaks.append(tracemalloc.get_traced_memory()[1] - before)
         assert samples == count
+    tracemalloc.stop()
     assert peaks[2] - peaks[1] < 2 * 8 * 4 * unit    # [bytes] of 2 of the 7 additional columns
 
 
