@@ -247,8 +247,8 @@ def test_killed_recorder(system, tmp_path):
     assert system.call(StartRecording, '/recorder/start', name='run').success
     began = time.monotonic()
     time.sleep(3.0)
+    lasted = time.monotonic() - began    # on a busy computer the end of the process takes longer
     system.kill('recorder')
-    lasted = time.monotonic() - began
     back = load_recording(tmp_path / 'run', load_arm('panda'))
     assert back.duration > lasted - 1.0
 
