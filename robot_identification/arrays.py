@@ -99,6 +99,14 @@ def column_range(x: Array) -> Array:
     return result
 
 
+def sphere_points(count: int) -> Array:
+    """Return points of equal spacing on the unit sphere (Fibonacci's lattice), (count, 3)."""
+    k = np.arange(count) + 0.5
+    polar, turn = np.arccos(1 - 2 * k / count), np.pi * (1 + 5 ** 0.5) * k
+    return np.column_stack([np.cos(turn) * np.sin(polar), np.sin(turn) * np.sin(polar),
+                            np.cos(polar)])
+
+
 def readonly_view(values: ArrayLike) -> Array:
     """
     Return a read-only, C-contiguous view of the values; a copy if they are not contiguous.

@@ -138,10 +138,15 @@ def _body_problem(mass: float, inertia: Array) -> str:
 
 def _reach(arm: Arm) -> float:
     """Return an upper bound of the reach: the sum of all link lengths and strokes [m]."""
-    joints = [float(np.linalg.norm(placement.translation))
-              for placement in list(arm.model.jointPlacements)[1:]]
     frames = [float(np.linalg.norm(frame.placement.translation)) for frame in arm.model.frames
               if frame.parentJoint > 0]
+    return max(MIN_REACH, last_joint_reach(arm) + max(frames, default=0.0))
+
+
+def last_joint_reach(arm: Arm) -> float:
+    """Return an upper bound of the distance of the last joint from the base [m]."""
+    joints = [float(np.linalg.norm(placement.translation))
+              for placement in list(arm.model.jointPlacements)[1:]]
     travel = np.maximum(np.abs(arm.limits.lower), np.abs(arm.limits.upper))
     slides = travel[np.asarray(arm.prismatic, dtype=bool) & np.isfinite(travel)]
-    return max(MIN_REACH, sum(joints) + max(frames, default=0.0) + float(slides.sum()))
+    return sum(joints) + float(slides.sum())

@@ -15,6 +15,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arm import Arm
@@ -36,6 +38,7 @@ SAFETY = 2.0    # estimated rating over the torque of that motion
 WRIST = 0.1    # smallest estimated rating over the largest; wrists carry tools
 
 
+@lru_cache(maxsize=8)
 def required_torque(arm: Arm) -> tuple[Array, Array]:
     """Return the largest torques of gravity and of a moderate motion, (n,) each [N m or N]."""
     low, high = np.clip([arm.limits.lower, arm.limits.upper], -np.pi, np.pi)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 import pinocchio as pin
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array, ReadOnlyArrays
+from robot_identification.arrays import Array, ReadOnlyArrays, sphere_points
 from robot_identification.errors import UnknownNameError
 from robot_identification.online.momentum import GAP, MomentumObserver
 from robot_identification.online.residuals import (
@@ -206,11 +206,8 @@ def detectable_force(arm: Arm, q: ArrayLike, limit: ArrayLike, frame: str | None
 
     """
     jacobian = _frame_jacobian(arm, np.asarray(q, dtype=float), frame)[:3]
-    count = np.arange(DIRECTIONS) + 0.5    # Fibonacci's lattice on the sphere
-    height, angle = 1 - 2 * count / DIRECTIONS, np.pi * (1 + 5**0.5) * count
-    around = np.sqrt(1 - height**2)
-    directions = np.column_stack([around * np.cos(angle), around * np.sin(angle), height])
-    reach = np.max(np.abs(directions @ jacobian) / np.asarray(limit, dtype=float), axis=1)
+    reach = np.max(np.abs(sphere_points(DIRECTIONS) @ jacobian)
+                   / np.asarray(limit, dtype=float), axis=1)
     return float(1 / np.median(reach))
 
 

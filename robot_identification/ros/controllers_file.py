@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 import pinocchio as pin
 from robot_identification.arm import Arm
 from robot_identification.arm.urdf import parse_urdf
-from robot_identification.arrays import Array
+from robot_identification.arrays import Array, readonly_view
 from robot_identification.errors import ConfigurationError
 from robot_identification.ros.execution import BrakeTiming, MotionTolerances, path_tolerance
 
@@ -73,7 +73,8 @@ class EffortGains:
             for joint, p, d, b in zip(arm.joint_names, self.p, self.d, self.feedforward)}
 
 
-def smallest_inertia(arm: Arm, rotor: ArrayLike = 0.0) -> Array:
+@lru_cache(maxsize=8)    # half a second
+def smallest_inertia(arm: Arm, rotor: tuple[float, ...] = ()) -> Array:
     """
     Return the smallest inertia against which each drive accelerates its joint, (n,).
 
@@ -84,7 +85,7 @@ def smallest_inertia(arm: Arm, rotor: ArrayLike = 0.0) -> Array:
     arm
         The arm.
     rotor
-        Rotor inertias at the joints, (n,); Gazebo has none.
+        Rotor inertias at the joints; Gazebo has none.
 
     """
     rng, data = np.random.default_rng(0), arm.model.createData()
@@ -94,9 +95,9 @@ def smallest_inertia(arm: Arm, rotor: ArrayLike = 0.0) -> Array:
     for _ in range(POSTURES):
         mass = pin.crba(arm.model, data, rng.uniform(lower, upper))
         mass = np.triu(mass) + np.triu(mass, 1).T    # Pinocchio fills the upper triangle
-        mass = mass + np.diag(np.broadcast_to(rotor, arm.n))
+        mass = mass + np.diag(rotor or (0.0,) * arm.n)
         largest = np.maximum(largest, np.diag(np.linalg.inv(mass)))
-    return np.asarray(1 / largest)
+    return readonly_view(1 / largest)
 
 
 def urdf_friction(arm: Arm) -> tuple[Array, Array]:
@@ -143,7 +144,7 @@ def effort_gains(arm: Arm, rate: float = UPDATE_RATE, rotor: ArrayLike = 0.0,
             f"controllers for '{arm.name}' need the torque limit of {', '.join(unknown)}: give "
             f'`joints: {{{unknown[0]}: {{torque: ...}}}}` in the robot YAML')
     viscous, coulomb = urdf_friction(arm) if friction is None else friction
-    inertia = smallest_inertia(arm, rotor)
+    inertia = smallest_inertia(arm, tuple(np.broadcast_to(rotor, arm.n).tolist()))
     d = DAMPING * (inertia * rate + viscous)
     least, most, damped = (factor * d for factor in STIFFNESS)
     p = np.clip(arm.limits.torque / DEFLECTION, least, most)
@@ -176,7 +177,6 @@ def unstable_joints(arm: Arm, damping: dict[str, float], rate: float) -> dict[st
     return {name: float(value) for name, value in ratio.items() if value > FULL_DAMPING}
 
 
-@lru_cache(maxsize=8)    # half a second
 def controllers_text(arm: Arm) -> str:
     """
     Return the controllers file of an arm: a position and an effort trajectory controller.

@@ -19,6 +19,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 from robot_identification.arm import Arm
+from robot_identification.arm.inertia_check import last_joint_reach
 from robot_identification.arm.urdf import MOVING, parse_urdf
 from robot_identification.files import shared_folder
 from robot_identification.ros.controllers_file import (
@@ -114,7 +115,7 @@ def adapt_description(urdf: str, arm: Arm, gazebo: bool, base: tuple[float, floa
         _widen_limits(joints, arm)
         _correct_friction(joints, arm)
         _add_root_inertia(root)
-        _lift_base(root, reach(arm) + CLEARANCE, base)
+        _lift_base(root, last_joint_reach(arm) + CLEARANCE, base)
     return ElementTree.tostring(root, encoding='unicode')
 
 
@@ -198,11 +199,3 @@ def _lift_base(root: ElementTree.Element, height: float, base: tuple[float, floa
             origin = ElementTree.SubElement(joint, 'origin', xyz='0 0 0', rpy='0 0 0')
         x, y, z = map(float, origin.get('xyz', '0 0 0').split())
         origin.set('xyz', f'{x + base[0]:g} {y + base[1]:g} {max(z, height):g}')
-
-
-def reach(arm: Arm) -> float:
-    """Return the largest distance of the last joint of an arm from its base [m]."""
-    placements = [np.linalg.norm(placement.translation) for placement in arm.model.jointPlacements]
-    travel = np.where(arm.prismatic, np.nan_to_num(
-        np.maximum(np.abs(arm.limits.lower), np.abs(arm.limits.upper)), posinf=0.0), 0.0)
-    return float(np.sum(placements) + np.sum(travel))

@@ -198,9 +198,9 @@ def _make_estimate(model: IdentifiedModel, rows: Array, torques: Array, states: 
     """
     noise = payload_errors.residual_noise(rows, torques)
     matrix, target = rows / noise[:, None], torques / noise
-    free, covariance = _free_body(matrix, target, states)
+    free, covariance, inverse = _free_body(matrix, target, states)
     covariance = covariance + np.array(model.information.get('payload_covariance', 0), dtype=float)
-    covariance += _sensor_covariance(matrix, free, sensor_deviation)
+    covariance += _sensor_covariance(matrix, free, inverse, sensor_deviation)
     mass, needed = float(free[0]), _SIGNIFICANT * float(np.sqrt(covariance[0, 0]))
     if abs(mass) < needed:
         noticeable = max(_NOTICEABLE * float(model.inertial[-1, 0]),
@@ -216,14 +216,13 @@ def _make_estimate(model: IdentifiedModel, rows: Array, torques: Array, states: 
         'found' if sign > 0 else 'removed')
 
 
-def _sensor_covariance(rows: Array, body: Array, deviation: float) -> Array:
+def _sensor_covariance(rows: Array, body: Array, inverse: Array, deviation: float) -> Array:
     """
     Return the covariance of the payload due to gain errors of the torque sensors, (10, 10).
 
     The gain error of a joint changes the torque that the payload causes there; the torques of the
     arm change as the model does, which was identified with the same sensors.
     """
-    _, inverse = payload_errors.solve_body(rows, rows[..., 0])
     scaled = rows * SCALE
     changes = [inverse @ (scaled[:, j].T @ (rows[:, j] @ body)) * SCALE
                for j in range(rows.shape[1])]
@@ -263,13 +262,14 @@ def _feasible_body(rows: Array, torques: Array) -> Array:
     return mean + transform @ solution
 
 
-def _free_body(rows: Array, torques: Array, states: Array) -> tuple[Array, Array]:
+def _free_body(rows: Array, torques: Array, states: Array) -> tuple[Array, Array, Array]:
     """
-    Return the unconstrained estimate and its covariance with errors correlated within blocks.
+    Return the unconstrained estimate, its covariance, and the inverse of its information matrix.
 
-    The covariance is a cluster-robust sandwich, so that model errors, which last longer than a
-    sample, do not count as independent. Clusters are blocks of time, and blocks of similar states,
-    because a repeated motion repeats the errors of the model; the larger covariance is returned.
+    The inverse is in units of `SCALE`. The covariance is a cluster-robust sandwich, so that model
+    errors, which last longer than a sample, do not count as independent. Clusters are blocks of
+    time, and blocks of similar states, because a repeated motion repeats the errors of the model;
+    the larger covariance is returned.
 
     References
     ----------
@@ -289,7 +289,7 @@ def _free_body(rows: Array, torques: Array, states: Array) -> tuple[Array, Array
         covariances.append(sandwich * _widening_factor(sums @ inverse[0]) ** 2
                            + inverse @ inverse / LARGEST ** 2)
     larger = max(covariances, key=lambda covariance: float(covariance[0, 0]))
-    return free * SCALE, larger * np.outer(SCALE, SCALE)
+    return free * SCALE, larger * np.outer(SCALE, SCALE), inverse
 
 
 def _widening_factor(contributions: Array) -> float:

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 import pinocchio as pin
-from robot_identification.arrays import Array, read_only
+from robot_identification.arrays import Array, read_only, sphere_points
 from robot_identification.errors import ExcitationError, explain_missing
 from scipy.spatial import ConvexHull, QhullError
 
@@ -270,8 +270,4 @@ def _surface(shape: Shape) -> Array:
     """Return points whose hull approximates the shape, including its radius."""
     if shape.radius == 0:
         return shape.vertices
-    k = np.arange(ROUND) + 0.5
-    polar, turn = np.arccos(1 - 2 * k / ROUND), np.pi * (1 + 5 ** 0.5) * k    # Fibonacci's sphere
-    ball = np.column_stack([np.cos(turn) * np.sin(polar), np.sin(turn) * np.sin(polar),
-                            np.cos(polar)])
-    return (shape.vertices[:, None] + shape.radius * ball).reshape(-1, 3)
+    return (shape.vertices[:, None] + shape.radius * sphere_points(ROUND)).reshape(-1, 3)
