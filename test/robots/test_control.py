@@ -23,6 +23,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.arm import Arm, load_arm
+from robot_identification.arm.inertia_check import last_joint_reach
 from robot_identification.errors import ArmError, ConfigurationError
 from robot_identification.files import shared_folder
 from robot_identification.ros.bringup import (
@@ -34,7 +35,6 @@ from robot_identification.ros.bringup import (
     update_rate,
 )
 from robot_identification.ros.mujoco_scene import mujoco_scene
-from robot_identification.ros.simulated_description import reach
 import yaml
 
 robots = pytest.mark.parametrize('name', CONTRACTS)
@@ -118,7 +118,7 @@ def test_gazebo_reads_the_controllers_and_stands_on_the_world(name):
     assert plugin.find('parameters').text == str(controllers_file(arm))
     height, = [float(joint.find('origin').get('xyz').split()[2]) for joint in root.iter('joint')
                if joint.find('parent') is not None and joint.find('parent').get('link') == 'world']
-    assert height > reach(arm) > 0.8
+    assert height > last_joint_reach(arm) > 0.8
     children = {joint.find('child').get('link') for joint in root.findall('joint')}
     assert [link.get('name') for link in root.findall('link')
             if link.get('name') not in children] == ['world']
