@@ -19,6 +19,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from importlib.metadata import entry_points
 from inspect import signature
+import os
+import sys
 from typing import Any, TypeVar
 
 from robot_identification.errors import ConfigurationError, UnknownNameError
@@ -37,6 +39,32 @@ def load_extensions() -> None:
         import_module(module)
     for entry_point in entry_points(group=ENTRY_POINTS):
         entry_point.load()
+
+
+def load_object(place: str) -> Any:
+    """
+    Return a class or function of another program by its place.
+
+    Parameters
+    ----------
+    place
+        'package.module:Name', where the current folder counts too, or 'path/file.py:Name'.
+
+    Raises
+    ------
+    ConfigurationError
+        The module cannot be imported, or has no such name; the text quotes the error.
+
+    """
+    path, _, name = place.rpartition(':')
+    folder, module = os.path.split(path[:-3]) if path.endswith('.py') else ('', path)
+    sys.path.insert(0, os.path.abspath(folder))
+    try:
+        return getattr(import_module(module), name)
+    except Exception as error:    # whatever the user's file raises
+        raise ConfigurationError(
+            f"'{place}' cannot be loaded: {type(error).__name__}: {error}; write "
+            'package.module:Name or path/file.py:Name') from error
 
 
 class Registry(dict[str, Member]):
@@ -111,16 +139,21 @@ class Registry(dict[str, Member]):
         """
         Return the member of that name.
 
-        If no member has the name, the extensions are loaded and the name is looked up again.
+        If no member has the name, the extensions are loaded and the name is looked up again. A
+        name with a colon is a place for `load_object`, whose object becomes a member.
 
         Raises
         ------
         UnknownNameError
             There is no such member; the text lists the existing names.
+        ConfigurationError
+            The object at this place cannot be loaded.
 
         """
         if name not in self:
             load_extensions()
+        if name not in self and ':' in name:
+            return self.register(name, load_object(name))
         if name not in self:
             raise UnknownNameError(self.kind, name, self)
         return self[name]

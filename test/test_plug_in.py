@@ -11,11 +11,12 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A friction term and an estimator that only this file defines, in a complete identification."""
+"""A friction term and estimators from outside the package, in a complete identification."""
 
 import json
 
-from known_truth import friction_samples
+from command_line import call
+from known_truth import friction_samples, two_link_recording
 import numpy as np
 import pytest
 from reporting_results import chain, record
@@ -110,3 +111,48 @@ def test_both_go_through_auto_report_and_model_file(registered, tmp_path):
     q, v, a = np.random.default_rng(0).normal(size=(3, 20, 2))
     np.testing.assert_array_equal(again.torque(q, v, a), result.model.torque(q, v, a))
     assert get_friction(again.friction).terms
+
+
+OWN = """
+from robot_identification.estimation import Estimator, EstimatorInfo
+
+
+class FirstHalved(Estimator):
+
+    name = 'first_halved'
+    summary = 'weighted least squares, the first joint counts half'
+    info = EstimatorInfo()
+
+    def weights(self, regression, reweighted):
+        return reweighted.weights * [0.5, 1.0]
+
+
+def not_an_estimator():
+    return 1
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / 'first_halved.py').write_text(OWN)
+    (tmp_path / 'broken_file.py').write_text('import module_that_nobody_has\n')
+    motion = two_link_recording(0)
+    np.savez(tmp_path / 'motion.npz', t=motion.t, q=motion.q, tau=motion.tau)
+    return tmp_path
+
+
+@pytest.mark.parametrize('place', ['first_halved:FirstHalved', 'first_halved.py:FirstHalved'])
+def test_a_file_of_the_user_is_an_estimator_on_the_command_line(folder, place):
+    done = call('identify', 'two_link', 'motion.npz', '--estimator', place, '--json', cwd=folder)
+    assert done.returncode in (0, 1, 3), done.stderr    # a verdict
+    assert json.loads(done.stdout)['estimate']['estimator'] == 'first_halved'
+
+
+@pytest.mark.parametrize(('place', 'message'), [
+    ('first_halved:Missing', "has no attribute 'Missing'"),
+    ('broken_file.py:Any', 'module_that_nobody_has'),
+    ('first_halved:not_an_estimator', 'is not a subclass of')])
+def test_a_place_without_an_estimator_is_an_error_with_its_reason(folder, place, message):
+    done = call('identify', 'two_link', 'motion.npz', '--estimator', place, cwd=folder)
+    assert done.returncode == 2
+    assert place in done.stderr and message in done.stderr and done.stderr.count('\n') == 1

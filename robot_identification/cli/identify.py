@@ -50,7 +50,7 @@ def identify_command(
         '--output', '-o', help='Output folder for the results; without it, they are only '
                                'printed.')] = None,
     estimator: Annotated[str, typer.Option(
-        help='Estimator (see `estimators`); auto chooses by cross-validation.')] = 'wls',
+        help='One of `estimators`, your own FILE.py:CLASS, or auto (cross-validation).')] = 'wls',
     friction: Annotated[str | None, typer.Option(
         help='Friction model (see `frictions`); by default coulomb_viscous, or with auto the one '
              'that predicts best.')] = None,

@@ -88,8 +88,8 @@ def frictions_command(as_json: AsJson = False, markdown: Markdown = False) -> No
 
 def _group(name: str) -> str:
     """Return the key in `GROUPS` for an estimator: 'papers' or 'core'."""
-    package = ESTIMATORS[name].__module__.split('.')[1] if name in ESTIMATORS else ''
-    return 'papers' if package == 'papers' else 'core'
+    place = ESTIMATORS[name].__module__ if name in ESTIMATORS else ''
+    return 'papers' if place.startswith('robot_identification.papers.') else 'core'
 
 
 def _show(title: str, rows: Sequence[dict[str, str]], markdown: bool = False) -> None:

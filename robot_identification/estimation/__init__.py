@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from robot_identification.errors import ConfigurationError
 from robot_identification.estimation.auto import select_model
 from robot_identification.estimation.consistent import ConsistentEstimate, fit_consistent
 from robot_identification.estimation.estimate import Estimate
@@ -43,7 +44,8 @@ def get_estimator(name: str, **settings: Any) -> Estimator:
     Parameters
     ----------
     name
-        Key in `ESTIMATORS`.
+        Key in `ESTIMATORS`, or the place of a subclass of `Estimator`, 'my_package:Mine' or
+        'my_file.py:Mine'.
     settings
         Settings of the estimator, for instance objective='absolute' of a search.
 
@@ -52,7 +54,8 @@ def get_estimator(name: str, **settings: Any) -> Estimator:
     UnknownNameError
         No estimator has this name; the message lists the existing names.
     ConfigurationError
-        The estimator has no such setting, or a value has the wrong type.
+        The estimator has no such setting, or a value has the wrong type; or the object at this
+        place is not an estimator.
 
     Examples
     --------
@@ -60,7 +63,11 @@ def get_estimator(name: str, **settings: Any) -> Estimator:
     'huber'
 
     """
-    return ESTIMATORS.build(name, settings)
+    estimator = ESTIMATORS.build(name, settings)
+    if not isinstance(estimator, Estimator):
+        raise ConfigurationError(f"'{name}' is not a subclass of "
+                                 'robot_identification.estimation.Estimator')
+    return estimator
 
 
 __all__ = ['ConsistentEstimate', 'ESTIMATORS', 'Estimate', 'Estimator', 'EstimatorInfo', 'Fit',
