@@ -30,6 +30,7 @@ README = re.sub(r'\[([^]]*)\]\((?!https?:)([^)]*)\)', r'\1', README)
 ROBOTS = ['example-robot-data>=4.4']
 # etils 1.14, which MuJoCo requires, needs Python 3.11; pip 22 and 23 search for hours without it
 SIMULATION = ['mujoco>=3.5', 'etils<1.14; python_version < "3.11"']
+PLOT = ['matplotlib>=3.9', 'pandas>=2.2.3']
 LOGS = ['pandas>=2.2.3', 'pyarrow>=17', 'h5py>=3.12', 'openpyxl>=3.1', 'rosbags>=0.11.5']
 TEST = ['pytest>=7.4', 'hypothesis>=6.100', 'cma>=3', 'rosbags>=0.11.5', 'casadi>=3.8', *ROBOTS,
         *SIMULATION]
@@ -85,10 +86,10 @@ setup(
         'robots': ROBOTS,
         'codegen': ['casadi>=3.8'],
         'test': TEST,
-        'develop': [*TEST, *LOGS, 'pytest-xdist>=3', 'ruff>=0.6', 'mypy>=1.8', 'types-PyYAML',
-                    'distributed>=2024.8', 'fsspec>=2023.1', 'catkin-pkg'],
+        'develop': [*TEST, *LOGS, *PLOT, 'pytest-xdist>=3', 'ruff>=0.6', 'mypy>=1.8',
+                    'types-PyYAML', 'distributed>=2024.8', 'fsspec>=2023.1', 'catkin-pkg'],
         'search': ['cma>=3'],
-        'plot': ['matplotlib>=3.9', 'pandas>=2.2.3'],
+        'plot': PLOT,
         'fleet': ['distributed>=2024.8', 'bokeh>=3.4', 'fsspec>=2023.1', 'pyarrow>=17'],
         'docs': ['sphinx>=7', 'myst-parser>=3', 'furo', 'latex2mathml>=3.77'],
     },

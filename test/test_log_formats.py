@@ -22,6 +22,8 @@ import gzip
 import json
 import lzma
 import pickle
+import subprocess
+import sys
 import zipfile
 
 import numpy as np
@@ -577,6 +579,13 @@ def test_files_in_a_folder_are_not_mixed(tmp_path):
     parts(tmp_path)
     with pytest.raises(RecordingError, match=r'has 3 recordings; name one, .*/\*\.csv'):
         load_recording(tmp_path, ARM)
+
+
+def test_a_folder_with_a_ros1_bag_is_a_recording_in_a_fresh_interpreter(tmp_path):
+    ros1_bag(tmp_path)
+    subprocess.run(
+        [sys.executable, '-c', 'import sys; from robot_identification import load_recording\n'
+         'assert len(load_recording(sys.argv[1]).t) > 10', str(tmp_path)], check=True)
 
 
 def test_hdf5_does_not_follow_links_to_other_files(tmp_path):

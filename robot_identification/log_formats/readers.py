@@ -27,7 +27,6 @@ from robot_identification.log_formats.mat_file import mat_source
 from robot_identification.log_formats.npy_array import npy_folder_source, npy_source
 from robot_identification.log_formats.parquet_file import ParquetSource, split_episode
 from robot_identification.log_formats.parts import dataset_source, is_dataset, joined_files
-from robot_identification.log_formats.ros1_bag import Ros1File
 from robot_identification.log_formats.text_layout import text_layout
 from robot_identification.recording.bag.bag import BAG_FILES
 from robot_identification.recording.load import OTHER_READERS, Reader, READERS
@@ -103,5 +102,4 @@ def _folder_source(path: Path) -> Reader | None:
     return None
 
 
-BAG_FILES['.bag'] = Ros1File
 OTHER_READERS.append(find_other_reader)

@@ -18,12 +18,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import cached_property
+import importlib
 import os
 from pathlib import Path
 import shutil
 import sqlite3
 import tempfile
-from typing import Any, TYPE_CHECKING, Union
+from typing import Any, TYPE_CHECKING
 
 from robot_identification.errors import MissingDependencyError, RecordingError
 from robot_identification.recording.bag.joint_states import Messages
@@ -124,7 +125,8 @@ def _check_tables(database: sqlite3.Connection) -> None:
             raise ValueError(f"it has no plain table '{table}'")
 
 
-BagFile = Union['McapFile', SqliteFile, Rosbag2File]
+if TYPE_CHECKING:
+    BagFile = McapFile | SqliteFile | Rosbag2File
 
 
 def _open_mcap(path: Path) -> BagFile:
@@ -138,8 +140,15 @@ def _open_mcap(path: Path) -> BagFile:
     return McapFile(path)
 
 
+def _open_ros1(path: Path) -> BagFile:
+    """Return the reader of a bag of ROS 1, which is in a package that few need."""
+    module = importlib.import_module('robot_identification.log_formats.ros1_bag')
+    file: SqliteFile = module.Ros1File(path)
+    return file
+
+
 BAG_FILES: dict[str, Callable[[Path], BagFile]] = {
-    '.mcap': _open_mcap, '.db3': SqliteFile}
+    '.mcap': _open_mcap, '.db3': SqliteFile, '.bag': _open_ros1}
 
 
 def is_bag(path: Path) -> bool:
