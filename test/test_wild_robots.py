@@ -257,6 +257,7 @@ def test_accelerations_of_moveit(tmp_path):
     done = run('init', tmp_path / 'wild.urdf', '-o', tmp_path / 'wild.yaml', *KNOWN,
                '--joint-limits', tmp_path / 'joint_limits.yaml')
     assert done.exit_code == 0, done.exception
+    assert 'which are kept: velocity of joint2 99 instead of 2' in ' '.join(done.stdout.split())
     limits = load_arm(tmp_path / 'wild.yaml').limits
     assert limits.acceleration.tolist() == [3.75] + [5.0] * 5
     assert limits.velocity.tolist() == [1.5] + [2.0] * 5

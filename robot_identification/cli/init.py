@@ -117,7 +117,7 @@ def _write(urdf: Path, target: Path, options: TemplateOptions, moving: tuple[str
         load_arm(target)
     lines = [f'wrote {target}: {arm.n} joints, {arm.joint_names[0]} to {arm.joint_names[-1]}'
              + (f'; locked: {", ".join(arm.locked)}' if arm.locked else ''),
-             *(f'recording: {note}' for note in template.notes),
+             *template.notes,
              *(f'repaired: {kind} of {part}: {before} -> {after}'
                for kind, part, before, after in (repair.changes if repair else ())),
              *(f'limits: {doubt}' for doubt in doubts), *(f'inertia: {fault}' for fault in faults)]

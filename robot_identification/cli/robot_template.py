@@ -104,7 +104,7 @@ class RobotTemplate:
     recording
         The block `recording` with the names of the signals in a log; empty without a log.
     notes
-        Assumptions made for the block `recording`, and their alternatives.
+        Assumptions made for the block `recording`, their alternatives, and limits not used.
 
     """
 
@@ -177,7 +177,7 @@ def robot_template(urdf: str | Path, options: TemplateOptions | None = None, *,
     text, path, locked = read_description(urdf, options, moving)
     arm = Arm.from_urdf(text, locked=list(locked))
     recording, notes = _propose_recording(options.recording, arm)
-    given = given_limits(arm, options)
+    given, unused = given_limits(arm, options)
     environment = Environment(loader=PackageLoader(PACKAGE), trim_blocks=True,
                               undefined=StrictUndefined, keep_trailing_newline=True)
     environment.filters['yaml'] = _to_yaml
@@ -195,7 +195,8 @@ def robot_template(urdf: str | Path, options: TemplateOptions | None = None, *,
         content['urdf_limits_wrong'] = wider
     others = {key: example for key, (example, _) in ROBOT_FILE_KEYS.items() if key not in content}
     text = environment.get_template('robot.yaml').render(content, arm=arm, other_keys=others)
-    return RobotTemplate(text, dataclasses.replace(arm, limits=given), recording, notes)
+    return RobotTemplate(text, dataclasses.replace(arm, limits=given), recording,
+                         notes + unused)
 
 
 def _parse_arguments(texts: Collection[str]) -> dict[str, str]:
@@ -219,7 +220,7 @@ def _propose_recording(path: Path | None, arm: Arm) -> tuple[dict[str, Any], tup
             f"'{path}' has no columns that look like stamps and positions of "
             f'{", ".join(arm.joint_names)}; write the block by hand, as `recording: {{t: '
             'timestamp, q: "actual_q_{joint}", names: [0, 1, 2, 3, 4, 5]}`')
-    return proposal.block, proposal.notes
+    return proposal.block, tuple(f'recording: {note}' for note in proposal.notes)
 
 
 def read_description(urdf: str | Path, options: TemplateOptions, moving: Collection[str],
@@ -233,8 +234,8 @@ def read_description(urdf: str | Path, options: TemplateOptions, moving: Collect
         lock=options.lock or (), moving=moving)
 
 
-def given_limits(arm: Arm, options: TemplateOptions) -> Limits:
-    """Return the limits of the URDF, replaced by those of the options."""
+def given_limits(arm: Arm, options: TemplateOptions) -> tuple[Limits, tuple[str, ...]]:
+    """Return the limits of the URDF, replaced by those of the options, and what was not used."""
     given = {name: _parse_limits(name, text, arm) for name in LIMITS
              if (text := getattr(options, name)) is not None}
     if options.repair and options.torque is None:
@@ -242,8 +243,9 @@ def given_limits(arm: Arm, options: TemplateOptions) -> Limits:
                                    limit_check.estimate_ratings(arm), arm.limits.torque)
     limits = dataclasses.replace(arm.limits, **given)
     if options.joint_limits is None:
-        return limits
-    return dataclasses.replace(limits, **_moveit_limits(options.joint_limits, arm, limits))
+        return limits, ()
+    known, unused = _moveit_limits(options.joint_limits, arm, limits)
+    return dataclasses.replace(limits, **known), unused
 
 
 def _joints(arm: Arm, given: Limits) -> list[dict[str, Any]]:
@@ -285,8 +287,10 @@ def _parse_limits(name: str, text: str, arm: Arm) -> Array:
     return np.broadcast_to(values, arm.n)
 
 
-def _moveit_limits(path: Path, arm: Arm, limits: Limits) -> dict[str, Array]:
-    """Return limits by name, with those of a joint_limits.yaml that are below the URDF's, (n,)."""
+def _moveit_limits(path: Path, arm: Arm, limits: Limits,
+                   ) -> tuple[dict[str, Array], tuple[str, ...]]:
+    """Return the smaller limits of two by name, (n,), and a note on those of the file not used."""
+    unused: list[str] = []
     label, count = f"MoveIt's joint limits '{path}'", 0
     content = yaml_file.read_typed(
         {'joint_limits': {str: Any}},
@@ -299,11 +303,14 @@ def _moveit_limits(path: Path, arm: Arm, limits: Limits) -> dict[str, Array]:
         for name, values in known.items():
             value = config[f'max_{name}']
             if config[f'has_{name}_limits'] and value is not None:
-                values[i] = min(value, getattr(arm.limits, name)[i])
+                if value > values[i]:
+                    unused.append(f'{name} of {joint} {value:g} instead of {values[i]:g}')
+                values[i] = min(value, values[i])
                 count += 1
     if not count:
         raise ConfigurationError(f"'{path}' has no limits of {', '.join(arm.joint_names)}")
-    return known
+    note = f"'{path}' has larger limits than the URDF or the options, which are kept: "
+    return known, (note + ', '.join(unused),) if unused else ()
 
 
 def _to_yaml(value: Any) -> str:
