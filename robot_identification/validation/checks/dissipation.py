@@ -43,7 +43,7 @@ def measure_dissipation(data: CheckInput) -> Measurement | None:
         return None
     fraction = np.divide(power, size, out=np.full(n, np.inf), where=size > 0)
     limit = np.nan_to_num(structure.arm.limits.torque, nan=0.0, posinf=0.0)
-    judged = np.abs(fraction) * regression.level > _RELEVANT * limit
+    judged = np.abs(power) > _RELEVANT * limit * np.std(speed, axis=0)[:n]
     fraction = np.where(judged | (fraction > 0), fraction, 0.0)
     j = int(np.argmin(fraction))
     joint = regression.joint_names[j]
