@@ -21,8 +21,9 @@ from typing import Any
 from rclpy.node import Node
 from robot_identification.arm import Arm
 from robot_identification.errors import UnknownNameError
+from robot_identification.ros.gazebo_plant import GazeboPlant
 from robot_identification.ros.nodes.parameters import declare
-from robot_identification.simulation import PlantOptions
+from robot_identification.simulation import Plant, PlantOptions
 
 PHYSICS: dict[str, dict[str, Any]] = {'drives': {}, 'gazebo': {
     'inertia_error': 0.0, 'coulomb': (0.0, 0.0), 'viscous': (0.0, 0.0), 'stribeck_ratio': 1.0,
@@ -31,9 +32,9 @@ PHYSICS: dict[str, dict[str, Any]] = {'drives': {}, 'gazebo': {
 """Options of the plant that differ from the default, by value of the parameter `physics`."""
 
 
-def declare_plant_options(node: Node, arm: Arm, rate: float) -> PlantOptions:
+def declare_plant(node: Node, arm: Arm, rate: float) -> Plant:
     """
-    Declare the parameters `seed` and `physics`, and return the options of the plant.
+    Declare the parameters `seed` and `physics`, and return the plant.
 
     Parameters
     ----------
@@ -46,14 +47,18 @@ def declare_plant_options(node: Node, arm: Arm, rate: float) -> PlantOptions:
     ------
     UnknownNameError
         The parameter `physics` has another value than the keys of `PHYSICS`.
+    SimulationError
+        As for `Plant`.
 
     """
     seed = declare(node, 'seed', 0, "seed of the simulated arm's parameters")
     physics = declare(node, 'physics', 'drives', 'drives: rotor inertia, friction, noise and '
-                      'delays; gazebo: as in Gazebo without friction, none of these')
+                      "delays; gazebo: none of these, efforts behind the URDF's friction, and "
+                      'velocity limits that hold a joint, as in Gazebo')
     if physics not in PHYSICS:
         raise UnknownNameError('physics', physics, PHYSICS)
     options = replace(PlantOptions(seed=seed, rate=rate), **PHYSICS[physics])
     if physics == 'gazebo':
         options = replace(options, rotor_inertia=(0.0,) * len(arm.actuator_names))
-    return options
+        return GazeboPlant(arm, options)
+    return Plant(arm, options)

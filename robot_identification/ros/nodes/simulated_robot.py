@@ -29,10 +29,9 @@ from robot_identification.recording.effort import published_position
 from robot_identification.ros.nodes.injected_faults import InjectedFaults
 from robot_identification.ros.nodes.messages import SECOND, time_message
 from robot_identification.ros.nodes.parameters import declare, declare_arm
-from robot_identification.ros.nodes.plant_parameters import declare_plant_options
+from robot_identification.ros.nodes.plant_parameters import declare_plant
 from robot_identification.ros.nodes.process import main_of, NodeProcess
 from robot_identification.ros.nodes.simulated_controller import SimulatedController
-from robot_identification.simulation import Plant
 from robot_identification.simulation.robot import SimulatedRobot
 from robot_identification.simulation.sensors import Reading
 from rosgraph_msgs.msg import Clock
@@ -67,8 +66,8 @@ class SimulatedRobotNode(NodeProcess):
                 'the other nodes')
         home = self._home()
         self.faults = InjectedFaults(node, self.arm.joint_names)
-        options = declare_plant_options(node, self.arm, rate)
-        self.robot = SimulatedRobot(Plant(self.arm, options), np.random.default_rng(noise_seed))
+        self.robot = SimulatedRobot(
+            declare_plant(node, self.arm, rate), np.random.default_rng(noise_seed))
         if home is not None:
             self.robot.reset(home)
         self.controller = SimulatedController(
