@@ -75,7 +75,7 @@ def test_worn_friction_and_a_heavier_wrist_are_found_at_their_joints(may):
     np.testing.assert_allclose(worn.torques[1] - worn.torques[0], 0.2, atol=0.05)
     assert 'two: ' in summarise_changes(found)
     page = comparison_page(found)
-    assert page.count('role="img"') == 3 and 'None of' not in page
+    assert page.count('class="figure"') == 3 and 'None of' not in page
     assert json.loads(json.dumps(comparison_to_dict(found)['changed']))
 
 

@@ -170,7 +170,7 @@ def test_every_figure_is_drawn_when_the_page_is_written(page, result):
 def test_colours_are_those_of_the_style_sheet(result, tmp_path):
     source = (save_results(result, tmp_path / 'o') / 'report.html').read_text(encoding='utf-8')
     sheet = source[source.index('<style>'):source.index('</style>')]
-    names = set(re.findall(r'var\((--[a-z-]+)\)', source))
+    names = set(re.findall(r'var\((--[a-z0-9-]+)\)', source))
     assert '--measured' in names
     for name in names - {'--c', '--tone', '--soft'}:    # that elements set themselves
         assert f'{name}:' in sheet

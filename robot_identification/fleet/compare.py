@@ -18,6 +18,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import quote
 
 from rich.text import Text
 from robot_identification.cli.console import AsJson, emit, Force, out, print_table
@@ -27,6 +28,7 @@ from robot_identification.fleet.comparison import compare as compare_results
 from robot_identification.fleet.comparison import comparison_to_dict, ModelComparison, TINY
 from robot_identification.fleet.comparison_page import comparison_page, summarise_changes
 from robot_identification.reporting import load_results
+from robot_identification.reporting.report import REPORT
 from robot_identification.reporting.results_files import RESULT_FILES
 import typer
 
@@ -50,7 +52,7 @@ def compare_command(
     a, b = names if names[0] != names[1] else map(str, folders)
     try:
         comparison = compare_results(load_results(folders[0]), load_results(folders[1]), (a, b))
-        page = comparison_page(comparison)
+        page = comparison_page(comparison, _links(report, folders, comparison.names))
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise ModelFileError(f"the results in '{first}' or '{second}' are damaged ({error!r}); "
                              'identify again') from error
@@ -62,6 +64,14 @@ def compare_command(
     _print(comparison)
     if report is not None:
         out.print(f'wrote {report}', markup=False)
+
+
+def _links(report: Path | None, folders: list[Path], names: tuple[str, str]
+           ) -> list[tuple[str, str]]:
+    """Return names and relative addresses of the reports that exist."""
+    return [] if report is None else [
+        (name, quote(os.path.relpath(folder / REPORT, report.parent).replace(os.sep, '/')))
+        for name, folder in zip(names, folders) if (folder / REPORT).is_file()]
 
 
 def _print(comparison: ModelComparison) -> None:

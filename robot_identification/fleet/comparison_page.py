@@ -15,20 +15,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from robot_identification.fleet.comparison import FrictionChange, LEVEL, ModelComparison, TINY
-from robot_identification.reporting.figure import Curve, Figure, MEASURED, PREDICTED
+from robot_identification.reporting.figure import Curve, Figure, SERIES
 from robot_identification.reporting.pages import render_page
 from robot_identification.reporting.result_figures import friction_axes
 
+WIDEST = 2.0
+"""A parameter changes at most by this multiple of the larger of both values."""
 
-def comparison_page(comparison: ModelComparison) -> str:
-    """Return the page of a comparison as the text of one HTML file."""
+
+def comparison_page(comparison: ModelComparison, links: Sequence[tuple[str, str]] = ()) -> str:
+    """
+    Return the page of a comparison as the text of one HTML file.
+
+    Parameters
+    ----------
+    comparison
+        The comparison.
+    links
+        Names of the identifications, and addresses of their reports relative to the page.
+
+    """
     friction = [(_friction_figure(f'friction_{k}', change, comparison.names), _torques(change))
                 for k, change in enumerate(comparison.friction)]
+    ends = [(abs(change.difference) + 1.96 * change.difference_std)
+            / (max(map(abs, change.values)) or 1.0) for change in comparison.changed]
+    before, after = comparison.errors.get('all joints', (float('nan'),) * 2)
     return render_page(
-        'comparison.html', 'robot_identification.fleet', comparison=comparison,
+        'comparison.html', 'robot_identification.fleet', comparison=comparison, links=links,
         friction=friction, level=LEVEL, smallest_p=TINY, summary=summarise_changes(comparison),
+        extent=min(WIDEST, max(ends, default=1.0)), errors_before=before, errors_after=after,
+        worn_joint=_largest_friction_change(comparison.friction), steps=_next_steps(comparison),
         title=f'{comparison.arm}: {comparison.names[0]} and {comparison.names[1]}')
+
+
+def _largest_friction_change(friction: Sequence[FrictionChange]) -> tuple[str, float] | None:
+    """Return the joint or drive whose friction changed most, and its relative change."""
+    changes = [(each.actuator, float(after / before - 1)) for each in friction
+               for before, after in zip(*each.torques) if before > 0]
+    return max(changes, key=lambda item: abs(item[1]), default=None)
+
+
+def _next_steps(comparison: ModelComparison) -> list[str]:
+    """Return what to do after a comparison."""
+    a, b = comparison.names
+    if not comparison.changed:
+        return [f'The model of {a} still describes the arm; keep it.']
+    return ['Look for the cause at the joints that changed: a tool or payload, wear, temperature, '
+            'another robot file.',
+            f'Use the model of {b} from now on; check it on another motion: robot-identification '
+            f'validate {b}/model.yaml RECORDING']
 
 
 def summarise_changes(comparison: ModelComparison) -> str:
@@ -45,9 +83,9 @@ def summarise_changes(comparison: ModelComparison) -> str:
 def _friction_figure(name: str, change: FrictionChange, names: tuple[str, str]) -> Figure:
     """Return the friction curves of both identifications in one panel."""
     curves = tuple(Curve(label, curve[0], curve[1], colour, 2)
-                   for label, curve, colour in zip(names, change.curves, (MEASURED, PREDICTED)))
+                   for label, curve, colour in zip(names, change.curves, SERIES[1::-1]))
     return Figure(name, change.actuator, *friction_axes(curves, change.units[1] == 'N'), 240,
-                  description=f'Friction of {change.actuator} in both identifications')
+                  description=f'friction over velocity in {names[0]} and {names[1]}')
 
 
 def _torques(change: FrictionChange) -> str:

@@ -112,7 +112,7 @@ def write_table_and_page(results: Mapping[str, RobotResult], folder: Path, left:
         ordered = [results[name] for name in sorted(results)]
         with replace_files(folder) as staging:
             write_table(ordered, staging / TABLE, missing)
-            write_fleet_page(ordered, staging, missing)
+            write_fleet_page(ordered, staging, missing, f'Fleet {folder.resolve().name}')
 
     try:
         yield

@@ -24,7 +24,7 @@ from robot_identification.arrays import Array
 
 MEASURED, PREDICTED, RESIDUAL = 'var(--measured)', 'var(--predicted)', 'var(--residual)'
 LIMIT = 'var(--limit)'
-SERIES = ('#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#7f7f7f', '#b2182b')
+SERIES = tuple(f'var(--series-{k})' for k in range(1, 9))
 """Colours of curves of one kind, such as those of joints; distinct for colour-blind readers."""
 BOX = 10_000
 """Side of the coordinate box of a panel; finer than a screen, so that zoomed curves are sharp."""
@@ -124,6 +124,8 @@ class Figure:
         Alternative text.
     log_x
         Whether the x-axis is logarithmic.
+    x_names
+        Positions and names of the ticks of the x-axis, such as dates; round numbers if empty.
 
     """
 
@@ -135,6 +137,7 @@ class Figure:
     link: str = ''
     description: str = ''
     log_x: bool = False
+    x_names: tuple[tuple[float, str], ...] = ()
 
     @property
     def drawn(self) -> list[DrawnPanel]:
@@ -150,7 +153,7 @@ class Figure:
             y = (Axis.around([curve.y for curve in panel.curves], panel.log, 0.05)
                  if panel.limits is None else Axis(*panel.limits, panel.log))
             drawn.append(DrawnPanel(panel, self.x_label if panel is self.panels[-1] else '',
-                                    x, y, top, height))
+                                    x, y, top, height, self.x_names))
             top += height + GAP
         return drawn
 
@@ -230,12 +233,13 @@ class DrawnPanel:
     y: Axis
     top: int
     height: int
+    x_names: tuple[tuple[float, str], ...] = ()
 
     @property
     def x_ticks(self) -> list[tuple[str, str, bool]]:
         """Position from the left [%], label, and whether the value is zero, of each tick."""
         return [(f'{100 * float(self.x.fraction(value)):.2f}', label, value == 0)
-                for value, label in self.x.ticks(6)]
+                for value, label in self.x_names or self.x.ticks(6)]
 
     @property
     def y_ticks(self) -> list[tuple[str, str, bool]]:

@@ -5,6 +5,7 @@ const canvas = document.getElementById('arm');
 const slider = document.getElementById('time');
 const button = document.getElementById('play');
 const clock = document.getElementById('clock');
+const speed = document.getElementById('speed');
 const view = { yaw: 0.9, pitch: 0.35, zoom: 1 };
 const still = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
 let playing = !still;
@@ -112,7 +113,7 @@ function draw() {
 function tick(now) {
   if (playing) {
     if (last !== null) {
-      const step = (now - last) / 1000 / data.period * (data.frames.length - 1);
+      const step = (now - last) / 1000 * Number(speed.value) / data.period * (data.frames.length - 1);
       if (step >= 1) {
         frame = (frame + Math.floor(step)) % data.frames.length;
         last = now;
@@ -132,20 +133,33 @@ function play(on) {
 slider.max = data.frames.length - 1;
 slider.addEventListener('input', () => { play(false); frame = Number(slider.value); draw(); });
 button.addEventListener('click', () => play(!playing));
-let held = null;
-canvas.addEventListener('pointerdown', e => { held = [e.clientX, e.clientY];
+function turn(yaw, pitch, zoom) {
+  view.yaw += yaw;
+  view.pitch = Math.max(-1.5, Math.min(1.5, view.pitch + pitch));
+  view.zoom = Math.max(0.3, Math.min(6, view.zoom * zoom));
+  draw();
+}
+
+// one pointer turns the arm, two zoom
+const held = new Map();
+const spread = () => { const [a, b] = [...held.values()]; return Math.hypot(a[0] - b[0], a[1] - b[1]); };
+canvas.addEventListener('pointerdown', e => { held.set(e.pointerId, [e.clientX, e.clientY]);
   canvas.setPointerCapture(e.pointerId); });
 canvas.addEventListener('pointermove', e => {
-  if (!held) return;
-  view.yaw -= (e.clientX - held[0]) * 0.008;
-  view.pitch = Math.max(-1.5, Math.min(1.5, view.pitch + (e.clientY - held[1]) * 0.008));
-  held = [e.clientX, e.clientY];
-  draw();
+  const from = held.get(e.pointerId);
+  if (!from) return;
+  const before = held.size === 2 ? spread() : 0;
+  held.set(e.pointerId, [e.clientX, e.clientY]);
+  if (before) turn(0, 0, spread() / before);
+  else if (held.size === 1) turn((from[0] - e.clientX) * 0.008, (e.clientY - from[1]) * 0.008, 1);
 });
-canvas.addEventListener('pointerup', () => { held = null; });
-canvas.addEventListener('wheel', e => { e.preventDefault();
-  view.zoom = Math.max(0.3, Math.min(6, view.zoom * Math.exp(-e.deltaY * 0.001))); draw(); },
-{ passive: false });
+for (const end of ['pointerup', 'pointercancel']) canvas.addEventListener(end, e => held.delete(e.pointerId));
+canvas.addEventListener('wheel', e => { e.preventDefault(); turn(0, 0, Math.exp(-e.deltaY * 0.001)); }, { passive: false });
+canvas.addEventListener('keydown', e => {
+  const step = { ArrowLeft: [0.1, 0, 1], ArrowRight: [-0.1, 0, 1], ArrowUp: [0, -0.1, 1], ArrowDown: [0, 0.1, 1],
+    '+': [0, 0, 1.15], '-': [0, 0, 1 / 1.15] }[e.key];
+  if (step) { e.preventDefault(); turn(...step); }
+});
 window.addEventListener('resize', draw);
 draw();
 play(playing);

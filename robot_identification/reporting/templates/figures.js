@@ -125,7 +125,7 @@
 
   function zoom(figure, view) {
     const link = figure.dataset.link || figure.id;
-    if (!view && !zoomed[link]) { return; }
+    if (figure.dataset.names || (!view && !zoomed[link])) { return; }
     zoomed[link] = view;
     for (const other of document.querySelectorAll('.figure')) {
       if ((other.dataset.link || other.id) === link) {
@@ -142,6 +142,13 @@
     return (event.clientX - box.left) / box.width;
   }
 
+  // the nearest named tick, such as a date
+  function nameOf(figure, x) {
+    if (!figure.dataset.names) { return x; }
+    const [places, ...names] = figure.dataset.names.split('|'), far = places.split(' ').map(at => Math.abs(at - x));
+    return names[far.indexOf(Math.min(...far))];
+  }
+
   function hide(figure) {
     figure.querySelectorAll('.cursor, .values').forEach(old => old.remove());
   }
@@ -153,7 +160,8 @@
     const panels = panelsOf(figure), [from, to] = viewOf(figure);
     const x = BOX * (from + at * (to - from)), box = document.createElement('div');
     box.className = 'values';
-    const rows = [[figure.dataset.label, panels[0].x.value(x / BOX), 'inherit']];
+    box.role = 'status';
+    const rows = [[figure.dataset.label, nameOf(figure, panels[0].x.value(x / BOX)), 'inherit']];
     for (const panel of panels) {
       add(panel.svg, 'line', {class: 'cursor', x1: `${100 * at}%`, x2: `${100 * at}%`, y2: '100%'});
       for (const {name, colour, points: all} of panel.curves) {
@@ -165,7 +173,7 @@
     for (const [label, value, colour] of rows) {
       const row = box.appendChild(document.createElement('div'));
       row.style.color = colour;
-      row.textContent = `${label}: ${format(value, 4)}`;
+      row.textContent = `${label}: ${typeof value === 'string' ? value : format(value, 4)}`;
     }
     figure.append(box);
     const pixel = event.clientX - figure.getBoundingClientRect().left;
@@ -198,5 +206,17 @@
     });
     figure.addEventListener('pointerleave', () => hide(figure));
     figure.addEventListener('dblclick', () => zoom(figure, null));
+    // arrow keys move the cursor, Escape ends reading and zooming
+    let at = 0.5;
+    figure.addEventListener('keydown', event => {
+      const step = {ArrowLeft: -0.02, ArrowRight: 0.02, Home: -1, End: 1}[event.key];
+      if (event.key === 'Escape') { hide(figure); zoom(figure, null); }
+      if (!step) { return; }
+      event.preventDefault();
+      at = Math.min(1, Math.max(0, at + step));
+      const box = panelsOf(figure)[0].svg.getBoundingClientRect();
+      read(figure, {clientX: box.left + at * box.width});
+    });
+    figure.addEventListener('blur', () => hide(figure));
   }
 })();

@@ -1,0 +1,225 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Every HTML page of the suite from simulated arms, and its pictures for docs and for a reviewer.
+
+    python docs/pictures.py --data build/pages                        # pages that are not there yet
+    python docs/pictures.py --data build/pages --shots build/shots    # photograph all of them
+
+Needs Chromium, MuJoCo and the extra `fleet`. `--only` restricts the pages. Each page is photographed
+at 1440 and 390 pixels, light and dark, without JavaScript, and in print.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import replace
+import json
+from pathlib import Path
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / 'test')]
+
+from browser import Browser  # noqa: E402
+from motions import SumOfSines  # noqa: E402
+from robot_identification import joint_torque_regressor, load_arm, Recording  # noqa: E402
+from robot_identification.papers.study_report import write_study  # noqa: E402
+from robot_identification.simulation import Plant, PlantOptions, simulate  # noqa: E402
+from servo_plant import hobby_urdf, recorded, Truth  # noqa: E402
+
+ARM = 'ur10e'
+DESK, PHONE = 1440, 390
+RECORDINGS = 6
+WEAR = {'cell-07': ('elbow_joint', 0.08), 'cell-19': ('wrist_2_joint', 0.05)}
+"""Relative growth of a joint's friction from the third to the last recording."""
+
+
+def run(*words: object) -> None:
+    """Run a command of the suite; its verdict may be negative."""
+    print('robot-identification', *words, flush=True)
+    done = subprocess.run([sys.executable, '-m', 'robot_identification', *map(str, words)],
+                          cwd=ROOT, stdout=subprocess.DEVNULL, check=False)
+    if done.returncode == 2:
+        raise SystemExit(f'{words} failed')
+
+
+def recording(seed: int, motion: int, *, friction: tuple[str, float] = ('', 0.0),
+              mass: float = 0.0, gain: float = 1.0, noise: int = 0) -> Recording:
+    """
+    Return a recording of a simulated arm.
+
+    Parameters
+    ----------
+    seed, motion, noise
+        Seeds of the arm, of its motion and of the noise.
+    friction
+        A joint and by which part its Coulomb friction is larger.
+    mass
+        Mass at the flange [kg].
+    gain
+        Factor of the measured torque of the second joint.
+
+    """
+    arm = load_arm(ARM)
+    plant = Plant(arm, PlantOptions(seed=seed, rate=250.0))
+    joint, more = friction
+    factor = 1 + more * np.array([name == joint for name in arm.joint_names])
+    truth = plant.truth.friction
+    plant.truth = replace(plant.truth, friction=replace(
+        truth, coulomb=truth.coulomb * factor, static=truth.static * factor))
+    made = simulate(plant, SumOfSines(arm, 10.0, 4, motion), rng=np.random.default_rng(noise))
+    tau = np.array(made.recording.tau)
+    carried = np.zeros(10)
+    carried[:4] = mass * np.array([1.0, 0.0, 0.0, 0.06])
+    carried[[4, 6, 9]] = mass * np.array([0.06 ** 2 + 0.03 ** 2] * 2 + [0.03 ** 2])
+    tau += joint_torque_regressor(arm, made.q, made.v, made.a)[..., -10:] @ carried
+    tau[:, 1] *= gain
+    return replace(made.recording, tau=tau, name=f'motion {motion}')
+
+
+def identification(folder: Path) -> None:
+    """Write the results of the demonstration: excitation page and report."""
+    run('excite', 'panda', '-o', folder / 'excitation.yaml', '--report',
+        folder / 'excitation.html', '--time-budget', 30, '--force')
+    run('demo', '-o', folder / 'demo', '--time-budget', 30, '--force')
+
+
+def comparisons(folder: Path) -> None:
+    """Write four identifications and the pages that compare the first with the others."""
+    cases = {'may': {}, 'june': {'motion': 2}, 'gripper': {'motion': 2, 'mass': 1.0},
+             'worn': {'motion': 2, 'friction': ('elbow_joint', 0.25)}}
+    for name, case in cases.items():
+        motion = case.pop('motion', 1)
+        for part, number in (('fit', motion), ('check', 10 + motion)):
+            recording(3, number, noise=number, **case).to_npz(folder / f'{name}_{part}.npz')
+        run('identify', ARM, folder / f'{name}_fit.npz', '--held-out',
+            folder / f'{name}_check.npz', '-o', folder / name, '--friction', 'stribeck', '--force')
+        if name != 'may':
+            run('compare', folder / 'may', folder / name, '--report', folder / f'{name}.html',
+                '--force')
+
+
+def fleet(folder: Path) -> None:
+    """Write a fleet of 24 robots, of which two wear and four fail, and its page."""
+    lines = ['settings: {friction: stribeck}', 'robots:']
+    (folder / 'logs').mkdir(exist_ok=True)
+    for number in range(1, 25):
+        name = f'cell-{number:02}'
+        joint, growth = WEAR.get(name, ('', 0.0))
+        for day in range(RECORDINGS + 1):
+            path = folder / 'logs' / f'{name}_2026-{3 + day:02}-01.npz'
+            if path.exists():
+                continue
+            worn = growth * max(0, min(day, RECORDINGS - 1) - 1) / (RECORDINGS - 2)
+            recording(number, 10 * number + day, friction=(joint, worn), noise=day,
+                      gain=1.25 if name in ('cell-04', 'cell-12') and day == RECORDINGS else 1.0
+                      ).to_npz(path)
+        last = f'logs/{name}_2026-{3 + RECORDINGS:02}-01.npz'
+        if name == 'cell-15':    # a disk was full
+            for path in folder.glob(f'logs/{name}_*'):
+                path.write_bytes(path.read_bytes()[:2000])
+        held = '' if name == 'cell-21' else f', held_out: [{last}]'
+        given = ', '.join(f'logs/{name}_2026-{3 + day:02}-01.npz' for day in range(RECORDINGS))
+        lines.append(f'  {name}: {{robot: {ARM}, recordings: [{given}]{held}}}')
+    (folder / 'fleet.yaml').write_text('\n'.join(lines) + '\n', encoding='utf-8')
+    run('fleet', folder / 'fleet.yaml', '-o', folder / 'results', '--force')
+
+
+def studies(folder: Path) -> None:
+    """Write the pages of the stored run of all studies."""
+    stored = json.loads((ROOT / 'docs' / 'studies.json').read_text(encoding='utf-8'))
+    for study in stored['studies']:
+        write_study(study, folder / study['study'])
+
+
+def servos(folder: Path) -> None:
+    """Write the results of the servos of a simulated hobby arm."""
+    (folder / 'hobby.urdf').write_text(hobby_urdf(5), encoding='utf-8')
+    (folder / 'hobby.yaml').write_text('urdf: hobby.urdf\n', encoding='utf-8')
+    truth = Truth.drawn(1, n=5).rough()
+    for name, seed in (('teleoperation', 101), ('another', 201)):
+        recorded(truth, seed, 30.0, name=name).to_npz(folder / f'{name}.npz')
+    run('servos', folder / 'hobby.yaml', folder / 'teleoperation.npz', '--held-out',
+        folder / 'another.npz', '-o', folder / 'servos', '--force')
+
+
+def at_work(folder: Path) -> None:
+    """Write a payload and drive gains."""
+
+
+PARTS: dict[str, tuple[Callable[[Path], None], dict[str, str]]] = {
+    'demo': (identification, {'report': 'demo/report.html', 'excitation': 'excitation.html'}),
+    'compare': (comparisons, {'comparison_gripper': 'gripper.html', 'comparison_same': 'june.html',
+                              'comparison_worn': 'worn.html'}),
+    'fleet': (fleet, {'fleet': 'results/index.html'}),
+    'studies': (studies, {f'study_{name}': f'{name}/study.html' for name in (
+        'abc_er16', 'ics_er16', 'survey_er20', 'elpidso_2link', 'mfs_qj')}),
+    'servos': (servos, {'servos': 'servos/servos.html'}),
+    'at_work': (at_work, {'payload': 'payload.html', 'gains': 'gains.html'})}
+
+
+def main() -> int:
+    """Make what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
+    parser.add_argument('--data', type=Path, required=True, help='folder of the pages')
+    parser.add_argument('--only', nargs='*', default=list(PARTS), choices=PARTS)
+    parser.add_argument('--shots', type=Path, help='folder of the screenshots')
+    asked = parser.parse_args()
+    pages = {}
+    for part in asked.only:
+        make, files = PARTS[part]
+        folder = asked.data / part
+        folder.mkdir(parents=True, exist_ok=True)
+        if not all((folder / name).exists() for name in files.values()):
+            make(folder)
+        pages |= {name: folder / path for name, path in files.items() if (folder / path).exists()}
+    if asked.shots:
+        photograph(pages, asked.shots)
+    return 0
+
+
+def photograph(pages: dict[str, Path], folder: Path) -> None:
+    """Take screenshots of pages in all circumstances."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        browser = Browser(Path(profile))
+        try:
+            for name, page in pages.items():
+                for width in (DESK, PHONE):
+                    browser.visit(page, width)
+                    for dark in (False, True):
+                        browser.appear(dark=dark)
+                        word = 'dark' if dark else 'light'
+                        browser.screenshot(folder / f'{name}_{width}_{word}.png')
+                browser.to_pdf(folder / f'{name}.pdf')
+                print(name, page.stat().st_size, browser.errors, flush=True)
+                browser.appear()
+                browser.call('Emulation.setScriptExecutionDisabled', value=True)
+                browser.call('Page.navigate', url=page.resolve().as_uri())
+                time.sleep(1.0)    # without scripts the browser does not say when it is ready
+                browser.screenshot(folder / f'{name}_noscript.png')
+                browser.call('Emulation.setScriptExecutionDisabled', value=False)
+        finally:
+            browser.close()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
