@@ -14,11 +14,11 @@
 """
 Every HTML page of the suite from simulated arms, and its pictures for docs and for a reviewer.
 
-    python docs/pictures.py --data build/pages                        # pages that are not there yet
-    python docs/pictures.py --data build/pages --shots build/shots    # photograph all of them
+    python docs/pictures.py --data build/pages                        # pages not there yet
+    python docs/pictures.py --data build/pages --shots build/shots    # and photographs
 
-Needs Chromium, MuJoCo and the extra `fleet`. `--only` restricts the pages. Each page is photographed
-at 1440 and 390 pixels, light and dark, without JavaScript, and in print.
+Needs Chromium, MuJoCo and the extra `fleet`; `--only` restricts the pages. Photographs are taken
+of pages at 1440 and 390 pixels, light and dark, without JavaScript, and in print.
 """
 
 from __future__ import annotations

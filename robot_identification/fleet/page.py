@@ -161,7 +161,7 @@ def _row(robot: RobotResult, limit: float) -> dict[str, Any]:
     steady = sorted(found, key=lambda each: each.payload)    # friction first: one scale of strips
     change = next(iter(significant or steady), None)
     word = robot.state
-    if significant and word not in (BROKEN, 'failed'):
+    if significant and change and word not in (BROKEN, 'failed'):
         word = CHANGED if change.payload or change.value < 0 else WEARS
     return {'robot': robot, 'word': word, 'tone': ORDER[word], 'rank': list(ORDER).index(word),
             'change': change, 'drifts': bool(significant),
