@@ -46,7 +46,7 @@ ORDER = {BROKEN: 'bad', 'failed': 'bad', WEARS: 'open', CHANGED: 'open', 'doubtf
 
 
 @dataclass(frozen=True)
-class Change:
+class RobotChange:
     """
     Change of one quantity from the first to the last recording of a robot.
 
@@ -122,15 +122,16 @@ def write_fleet_page(results: Sequence[RobotResult], folder: Path,
     return folder / INDEX
 
 
-def changes(drift: Sequence[Drift]) -> list[Change]:
+def robot_changes(drift: Sequence[Drift]) -> list[RobotChange]:
     """Return the change of each quantity known in two recordings, most significant first."""
     found = []
     for quantity in dict.fromkeys(each.quantity for each in drift):
         known = [each for each in drift if each.quantity == quantity]
         if len(known) > 1:
-            found.append(Change(quantity, known[-1].value - known[0].value,
-                                float(np.hypot(known[0].deviation, known[-1].deviation)),
-                                max((each.significance for each in known), key=abs)))
+            found.append(RobotChange(
+                quantity, known[-1].value - known[0].value,
+                float(np.hypot(known[0].deviation, known[-1].deviation)),
+                max((each.significance for each in known), key=abs)))
     return sorted(found, key=lambda each: -abs(each.significance))
 
 
@@ -156,7 +157,7 @@ def summarise_fleet(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _row(robot: RobotResult, limit: float) -> dict[str, Any]:
     """Return a row of the table: verdict, change of the quantity that drifts most, reason."""
-    found = changes(robot.drift)
+    found = robot_changes(robot.drift)
     significant = [each for each in found if abs(each.significance) > limit]
     steady = sorted(found, key=lambda each: each.payload)    # friction first: one scale of strips
     change = next(iter(significant or steady), None)

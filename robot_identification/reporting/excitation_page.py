@@ -73,11 +73,9 @@ def write_excitation_page(arm: Arm, excitation: Excitation, path: str | Path,
     if (requirements.guess_density is not None
             or not nominal_torque.joints_with_invalid_inertia(arm)):
         torque = nominal_torque.NominalTorque(arm, requirements).torque(q, v, a)
-    marks = [(joint, 'line', SERIES[j % len(SERIES)]) for j, joint in enumerate(arm.joint_names)]
     write_text(path, render_page(
-        'excitation.html', excitation=excitation, joints=arm.joint_names, marks=marks,
-        usage=_usage(excitation, torque), plots=_plots(excitation, t, (q, v, a, torque)),
-        unchecked=excitation.requirements.unseen, motion=_motion(arm, excitation, scene)))
+        'excitation.html', excitation=excitation, usage=_usage(excitation, torque),
+        plots=_plots(excitation, t, (q, v, a, torque)), motion=_motion(arm, excitation, scene)))
     return Path(path)
 
 

@@ -101,12 +101,8 @@ def render(results: StoredResults) -> str:
         doubts=_with_short_names(verdict['doubts'], names),
         notes=_with_short_names(verdict['notes'], names),
         worst_joint=_worst_joint(verdict['held_out']),
-        physical=all((smallest or 0.0) > 0
-                     for smallest in content['consistent']['certificate'].values()),
         friction_figures=figures.friction_figures(results.arrays, [
             (name, values['rotor_inertia']['unit'] == 'kg') for name, values in elements.items()]),
-        friction_parameters=list(dict.fromkeys(
-            name for values in elements.values() for name in values['parameters'])),
         spectrum_figures=figures.spectrum_figures(results.arrays, spectra, _torque_units(results)),
         base_parameters=tables.base_parameter_rows(content),
         moments=tables.MOMENTS, links=tables.link_rows(content),
