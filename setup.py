@@ -63,9 +63,9 @@ setup(
     license='Apache-2.0',
     license_files=['LICENSE', 'urdf/example-robot-data/robots/panda_description/LICENSE'],
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
-    package_data={PACKAGE: ['py.typed', 'cli/templates/*', 'formats/*.c', 'reporting/templates/*',
-                            'reporting/templates/*/*', 'papers/templates/*',
-                            'fleet/templates/*']},
+    package_data={PACKAGE: ['py.typed', 'cli/templates/*', 'code_generation/*.c',
+                            'reporting/templates/*', 'reporting/templates/*/*',
+                            'papers/templates/*', 'fleet/templates/*']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (SHARE, ['package.xml']),

@@ -55,7 +55,7 @@ __all__ = [
     'joint_torque_regressor', 'load_arm', 'load_model', 'load_recording', 'validate']
 
 EXTENSIONS += ['robot_identification.online', 'robot_identification.formats',
-               'robot_identification.papers']
+               'robot_identification.code_generation', 'robot_identification.papers']
 _MODULES = ('arm', 'dynamics', 'errors', 'recording', 'dynamics.model_file', 'identification',
             'excitation')
 

@@ -248,21 +248,26 @@ class Compiled:
 
     FLAGS = ('-std=c99', '-pedantic', '-Wall', '-Wextra', '-Werror', '-O2')
 
-    def __init__(self, source):
-        self.name = source.stem
+    def __init__(self, source, *flags, dtype=np.float64):
+        self.name, self.dtype = source.stem, dtype
         library = source.with_suffix('.so')
-        subprocess.run(['cc', *self.FLAGS, '-shared', '-fPIC', str(source), '-o', str(library),
-                        '-lm'], check=True, capture_output=True, text=True)
+        subprocess.run(['cc', *self.FLAGS, *flags, '-shared', '-fPIC', str(source), '-o',
+                        str(library), '-lm'], check=True, capture_output=True, text=True)
         self.library = ctypes.CDLL(str(library))
 
     def call(self, function, *inputs, size):
-        """Return the results of a function for rows of inputs, (N, size)."""
-        pointer, out = ctypes.POINTER(ctypes.c_double), np.zeros((len(inputs[0]), size))
-        inputs = [np.ascontiguousarray(x) for x in inputs]
+        """Return the results of a function with one output for rows of inputs, (N, size)."""
+        return self.outputs(function, *inputs, sizes=[size])[0]
+
+    def outputs(self, function, *inputs, sizes):
+        """Return the outputs of a function for rows of inputs, (N, size) each."""
+        pointer = ctypes.POINTER(np.ctypeslib.as_ctypes_type(self.dtype))
+        inputs = [np.ascontiguousarray(x, dtype=self.dtype) for x in inputs]
+        outputs = [np.zeros((len(inputs[0]), size), dtype=self.dtype) for size in sizes]
         run = getattr(self.library, f'{self.name}_{function}')
-        for k in range(len(out)):
-            run(*(x[k].ctypes.data_as(pointer) for x in inputs), out[k].ctypes.data_as(pointer))
-        return out
+        self.status = [run(*(x[k].ctypes.data_as(pointer) for x in (*inputs, *outputs)))
+                       for k in range(len(inputs[0]))]
+        return outputs
 
 
 READERS = {

@@ -37,10 +37,12 @@ from export_checks import (
 )
 import mujoco
 import numpy as np
+import pinocchio as pin
 import pytest
 from robot_identification import joint_torque_regressor, load_arm
 from robot_identification.arm import Arm
 from robot_identification.arm.balancers import CoilSpring, GasSpring, TorsionSpring
+from robot_identification.code_generation.chain import aligned_chain
 from robot_identification.dynamics import (
     FRICTION_MODELS,
     FRICTION_TERMS,
@@ -54,7 +56,6 @@ from robot_identification.errors import (
     UnknownNameError,
 )
 from robot_identification.export import export_model, ExportOptions, save_export, TARGETS
-from robot_identification.export.chain import aligned_chain
 from robot_identification.registry import load_extensions
 import scipy.io
 from simulation_arms import MIXED, two_link
@@ -140,6 +141,66 @@ def test_memory_counts_as_slipped_and_what_that_costs_is_said(friction, tmp_path
 
 @CASADI
 @COMPILER
+@pytest.mark.parametrize('friction', [*FRICTION_MODELS, 'coulomb + position + offset'])
+def test_single_precision_costs_less_than_a_hundred_thousandth_of_the_torque(friction, tmp_path):
+    for arm in (load_arm('panda'), Arm.from_urdf(MIXED)):
+        model = exported_model(arm, friction)
+        path, _ = export_to(model, 'c', tmp_path, float32=True, regressor=True, derivatives=True)
+        compiled = Compiled(path, '-Wdouble-promotion', dtype=np.float32)
+        q, v, a = (np.float32(x).astype(float) for x in states(model.arm.n))
+        found = compiled.call('inverse_dynamics', q, v, a, size=model.arm.n)
+        assert relative(found, model.torque(q, v, a)) < 1e-5
+    assert 'double' not in re.sub(r'/\*.*?\*/', '', path.read_text(), flags=re.DOTALL)
+
+
+@CASADI
+@COMPILER
+@pytest.mark.parametrize('arm', ['panda', 'mixed', 'coupled'])
+@pytest.mark.parametrize('friction', ['stribeck', 'coulomb + viscous + load + position'])
+def test_derivatives_are_those_of_the_models_torque(arm, friction, tmp_path):
+    model = exported_model(ARMS[arm](), friction)
+    n, (q, v, a), step = model.arm.n, states(model.arm.n, 20), 1e-6
+    path, _ = export_to(model, 'c', tmp_path, derivatives=True)
+    found = Compiled(path).outputs('derivatives', q, v, a, sizes=[n * n] * 3)
+    path, _ = export_to(model, 'python', tmp_path, derivatives=True)
+    for which, (values, others) in enumerate(zip(found, module(path)['derivatives'](q, v, a))):
+        expected = np.empty((len(q), n, n))
+        for j in range(n):
+            ahead, behind = (np.stack((q, v, a)) for _ in range(2))
+            ahead[which, :, j] += step
+            behind[which, :, j] -= step
+            expected[:, :, j] = (model.torque(*ahead) - model.torque(*behind)) / (2 * step)
+        assert relative(values, expected) < 1e-6
+        assert relative(others, values) < 1e-12
+
+
+@CASADI
+@COMPILER
+@pytest.mark.parametrize('arm', ['panda', 'mixed', 'coupled'])
+def test_kinematics_of_the_tool_are_pinocchios(arm, tmp_path):
+    model = exported_model(ARMS[arm]())
+    n, (q, _, _) = model.arm.n, states(model.arm.n, 20)
+    compiled = Compiled(export_to(model, 'c', tmp_path)[0])
+    position, rotation = compiled.outputs('forward_kinematics', q, sizes=[3, 9])
+    jacobian = compiled.call('jacobian', q, size=6 * n)
+    data = model.arm.model.createData()
+    for k in range(len(q)):
+        expected = pin.computeFrameJacobian(model.arm.model, data, q[k], model.arm.tool,
+                                            pin.LOCAL_WORLD_ALIGNED)
+        pose = pin.updateFramePlacement(model.arm.model, data, model.arm.tool)
+        np.testing.assert_allclose(position[k], pose.translation, atol=1e-13)
+        np.testing.assert_allclose(rotation[k].reshape(3, 3), pose.rotation, atol=1e-13)
+        np.testing.assert_allclose(jacobian[k].reshape(6, n), expected, atol=1e-13)
+
+
+def test_options_of_code_are_refused_for_other_targets():
+    for option in ('float32', 'derivatives', 'regressor'):
+        with pytest.raises(ExportError, match=f"'urdf' has no option {option}"):
+            export_model(exported_model(two_link()), 'urdf', ExportOptions(**{option: True}))
+
+
+@CASADI
+@COMPILER
 def test_functional_mock_up_units_compute_torque_and_motion(tmp_path):
     fmpy = pytest.importorskip('fmpy', reason='fmpy is not installed')
     from fmpy.validation import validate_fmu
@@ -168,9 +229,16 @@ def test_friction_that_needs_the_load_is_solved_for_in_forward_dynamics(tmp_path
     q, v, a = states(3)
     tau = model.torque(q, v, a)
     path, _ = export_to(model, 'c', tmp_path)
-    assert relative(Compiled(path).call('forward_dynamics', q, v, tau, size=3), a) < 1e-10
+    compiled = Compiled(path)
+    assert relative(compiled.call('forward_dynamics', q, v, tau, size=3), a) < 1e-10
+    assert not any(compiled.status)
+    q[1] = np.nan
+    compiled.call('forward_dynamics', q, v, tau, size=3)
+    assert compiled.status == [0, 1] + [0] * (len(q) - 2)
     path, _ = export_to(model, 'python', tmp_path)
-    assert relative(module(path)['forward_dynamics'](q, v, tau), a) < 1e-10
+    assert relative(module(path)['forward_dynamics'](q[2:], v[2:], tau[2:]), a[2:]) < 1e-10
+    with pytest.raises(ArithmeticError, match='the load on which friction depends'):
+        module(path)['forward_dynamics'](q, v, tau)
 
 
 @CASADI
@@ -191,7 +259,7 @@ def test_the_header_serves_cpp(tmp_path):
 
 def test_zeros_are_folded_and_equal_parts_are_built_once():
     ca = pytest.importorskip('casadi', reason='CasADi is not installed')
-    from robot_identification.export.rigid_body import RigidBody
+    from robot_identification.code_generation.rigid_body import RigidBody
     chain = aligned_chain(load_arm('ur10e'), load_arm('ur10e').inertial_parameters)
     q, v, a = (ca.SX.sym(name, 6) for name in 'qva')
     sums_and_products = (ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_SQ, ca.OP_TWICE)
@@ -206,7 +274,7 @@ def test_zeros_are_folded_and_equal_parts_are_built_once():
 
 
 def test_code_without_casadi_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, 'robot_identification.export.program', None)
+    monkeypatch.setitem(sys.modules, 'robot_identification.code_generation.program', None)
     for target in ('c', 'python', 'fmu'):
         with pytest.raises(MissingDependencyError, match=r"'robot_identification\[codegen\]'"):
             export_model(exported_model(two_link()), target)
@@ -271,11 +339,28 @@ def test_losses_say_joint_cause_and_size():
     assert all(loss.error > 0 and loss.unit == 'N m' for loss in losses)
     assert not any(loss.what == 'rotor inertia' for loss in export_model(model, 'mjcf').losses)
     simple = exported_model(two_link())
-    for target in ('urdf', 'mjcf'):
-        assert {loss.what for loss in export_model(simple, target).losses} - {
-            'rotor inertia'} == {'the constant part of the friction'}
+    assert {loss.what for loss in export_model(simple, 'urdf').losses} == {
+        'rotor inertia', 'constant part (offset) of the friction'}
+    assert not export_model(simple, 'mjcf').losses
     with pytest.raises(ExportError, match=r'rotor inertia; error .* N m rms, .*Without --strict'):
         export_model(model, 'urdf', ExportOptions(strict=True))
+    assert any(loss.what.endswith('viscous friction without its constant part (offset)')
+               for loss in export_model(model, 'urdf').losses)
+    assert not any('offset' in loss.what for loss in export_model(model, 'mjcf').losses)
+
+
+def test_gravity_of_a_tilted_base_is_a_loss_where_the_format_has_none():
+    upright = exported_model(two_link())
+    tilted = dataclasses.replace(upright, arm=two_link().with_gravity([0.0, 6.0, -7.76]))
+    load_extensions()
+    for name in TARGETS:
+        if (name in CODE and importlib.util.find_spec('casadi') is None) or (
+                name == 'fmu' and shutil.which('cc') is None):
+            continue
+        assert not [x for x in export_model(upright, name).losses if 'gravity' in x.what]
+        lost = [x for x in export_model(tilted, name).losses if 'gravity' in x.what]
+        assert bool(lost) == (name in ('urdf', 'sdf', 'drake', 'isaac')), name
+        assert all('(0 6 -7.76 m/s^2)' in x.what and x.relative > 0.1 for x in lost)
 
 
 def test_mjcf_slides_with_the_fitted_friction(tmp_path):
@@ -286,6 +371,11 @@ def test_mjcf_slides_with_the_fitted_friction(tmp_path):
     assert engine.dof_frictionloss == pytest.approx(model.friction_parameters[:, 0], rel=1e-6)
     assert engine.dof_damping.ravel() == pytest.approx(model.friction_parameters[:, 1], rel=1e-6)
     assert engine.dof_armature == pytest.approx(model.rotor_inertia, rel=1e-12)
+    data = mujoco.MjData(engine)
+    data.ctrl[:] = 5.0, 3.0
+    mujoco.mj_forward(engine, data)
+    assert data.qfrc_actuator == pytest.approx(
+        np.array([5.0, 3.0]) - model.friction_parameters[:, 2], rel=1e-6)
 
 
 def test_json_fits_its_schema_and_holds_the_model(tmp_path):

@@ -41,7 +41,8 @@ ALLOWED = {**{name: SPINE[:number] for number, name in enumerate(SPINE)},
            **{name: (*SPINE, *others) for name, others in SIDE.items()},
            'identification': (*SPINE, *SIDE)}
 CORE = (*ALLOWED, 'cli')
-EXTENSIONS = ('papers', 'fleet', 'servos', 'formats', 'tools', 'log_formats')
+EXTENSIONS = ('papers', 'fleet', 'servos', 'formats', 'tools', 'log_formats',
+              'code_generation')
 ALLOWED['ros'] = (*CORE,)
 ALLOWED['cli'] = (*CORE, 'ros')
 ALLOWED['__main__'] = ('cli',)

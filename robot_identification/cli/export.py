@@ -25,7 +25,7 @@ from robot_identification.dynamics.model_file import load_model
 from robot_identification.export import export_model, ExportOptions, save_export, TARGETS
 import typer
 
-TO = ', '.join([*TARGETS, 'drake', 'fmu', 'isaac', 'mat'])    # extensions may add others
+TO = ', '.join([*TARGETS, 'c', 'drake', 'fmu', 'isaac', 'mat', 'python'])    # and other extensions
 
 
 def export_command(
@@ -40,6 +40,11 @@ def export_command(
                                          'MJCF, ...), or only inertias.')] = True,
     regressor: Annotated[bool, typer.Option(
         '--regressor', help='Include the regressor in generated code (c and python).')] = False,
+    derivatives: Annotated[bool, typer.Option(
+        '--derivatives', help='Include the derivatives of the torque by q, v and a in generated '
+                              'code (c and python).')] = False,
+    float32: Annotated[bool, typer.Option(
+        '--float32', help='Generate code in single precision (c).')] = False,
     urdf: Annotated[Path | None, typer.Option(
         help='URDF or xacro of the same robot, used in place of the URDF in the model.')] = None,
     name: Annotated[str | None, typer.Option(
@@ -56,7 +61,8 @@ def export_command(
     """
     text = None if urdf is None else read_urdf(urdf)[0]
     exported = export_model(load_model(model), to, ExportOptions(
-        strict=strict, friction=friction, regressor=regressor, urdf=text, name=name))
+        strict=strict, friction=friction, regressor=regressor, derivatives=derivatives,
+        float32=float32, urdf=text, name=name))
     paths = save_export(exported, output, (model, urdf), force=force)
     if as_json:
         emit({'files': paths, 'notes': exported.notes,

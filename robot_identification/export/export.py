@@ -20,12 +20,10 @@ from dataclasses import replace
 
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ExportError
-from robot_identification.export.c_code import export_c
 from robot_identification.export.friction_fit import FrictionFit, root_mean_square, WorkingStates
 from robot_identification.export.identified_urdf import export_urdf
 from robot_identification.export.json_file import export_json
 from robot_identification.export.mjcf import export_mjcf
-from robot_identification.export.numpy_code import export_python
 from robot_identification.export.replace_urdf import replace_urdf
 from robot_identification.export.ros2_control import export_ros2_control
 from robot_identification.export.sdf import export_sdf
@@ -38,8 +36,8 @@ from robot_identification.export.target import (
 from robot_identification.registry import Registry
 
 TARGETS: Registry[Callable[[ExportContext], Exported]] = Registry('export target', {
-    'urdf': export_urdf, 'mjcf': export_mjcf, 'sdf': export_sdf, 'c': export_c,
-    'python': export_python, 'json': export_json, 'ros2_control': export_ros2_control})
+    'urdf': export_urdf, 'mjcf': export_mjcf, 'sdf': export_sdf, 'json': export_json,
+    'ros2_control': export_ros2_control})
 """Export targets by name: functions from an `ExportContext` to the files of the export."""
 
 
@@ -89,6 +87,10 @@ def export_model(model: IdentifiedModel, target: str,
     torque = root_mean_square(model.torque(states.q, states.v, states.a))
     context = ExportContext(model, options, states, FrictionFit.of(model, states), torque)
     exported = convert(context)
+    for option in ('regressor', 'derivatives', 'float32'):
+        if getattr(options, option) and option not in exported.code_options:
+            raise ExportError(f"the target '{target}' has no option {option}; it is for generated "
+                              f'code (c)')
     if not exported.residual:
         lost = root_mean_square(model.residual_torque(states.q, states.v))
         exported = replace(exported, losses=(*exported.losses, *context.losses(

@@ -151,7 +151,7 @@ class FrictionFit(ReadOnlyArrays):
         """Fitted Coulomb and viscous friction at the states, (N, k) [N m or N]."""
         return self.coulomb * np.sign(self.speeds) + self.viscous * self.speeds
 
-    def residual(self, carried: bool = True) -> Array:
+    def residual(self, carried: bool = True, offset: bool = False) -> Array:
         """
         Return the rms torque error of the fit at each joint over the states, (n,) [N m or N].
 
@@ -159,11 +159,14 @@ class FrictionFit(ReadOnlyArrays):
         ----------
         carried
             Whether the fitted friction is subtracted; False for a target without friction.
+        offset
+            Whether the target has the constant friction, too.
 
         """
-        return root_mean_square((self.torque - carried * self.fitted) @ self.to_joints)
+        expressed = carried * self.fitted + offset * self.offset
+        return root_mean_square((self.torque - expressed) @ self.to_joints)
 
-    def describe_residual(self, friction: str) -> str:
+    def describe_residual(self, friction: str, offset: bool = False) -> str:
         """
         Return a description of the friction that Coulomb and viscous friction do not express.
 
@@ -171,12 +174,16 @@ class FrictionFit(ReadOnlyArrays):
         ----------
         friction
             Name of the friction model that was fitted.
+        offset
+            Whether the target has the constant friction, too.
 
         """
-        remainder = np.abs(self.torque - self.fitted - self.offset)
-        if np.all(remainder <= EXACT * np.abs(self.torque).max(axis=0)):
-            return 'the constant part of the friction'
-        return f"friction '{friction}', approximated by Coulomb and viscous friction"
+        size = EXACT * np.abs(self.torque).max(axis=0)
+        if np.all(np.abs(self.torque - self.fitted - self.offset) <= size):
+            return 'constant part (offset) of the friction'
+        text = f"friction '{friction}', approximated by Coulomb and viscous friction"
+        lost = not offset and np.any(np.abs(self.offset) > size)
+        return text + ' without its constant part (offset)' * bool(lost)
 
 
 def root_mean_square(torque: Array) -> Array:

@@ -19,6 +19,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 from robot_identification.arm import Arm
+from robot_identification.arrays import Array
 from robot_identification.export.bodies import base_link, Geometry, MovingLink, quaternion
 from robot_identification.export.friction_fit import FrictionFit
 from robot_identification.export.target import ExportContext, Exported
@@ -33,7 +34,8 @@ def export_mjcf(context: ExportContext) -> Exported:
     root = ElementTree.Element('mujoco', model=context.name)
     root.append(ElementTree.Comment(
         ' Identified by robot_identification. Joint torque = armature a + damping v + '
-        f"frictionloss sgn(v) + rigid bodies; friction approximates '{model.friction}'. "))
+        'frictionloss sgn(v) + rigid bodies - bias of the actuators (constant friction); friction '
+        f"approximates '{model.friction}'. "))
     add_element(root, 'compiler', angle='radian', autolimits='true', balanceinertia='false')
     add_element(root, 'option', gravity=model.arm.gravity, integrator='implicitfast')
     bodies = MovingLink.of(model)
@@ -53,7 +55,8 @@ def export_mjcf(context: ExportContext) -> Exported:
         elif geometry.kind == 'collision':
             meshes += 1
     _tendons(root, model.arm, drives)
-    _actuators(root, bodies, model.information.get('servos', {}))
+    offset = context.options.friction * (fit.offset @ fit.to_joints)
+    _actuators(root, bodies, model.information.get('servos', {}), offset)
     contact = add_element(root, 'contact')
     for body in bodies:    # geometries of neighbouring links overlap at the joint
         add_element(contact, 'exclude', body1=elements[body.parent + 1].get('name'),
@@ -61,7 +64,8 @@ def export_mjcf(context: ExportContext) -> Exported:
     notes = (f'{meshes} collision meshes are not exported; add them from the URDF',) if meshes \
         else ()
     return Exported({f'{context.name}.xml': xml_text(root, '')},
-                    (*context.friction_losses(fit), *context.balancer_losses(torsion=True)),
+                    (*context.friction_losses(fit, offset=True),
+                     *context.balancer_losses(torsion=True)),
                     notes)
 
 
@@ -107,15 +111,25 @@ def _tendons(root: ElementTree.Element, arm: Arm, drives: list[dict[str, Value]]
 
 
 def _actuators(root: ElementTree.Element, bodies: list[MovingLink],
-               servos: dict[str, dict[str, float]]) -> None:
-    """Add a position servo to each joint with identified gains, a motor to each other joint."""
+               servos: dict[str, dict[str, float]], offset: Array) -> None:
+    """
+    Add a position servo to each joint with identified gains, a motor to each other joint.
+
+    The constant friction of each joint, `offset`, is subtracted from the force of its actuator.
+    """
     section = add_element(root, 'actuator')
-    for body in bodies:
+    for body, constant in zip(bodies, offset):
         servo = servos.get(body.name)
         limit = body.effort if servo is None else servo.get('limit', np.inf)
-        limits = [-limit, limit] if np.isfinite(limit) else None
+        limits = np.array([-limit, limit]) if np.isfinite(limit) else None
+        names: dict[str, Value] = {'name': body.name, 'joint': body.name}
+        bias = {'biastype': 'affine', 'biasprm': [-constant, 0.0, 0.0]} if constant else {}
         if servo is None:
-            add_element(section, 'motor', name=body.name, joint=body.name, ctrlrange=limits)
+            add_element(section, 'general' if bias else 'motor', **names, **bias,
+                        ctrlrange=limits)
+        elif bias:    # position servo with a bias: kp (ctrl - q) - constant
+            add_element(section, 'general', **names, biastype='affine', gainprm=servo['kp'],
+                        biasprm=[-constant, -servo['kp'], 0.0],
+                        forcerange=None if limits is None else limits - constant)
         else:
-            add_element(section, 'position', name=body.name, joint=body.name, kp=servo['kp'],
-                        forcerange=limits)
+            add_element(section, 'position', **names, kp=servo['kp'], forcerange=limits)

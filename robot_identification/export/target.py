@@ -20,9 +20,10 @@ from dataclasses import dataclass, field
 import re
 
 import numpy as np
+from robot_identification.arm.arm import STANDARD_GRAVITY
 from robot_identification.arm.balancers import TorsionSpring
 from robot_identification.arrays import Array
-from robot_identification.dynamics import IdentifiedModel
+from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.export.friction_fit import (
     FrictionFit,
     root_mean_square,
@@ -75,8 +76,10 @@ class ExportOptions:
         Whether ExportError is raised if the target cannot express the complete model.
     friction
         Whether robot descriptions (URDF, SDF, MJCF, ...) contain friction.
-    regressor
-        Whether generated code contains the regressor.
+    regressor, derivatives
+        Whether generated code contains the regressor, and the derivatives of the torque.
+    float32
+        Whether generated code computes in single precision.
     urdf
         Text of a URDF of the same robot to use in place of the URDF of the model; None for the
         latter.
@@ -92,6 +95,8 @@ class ExportOptions:
     strict: bool = False
     friction: bool = True
     regressor: bool = False
+    derivatives: bool = False
+    float32: bool = False
     urdf: str | None = None
     name: str | None = None
 
@@ -112,6 +117,8 @@ class Exported:
         Further remarks for the user.
     residual
         Whether the files contain the residual part of the model.
+    code_options
+        Options of generated code that the target knows: 'regressor', 'derivatives', 'float32'.
 
     """
 
@@ -119,6 +126,7 @@ class Exported:
     losses: tuple[Loss, ...] = ()
     notes: tuple[str, ...] = field(default_factory=tuple)
     residual: bool = False
+    code_options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +183,8 @@ class ExportContext:
         return tuple(Loss(joint, what, float(e), float(e / s), unit) for joint, e, s, unit in zip(
             arm.joint_names, error, scale, arm.units('N m', 'N')) if e > EXACT * s)
 
-    def friction_losses(self, fit: FrictionFit | None = None) -> tuple[Loss, ...]:
+    def friction_losses(self, fit: FrictionFit | None = None,
+                        offset: bool = False) -> tuple[Loss, ...]:
         """
         Return the losses of a target with only Coulomb and viscous friction.
 
@@ -183,12 +192,25 @@ class ExportContext:
         ----------
         fit
             The friction of the target; None for `ExportContext.fit`.
+        offset
+            Whether the target has constant friction, too.
 
         """
         fit = fit or self.fit
         if not self.options.friction:
             return self.losses('friction (not exported)', fit.residual(carried=False))
-        return self.losses(fit.describe_residual(self.model.friction), fit.residual())
+        return self.losses(fit.describe_residual(self.model.friction, offset),
+                           fit.residual(offset=offset))
+
+    def gravity_losses(self) -> tuple[Loss, ...]:
+        """Return the losses of a target without gravity, whose reader assumes an upright base."""
+        arm, q = self.model.arm, self.states.q
+        still, upright = np.zeros_like(q), arm.with_gravity(STANDARD_GRAVITY)
+        error = (inverse_dynamics(arm, q, still, still, self.model.inertial)
+                 - inverse_dynamics(upright, q, still, still, self.model.inertial))
+        return self.losses(
+            f'gravity of the tilted base ({" ".join(f"{g:.4g}" for g in arm.gravity)} m/s^2), '
+            f'unless it is set in the simulator', root_mean_square(error))
 
     def rotor_losses(self, carried: bool = False) -> tuple[Loss, ...]:
         """
@@ -250,4 +272,4 @@ class ExportContext:
 
         """
         return (*self.friction_losses(), *self.rotor_losses(armature),
-                *self.balancer_losses(torsion))
+                *self.balancer_losses(torsion), *self.gravity_losses())

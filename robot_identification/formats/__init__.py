@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Exports to Drake, Isaac Lab, MATLAB and functional mock-up units.
+Exports to Drake, Isaac Lab and MATLAB.
 
 Importing this package registers the targets in `TARGETS`. The core does not import it; if a target
 is not found, `robot_identification.registry.load_extensions` does.
@@ -20,11 +20,9 @@ is not found, `robot_identification.registry.load_extensions` does.
 
 from robot_identification.export import TARGETS
 from robot_identification.formats.drake import export_drake
-from robot_identification.formats.fmu import export_fmu
 from robot_identification.formats.isaac import export_isaac
 from robot_identification.formats.mat_file import export_mat
 
 TARGETS.register('drake', export_drake)
 TARGETS.register('isaac', export_isaac)
-TARGETS.register('fmu', export_fmu)
 TARGETS.register('mat', export_mat)

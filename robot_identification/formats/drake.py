@@ -57,7 +57,7 @@ def export_drake(context: ExportContext) -> Exported:
     text = '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding='unicode') + '\n'
     return Exported({f'{context.name}.drake.urdf': text},
                     (*losses, *context.rotor_losses(carried=True),
-                     *context.balancer_losses()))
+                     *context.balancer_losses(), *context.gravity_losses()))
 
 
 def _transmission(root: ElementTree.Element, joint: str, inertia: float) -> None:

@@ -15,14 +15,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from robot_identification.export.c_code import generate_program
-from robot_identification.export.printing import Language
+from robot_identification.code_generation.c_code import (
+    generate_program,
+    MAX_STEPS,
+    TOLERANCE,
+)
+from robot_identification.code_generation.printing import Language
 from robot_identification.export.target import ExportContext, Exported
 
 if TYPE_CHECKING:
-    from robot_identification.export.program import Function
+    from robot_identification.code_generation.program import Function
 
 NUMPY = Language('{0}[..., {1}]', '{0} = {1}', '{0}[..., {1}] = {2}', reuses_names=True)
 START = '''\
@@ -44,16 +49,14 @@ JOINTS = {joints}
 ITERATED = '''
 
 def forward_dynamics(q, v, tau):
-    """Accelerations under joint torques tau."""
-    tau = np.asarray(tau, dtype=float)
-    load = tau
-    for _ in range(50):
-        a = unloaded_forward_dynamics(q, v, tau - friction({position}v, load))
-        new = rigid_body_torque(q, v, a)
+    """Accelerations under joint torques tau; ArithmeticError if the load is not found."""
+    load = np.asarray(tau, dtype=float)
+    for _ in range({steps}):
+        a, new = forward_dynamics_step(q, v, tau, load)
         change, load = np.abs(new - load), new
-        if np.all(change <= 1e-15 * np.abs(load).max()):
-            break
-    return a
+        if np.all(change <= {tolerance} * np.abs(load).max(axis=-1, keepdims=True)):
+            return a
+    raise ArithmeticError('the load on which friction depends was not found in {steps} steps')
 '''
 
 
@@ -63,20 +66,20 @@ def export_python(context: ExportContext) -> Exported:
     text = START.format(name=program.name, joints=repr(program.joint_names))
     text += ''.join(map(_definition, program.functions))
     if program.needs_load:
-        text += ITERATED.format(position='q, ' * program.needs_position)
-    return Exported({f'{program.name}_dynamics.py': text}, program.losses, residual=True)
+        text += ITERATED.format(steps=MAX_STEPS, tolerance=TOLERANCE)
+    return Exported({f'{program.name}_dynamics.py': text}, program.losses, residual=True,
+                    code_options=('regressor', 'derivatives'))
 
 
 def _definition(function: Function) -> str:
     """Return the Python definition of a function."""
-    names, result = list(function.inputs), function.expression.name_out(0)
-    before = f'{names[0]}.shape[:-1]'
-    rows, columns = function.shape
+    names, before = list(function.inputs), f'{next(iter(function.inputs))}.shape[:-1]'
     lines = [f'"""{function.comment}"""',
              *(f'{name} = np.asarray({name}, dtype=float)' for name in names),
-             f'{result} = np.empty({before} + ({rows * columns},))',
-             *function.statements(NUMPY),
-             f'return {result}' if columns == 1 else
-             f'return {result}.reshape({before} + ({rows}, {columns}))']
-    body = '\n'.join(f'    {line}' for line in lines)
+             *(f'{name} = np.empty({before} + ({math.prod(shape)},))'
+               for name, shape in function.outputs.items()),
+             *function.statements(NUMPY)]
+    results = [name if shape[1] == 1 else f'{name}.reshape({before} + {shape})'
+               for name, shape in function.outputs.items()]
+    body = '\n'.join(f'    {line}' for line in (*lines, f'return {", ".join(results)}'))
     return f'\n\ndef {function.name}({", ".join(names)}):\n{body}\n'

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 import casadi as ca
 from robot_identification.arrays import Array
-from robot_identification.export.chain import AlignedChain
+from robot_identification.code_generation.chain import AlignedChain
 
 Wrench: TypeAlias = tuple[ca.SX, ca.SX]
 """Force [N] and moment about the origin of a link's frame [N m], (3, 1) each."""
@@ -126,6 +126,34 @@ class RigidBody:
                 composites[parents[i]] = (before[0] + mass, before[1] + h + mass * p,
                                           before[2] + ca.tril2symm(ca.tril(inertia)))
         return matrix
+
+    def frame_kinematics(self, placement: Array) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """
+        Return position (3, 1), rotation (3, 3) and Jacobian (6, n) of a frame of the last link.
+
+        Parameters
+        ----------
+        placement
+            Pose of the frame in the frame of the last link, (4, 4).
+
+        """
+        poses: list[tuple[ca.SX, ca.SX]] = []    # position and rotation of each link in the base
+        for i, parent in enumerate(self.chain.parents):
+            position, rotation = poses[parent] if parent >= 0 else (ca.SX.zeros(3), ca.SX.eye(3))
+            poses.append((position + rotation @ self._shifts[i],
+                          rotation @ (self._rotations[i] @ self._turns[i])))
+        position, rotation = poses[-1]
+        position, rotation = position + rotation @ placement[:3, 3], rotation @ placement[:3, :3]
+        jacobian, i = ca.SX(6, self.chain.n), self.chain.n - 1
+        while i >= 0:
+            axis = poses[i][1][:, 2]
+            if self.chain.prismatic[i]:
+                jacobian[:3, i] = axis
+            else:
+                jacobian[:3, i] = ca.cross(axis, position - poses[i][0])
+                jacobian[3:, i] = axis
+            i = self.chain.parents[i]
+        return position, rotation, jacobian
 
     def _motions(self, v: ca.SX, a: ca.SX) -> list[_LinkMotion]:
         """Return the motion of each link for joint velocities v and accelerations a, (n, 1)."""

@@ -27,14 +27,14 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 import zipfile
 
+from robot_identification.code_generation.c_code import c_files, generate_program
 from robot_identification.errors import ExportError
-from robot_identification.export.c_code import c_files, generate_program
 from robot_identification.export.target import ExportContext, Exported
 from robot_identification.export.xml_text import add_element, xml_text
 from robot_identification.helper_process import run_helper, TimeoutExpired
 
 if TYPE_CHECKING:
-    from robot_identification.export.program import Program
+    from robot_identification.code_generation.program import Program
 
 SUBSTEP = 2e-4
 """Largest step of the fourth-order Runge-Kutta integration in the forward unit [s]: a tenth of the
@@ -60,9 +60,10 @@ def export_fmu(context: ExportContext) -> Exported:
 def _unit(program: Program, kind: str) -> bytes:
     """Return the zip archive of the unit 'inverse' or 'forward'."""
     header, code = c_files(program)
-    wrapper = resources.files('robot_identification.formats') / 'fmi2.c'
+    wrapper = resources.files('robot_identification.code_generation') / 'fmi2.c'
     unit = (f'#include "{program.name}.h"\n#define N {program.n}\n'
             f'#define FORWARD {int(kind == "forward")}\n#define SUBSTEP {SUBSTEP}\n'
+            f'#define STATUS {int(program.needs_load)}\n'
             f'#define DYNAMICS(function) {program.name}_##function\n'
             + wrapper.read_text(encoding='utf-8'))
     sources = {f'{program.name}.h': header, f'{program.name}.c': code, 'unit.c': unit}

@@ -120,11 +120,11 @@ def aligned_chain(arm: Arm, inertial: Array) -> AlignedChain:
         if parent >= 0:
             steps[i] = back[parent] @ steps[i]
     return AlignedChain(
-        parents, _snap(steps), arm.prismatic, arm.gravity, _snap(placements),
+        parents, snap(steps), arm.prismatic, arm.gravity, snap(placements),
         from_pseudo_inertia(back @ pseudo_inertia(inertial) @ placements))
 
 
-def _snap(values: Array) -> Array:
+def snap(values: Array) -> Array:
     """Return values with those within `SNAP` of 0, 1 or -1 rounded."""
     rounded = np.round(values)
     return read_only(np.where((np.abs(values - rounded) < SNAP) & (np.abs(rounded) <= 1),

@@ -21,16 +21,17 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from robot_identification.arm import Arm
 from robot_identification.arrays import Array
+from robot_identification.code_generation.chain import aligned_chain, AlignedChain, snap
+from robot_identification.code_generation.printing import Language, OPERATIONS
+from robot_identification.code_generation.rigid_body import RigidBody
+from robot_identification.code_generation.tracing import KINDS, NotTraceableError, trace_formula
 from robot_identification.dynamics import get_friction
 from robot_identification.dynamics.inertial import from_pseudo_inertia, pseudo_inertia
 from robot_identification.errors import ExportError
-from robot_identification.export.chain import aligned_chain, AlignedChain
 from robot_identification.export.friction_fit import actuator_friction, root_mean_square
-from robot_identification.export.printing import Language, OPERATIONS
-from robot_identification.export.rigid_body import RigidBody
 from robot_identification.export.target import ExportContext, Loss
-from robot_identification.export.tracing import KINDS, NotTraceableError, trace_formula
 
 COMMENTS = {
     'inverse_dynamics': 'Joint torques: rigid bodies, rotors and friction.',
@@ -41,8 +42,13 @@ COMMENTS = {
     'friction': 'Friction at the joints, with the residual part of the model if it has one; load '
                 'is rigid_body_torque.',
     'forward_dynamics': 'Accelerations under joint torques tau.',
-    'unloaded_forward_dynamics': 'Accelerations under joint torques tau, friction already '
-                                 'subtracted.',
+    'forward_dynamics_step': 'One Newton step of forward_dynamics from the load at which friction '
+                             'is linearised: accelerations, and their rigid_body_torque.',
+    'forward_kinematics': 'Position [m] and rotation matrix, row by row, of the tool in the base.',
+    'jacobian': 'Linear, then angular velocity of the tool in the axes of the base = jacobian '
+                'times v; six rows, row by row.',
+    'derivatives': 'Derivatives of inverse_dynamics by q, v and a, row by row; that of sgn(v) is '
+                   'zero.',
     'regressor': 'rigid_body_torque without springs = regressor times the inertial parameters of '
                  'all links: m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each, about its '
                  'joint frame; row by row.'}
@@ -56,14 +62,14 @@ class Function:
     Parameters
     ----------
     expression
-        CasADi function whose result is a column; the rows of a matrix follow one another in it.
-    shape
-        Rows and columns of the result.
+        CasADi function whose results are columns; the rows of a matrix follow one another in it.
+    outputs
+        Rows and columns of each result by name.
 
     """
 
     expression: ca.Function
-    shape: tuple[int, int]
+    outputs: dict[str, tuple[int, int]]
 
     @property
     def name(self) -> str:
@@ -83,6 +89,7 @@ class Function:
     def statements(self, language: Language) -> list[str]:
         """Return the statements of the function in a programming language."""
         function, arguments = self.expression, self.expression.name_in()
+        names = list(self.outputs)
         values: dict[int, str] = {}    # by index in CasADi's work vector
         lines: list[str] = []
         results: list[str] = []
@@ -91,7 +98,7 @@ class Function:
             inputs, outputs = function.instruction_input(k), function.instruction_output(k)
             if kind == 'OUTPUT':
                 (lines if language.reuses_names else results).append(
-                    language.result.format(function.name_out(0), outputs[1], values[inputs[0]]))
+                    language.result.format(names[outputs[0]], outputs[1], values[inputs[0]]))
             elif kind == 'INPUT':
                 values[outputs[0]] = language.argument.format(arguments[inputs[0]], inputs[1])
             elif kind == 'CONST':
@@ -116,8 +123,8 @@ class Program:
     joint_names
         Names of the joints, in the order of all arguments.
     functions
-        The functions as expressions. If friction depends on the load, forward dynamics is an
-        iteration, which the modules of C and Python write themselves.
+        The functions as expressions. If friction depends on the load, forward dynamics iterates
+        `forward_dynamics_step`; the modules of C and Python write this loop themselves.
     needs_load, needs_position
         Whether friction depends on the transmitted torque and on the joint position.
     losses
@@ -172,30 +179,83 @@ def build_program(context: ExportContext) -> Program:
     rotors = ca.DM(model.arm.transmission.T
                    @ (model.rotor_inertia[:, None] * model.arm.transmission))
     mass = body.mass_matrix(inertial) + rotors
-    push = tau - bias - (0 if needs_load else friction)
     own = ca.substitute(friction, load, rigid)
-    free = 'unloaded_forward_dynamics' if needs_load else 'forward_dynamics'
+    motion = {'q': q, 'v': v, 'a': a}
+    position, rotation, jacobian = body.frame_kinematics(_tool_placement(model.arm, chain))
     functions = [
-        _function('inverse_dynamics', {'q': q, 'v': v, 'a': a}, 'tau', own + rigid + rotors @ a),
-        _function('rigid_body_torque', {'q': q, 'v': v, 'a': a}, 'tau', rigid),
-        _function('gravity', {'q': q}, 'tau', body.torque(still, still, inertial) + springs),
-        _function('bias', {'q': q, 'v': v}, 'tau', bias),
-        _function('mass_matrix', {'q': q}, 'mass', mass),
+        _function('inverse_dynamics', motion, tau=own + rigid + rotors @ a),
+        _function('rigid_body_torque', motion, tau=rigid),
+        _function('gravity', {'q': q}, tau=body.torque(still, still, inertial) + springs),
+        _function('bias', {'q': q, 'v': v}, tau=bias),
+        _function('mass_matrix', {'q': q}, mass=mass),
         _function('friction', {**({'q': q} if needs_position else {}), 'v': v, 'load': load},
-                  'tau', friction),
-        _function(free, {'q': q, 'v': v, 'tau': tau}, 'a', ca.ldl_solve(push, *ca.ldl(mass)))]
+                  tau=friction),
+        _function('forward_kinematics', {'q': q}, position=position, rotation=rotation),
+        _function('jacobian', {'q': q}, jacobian=jacobian)]
+    if needs_load:
+        functions.append(_newton_step(bias, mass, mass - rotors, friction,
+                                      {'q': q, 'v': v, 'tau': tau, 'load': load}))
+    else:
+        functions.append(_function('forward_dynamics', {'q': q, 'v': v, 'tau': tau},
+                                   a=ca.ldl_solve(tau - bias - friction, *ca.ldl(mass))))
     if context.options.regressor:
-        functions.append(_function('regressor', {'q': q, 'v': v, 'a': a}, 'regressor',
-                                   _regressor(chain, body, v, a)))
+        functions.append(_function('regressor', motion, regressor=_regressor(chain, body, v, a)))
+    if context.options.derivatives:
+        functions.append(_derivatives(motion, rigid, friction, load, rotors))
     return Program(context.name, model.arm.joint_names, tuple(functions), needs_load,
                    needs_position, losses)
 
 
-def _function(name: str, inputs: dict[str, ca.SX], output: str, values: ca.SX) -> Function:
-    """Return a function of named inputs, with the rows of its matrix of values as a column."""
-    rows = ca.cse(ca.densify(ca.vec(values.T)))
-    return Function(ca.Function(name, list(inputs.values()), [rows], list(inputs), [output]),
-                    values.shape)
+def _function(name: str, inputs: dict[str, ca.SX], **outputs: ca.SX) -> Function:
+    """Return a function of named inputs, with the rows of each matrix of values as a column."""
+    rows = ca.cse([ca.densify(ca.vec(values.T)) for values in outputs.values()])
+    return Function(ca.Function(name, list(inputs.values()), rows, list(inputs), list(outputs)),
+                    {output: values.shape for output, values in outputs.items()})
+
+
+def _tool_placement(arm: Arm, chain: AlignedChain) -> Array:
+    """Return the pose of the tool in the last frame of the chain, (4, 4)."""
+    placement: Array = arm.model.frames[arm.tool].placement.homogeneous
+    return snap(np.linalg.inv(chain.placements[-1]) @ placement)
+
+
+def _newton_step(bias: ca.SX, mass: ca.SX, bodies: ca.SX, friction: ca.SX,
+                 inputs: dict[str, ca.SX]) -> Function:
+    """
+    Return a Newton step of forward dynamics with friction that depends on the load.
+
+    With the mass matrix M = M_b + rotors, the load l = M_b a + bias and D = df/dl,
+    M a + bias + f(l) = tau is linearised about the given load l0:
+
+        (M + D M_b) a = tau - bias - f(l0) - D (bias - l0).
+
+    Friction that is piecewise linear in the load is solved exactly once no load changes its sign.
+
+    Parameters
+    ----------
+    bias, mass, bodies
+        Torques without acceleration, (n, 1), M and M_b, (n, n).
+    friction
+        f(l), (n, 1).
+    inputs
+        The inputs q, v, tau and load of the function.
+
+    """
+    slope, load = ca.jacobian(friction, inputs['load']), inputs['load']
+    push = inputs['tau'] - bias - friction - slope @ (bias - load)
+    a = ca.solve(mass + slope @ bodies, push)
+    return _function('forward_dynamics_step', inputs, a=a, new_load=bodies @ a + bias)
+
+
+def _derivatives(motion: dict[str, ca.SX], rigid: ca.SX, friction: ca.SX, load: ca.SX,
+                 rotors: ca.DM) -> Function:
+    """Return the derivatives of rigid(q, v, a) + friction(q, v, load = rigid) + rotors a."""
+    n, states = len(rotors.full()), ca.vertcat(*motion.values())
+    slope = ca.substitute(ca.jacobian(friction, load), load, rigid)
+    jacobian = ((ca.SX.eye(n) + slope) @ ca.jacobian(rigid, states)
+                + ca.substitute(ca.jacobian(friction, states), load, rigid))
+    by = {name: jacobian[:, k * n:(k + 1) * n] for k, name in enumerate(motion)}
+    return _function('derivatives', motion, tau_q=by['q'], tau_v=by['v'], tau_a=by['a'] + rotors)
 
 
 def _regressor(chain: AlignedChain, body: RigidBody, v: ca.SX, a: ca.SX) -> ca.SX:

@@ -13,8 +13,9 @@
 // limitations under the License.
 
 /* FMI 2.0 co-simulation of generated dynamics. What comes before includes their header and defines
- * N (joints), FORWARD (1: motion under torques, 0: torques of a motion), SUBSTEP [s] and
- * DYNAMICS(function), the name of a generated function. */
+ * N (joints), FORWARD (1: motion under torques, 0: torques of a motion), STATUS (whether
+ * forward_dynamics returns a status), SUBSTEP [s] and DYNAMICS(function), the name of a generated
+ * function. */
 #include <stdlib.h>
 
 #if defined(_WIN32)
@@ -26,33 +27,47 @@
 typedef unsigned int Reference;
 typedef int Boolean;
 typedef int Status;
-enum { OK = 0, ERROR = 3 };
+enum { OK = 0, WARNING = 1, ERROR = 3 };
 typedef struct { double x[4][N]; } Unit;
 
-static void evaluate(Unit *u)
+#if FORWARD
+static int accelerate(const double q[N], const double v[N], const double tau[N], double a[N])
+{
+#if STATUS
+  return DYNAMICS(forward_dynamics)(q, v, tau, a);
+#else
+  DYNAMICS(forward_dynamics)(q, v, tau, a);
+  return 0;
+#endif
+}
+#endif
+
+/* Returns OK, or WARNING if forward dynamics did not converge. */
+static Status evaluate(Unit *u)
 {
 #if FORWARD
-  DYNAMICS(forward_dynamics)(u->x[0], u->x[1], u->x[3], u->x[2]);
+  return accelerate(u->x[0], u->x[1], u->x[3], u->x[2]) ? WARNING : OK;
 #else
   DYNAMICS(inverse_dynamics)(u->x[0], u->x[1], u->x[2], u->x[3]);
+  return OK;
 #endif
 }
 
 #if FORWARD
-static void advance(Unit *u, double h)
+static int advance(Unit *u, double h)
 {
   static const double part[4] = {0.0, 0.5, 0.5, 1.0};
   static const double weight[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
   double q[N], v[N], dq[N], dv[N], a[N];
   double kq[N] = {0.0}, kv[N] = {0.0};
-  int i, k;
+  int i, k, failed = 0;
   for (i = 0; i < N; ++i) { dq[i] = 0.0; dv[i] = 0.0; }
   for (k = 0; k < 4; ++k) {
     for (i = 0; i < N; ++i) {
       q[i] = u->x[0][i] + part[k] * h * kq[i];
       v[i] = u->x[1][i] + part[k] * h * kv[i];
     }
-    DYNAMICS(forward_dynamics)(q, v, u->x[3], a);
+    failed |= accelerate(q, v, u->x[3], a);
     for (i = 0; i < N; ++i) {
       kq[i] = v[i];
       kv[i] = a[i];
@@ -61,6 +76,7 @@ static void advance(Unit *u, double h)
     }
   }
   for (i = 0; i < N; ++i) { u->x[0][i] += h * dq[i]; u->x[1][i] += h * dv[i]; }
+  return failed;
 }
 #endif
 
@@ -77,13 +93,13 @@ EXPORT void fmi2FreeInstance(void *c) { free(c); }
 EXPORT Status fmi2Reset(void *c) { *(Unit *)c = (Unit){{{0.0}}}; return OK; }
 EXPORT Status fmi2GetReal(void *c, const Reference r[], size_t n, double value[])
 {
+  const Status status = evaluate(c);
   size_t k;
-  evaluate(c);
   for (k = 0; k < n; ++k) {
     if (r[k] >= 4 * N) { return ERROR; }
     value[k] = ((Unit *)c)->x[r[k] / N][r[k] % N];
   }
-  return OK;
+  return status;
 }
 EXPORT Status fmi2SetReal(void *c, const Reference r[], size_t n, const double value[])
 {
@@ -96,18 +112,18 @@ EXPORT Status fmi2SetReal(void *c, const Reference r[], size_t n, const double v
 }
 EXPORT Status fmi2DoStep(void *c, double t, double step, Boolean keep)
 {
+  int failed = 0;
   (void)t; (void)keep;
 #if FORWARD
   {
     const int count = (int)(step / SUBSTEP) + 1;
     int k;
-    for (k = 0; k < count; ++k) { advance(c, step / count); }
+    for (k = 0; k < count; ++k) { failed |= advance(c, step / count); }
   }
 #else
   (void)step;
 #endif
-  evaluate(c);
-  return OK;
+  return evaluate(c) != OK || failed ? WARNING : OK;
 }
 
 /* Nothing to do. */
