@@ -65,7 +65,9 @@ setup(
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
     package_data={PACKAGE: ['py.typed', 'cli/templates/*', 'code_generation/*.c',
                             'reporting/templates/*', 'reporting/templates/*/*',
-                            'papers/templates/*', 'fleet/templates/*']},
+                            'papers/templates/*', 'fleet/templates/*',
+                            'benchmarking/templates/*', 'benchmarking/*.bib',
+                            'benchmarking/data/*', 'benchmarking/robots/*']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (SHARE, ['package.xml']),

@@ -27,12 +27,12 @@ from __future__ import annotations
 
 import argparse
 
-from lugre_plant import DAY, LuGrePlant, RATE
 from model_benefit import smoothed
 import numpy as np
 import pinocchio as pin
 from robot_identification import IdentifiedModel, identify, load_arm
 from robot_identification.arrays import Array
+from robot_identification.benchmarking.lugre_plant import DAY, LuGrePlant, RATE
 from robot_identification.online import (
     calibrate_residuals,
     ContactObserver,

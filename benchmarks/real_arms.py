@@ -17,11 +17,11 @@ Errors on recordings of real arms, through the commands that a user types.
     python benchmarks/real_arms.py [--datasets FOLDER] [--estimator wls] [--robot NAME ...]
 
 FOLDER holds ur10e/, tx40/, lwr4/, emps/, kr300/ with recordings and URDFs; the robot YAMLs are
-those of benchmarks/robots. Torques are predicted with `validate --csv` and compared after a
-zero-phase fourth-order Butterworth low-pass at 7.5 Hz, half a second cut at each end. `fit` is the
-training motion, `held out` another one or another part of the recording, as named, all of it;
-`moving` is the same without the times at which every joint rests or creeps: friction holds with
-any torque then.
+those of robot_identification/benchmarking/robots. Torques are predicted with `validate --csv` and
+compared after a zero-phase fourth-order Butterworth low-pass at 7.5 Hz, half a second cut at each
+end. `fit` is the training motion, `held out` another one or another part of the recording, as
+named, all of it; `moving` is the same without the times at which every joint rests or creeps:
+friction holds with any torque then.
 `noise` is the error of a perfect model on the held-out recording (the training recording without
 one): the variance between repetitions, or white noise below 7.5 Hz.
 `blocks` is the error on left-out blocks of the training data, which `auto` chose by. Below a row
@@ -59,6 +59,7 @@ from robot_identification.signals import process
 from scipy import signal
 
 ROOT = Path(__file__).resolve().parents[1]
+ROBOTS = ROOT / 'robot_identification' / 'benchmarking' / 'robots'
 CUTOFF = 7.5
 REST = 0.05
 """Speed below which a joint rests or creeps [rad/s or m/s]."""
@@ -79,7 +80,7 @@ CASES: tuple[Case, ...] = (
 
 def gather_robots(folder: Path, datasets: Path) -> None:
     """Copy the robot YAMLs and, beside them, the URDFs that they name into a folder."""
-    for source in (*(ROOT / 'benchmarks' / 'robots').iterdir(), *datasets.glob('*/*.urdf')):
+    for source in (*ROBOTS.iterdir(), *datasets.glob('*/*.urdf')):
         (folder / source.name).write_bytes(source.read_bytes())
 
 

@@ -43,9 +43,9 @@ from typing import Any
 
 from corruptions import CORRUPTIONS, spoil
 import numpy as np
-from random_motion import RandomMotion
 from real_arms import CASES
 from robot_identification import Arm, identify, load_arm, load_recording, Recording
+from robot_identification.benchmarking.random_motion import RandomMotion
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.simulation import Plant, PlantOptions, simulate
 from robot_identification.validation import Verdict
@@ -69,7 +69,8 @@ def simulated(robot: str, seed: int) -> tuple[Arm, Recording, Recording]:
 
 def real(datasets: Path, folder: Path) -> list[tuple[str, Arm, Recording, Recording | None]]:
     """Return the recordings of real arms, each with another one or a later part."""
-    for source in (*(ROOT / 'benchmarks' / 'robots').iterdir(), *datasets.glob('*/*.urdf')):
+    robots = ROOT / 'robot_identification' / 'benchmarking' / 'robots'
+    for source in (*robots.iterdir(), *datasets.glob('*/*.urdf')):
         (folder / source.name).write_bytes(source.read_bytes())
     found = []
     for robot, fit, window, other, other_window in CASES:

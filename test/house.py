@@ -30,7 +30,7 @@ from pathlib import Path
 import tokenize
 
 PACKAGE = Path(__file__).resolve().parents[1] / 'robot_identification'
-OUTSIDE = ('ros', 'papers', 'fleet', 'servos', 'tools', 'log_formats',
+OUTSIDE = ('ros', 'papers', 'benchmarking', 'fleet', 'servos', 'tools', 'log_formats',
            'code_generation')    # lines of the core
 ENTRIES = {    # entry points for a reader, by module
     'pipeline': 'robot_identification.pipeline',

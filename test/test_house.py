@@ -41,13 +41,14 @@ ALLOWED = {**{name: SPINE[:number] for number, name in enumerate(SPINE)},
            **{name: (*SPINE, *others) for name, others in SIDE.items()},
            'identification': (*SPINE, *SIDE)}
 CORE = (*ALLOWED, 'cli')
-EXTENSIONS = ('papers', 'fleet', 'servos', 'formats', 'tools', 'log_formats',
+EXTENSIONS = ('papers', 'benchmarking', 'fleet', 'servos', 'formats', 'tools', 'log_formats',
               'code_generation')
 ALLOWED['ros'] = (*CORE,)
 ALLOWED['cli'] = (*CORE, 'ros')
 ALLOWED['__main__'] = ('cli',)
 ALLOWED.update(dict.fromkeys(EXTENSIONS, (*CORE, 'ros')))
 ALLOWED['papers'] += ('fleet',)    # studies on a cluster
+ALLOWED['benchmarking'] += ('papers', 'fleet')    # their methods, on a cluster
 HEADER = Path(__file__).read_text(encoding='utf-8').splitlines()[:13]    # as in ament_copyright
 
 

@@ -40,6 +40,7 @@ COMMANDS = {    # name: module, first line of the help; `--help` imports no modu
     'servos': ('servos.commands', 'Identify position servos without torque measurements.'),
     'fleet': ('fleet.commands', 'Identify many robots, on all cores or a Dask cluster.'),
     'study': ('papers.commands', "Reproduce a paper's comparison on a simulated arm."),
+    'benchmark': ('benchmarking.commands', 'Compare identification methods on many arms.'),
     'estimators': ('cli.lists', 'List the estimators.'),
     'frictions': ('cli.lists', 'List friction terms and models.'),
     'robots': ('cli.lists', 'List the shipped robots.'),

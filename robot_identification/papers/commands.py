@@ -80,16 +80,16 @@ def study_command(
     if recording is not None and robot is not None and name is not None:
         compare_on_recording(name, robot, recording, seed, as_json)
     elif name is not None:
-        with _tasks(scheduler, workers) as tasks:
+        with cluster_tasks(scheduler, workers) as tasks:
             print_study(name, output, quick, seed, as_json, force, tasks)
     else:
-        with _tasks(scheduler, None) as tasks:
+        with cluster_tasks(scheduler, None) as tasks:
             print_all_studies(output or Path('results/studies'), docs, quick, seed, as_json, force,
                               1 if tasks else workers or os.cpu_count() or 1, tasks)
 
 
 @contextmanager
-def _tasks(scheduler: str | None, workers: int | None) -> Iterator[Tasks | None]:
+def cluster_tasks(scheduler: str | None, workers: int | None) -> Iterator[Tasks | None]:
     """Yield the tasks of a cluster; None if no cluster was requested."""
     if scheduler is None and workers is None:
         yield None

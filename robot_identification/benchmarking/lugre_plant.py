@@ -28,9 +28,9 @@ import zlib
 
 import numpy as np
 import pinocchio as pin
-from random_motion import RandomMotion
 from robot_identification import Arm, Recording
 from robot_identification.arrays import Array
+from robot_identification.benchmarking.random_motion import RandomMotion
 
 RATE = 500.0    # [Hz]
 GAIN = 0.02     # standard deviation of the sensors' gains
@@ -141,14 +141,15 @@ class LuGrePlant:
         return Recording(t, q + 1e-5 * self._rng.normal(size=q.shape), measured,
                          joint_names=self.arm.joint_names, name=name)
 
-    def torque(self, q: Array, v: Array, a: Array, day: float = 1.0) -> Array:
-        """Return the torques of bodies and friction, (N, n) [N m or N]."""
+    def torque(self, q: Array, v: Array, a: Array, day: float = 1.0,
+               rate: float = RATE) -> Array:
+        """Return the torques of bodies and friction at samples of a rate, (N, n) [N m or N]."""
         rigid = np.array([pin.rnea(self._model, self._data, *row) for row in zip(q, v, a)])
         level = day * (self.coulomb + (self.breakaway - self.coulomb)
                        * np.exp(-(v / self._fall) ** 2) + self._load * np.abs(rigid))
         stiffness = self.coulomb / self._presliding
         steady = level * np.sign(v)
-        fade = np.exp(-np.abs(v) * stiffness / level / RATE)
+        fade = np.exp(-np.abs(v) * stiffness / level / rate)
         friction, state = np.empty_like(v), np.zeros(self.arm.n)
         for k in range(len(v)):
             state = steady[k] + (state - steady[k]) * fade[k]

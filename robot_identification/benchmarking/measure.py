@@ -1,0 +1,170 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Fit of methods to one case, and the errors of their predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+import inspect
+import time
+from typing import Any
+
+import numpy as np
+from robot_identification.arrays import Array
+from robot_identification.benchmarking.data import BenchmarkCase, DATA
+from robot_identification.benchmarking.method import BenchmarkMethod, FREE
+from robot_identification.benchmarking.metrics import METRICS, TorquePrediction
+from robot_identification.benchmarking.processor_limit import processor_limit, ProcessorLimitError
+from robot_identification.benchmarking.recorded_data import RecordedData
+from robot_identification.errors import RobotIdentificationError
+from robot_identification.estimation import Fit
+from robot_identification.estimation.estimator_info import AUTO
+from robot_identification.estimation.model_fit import fit_model, ModelOptions
+from robot_identification.parallel import single_threaded_blas, use_cores
+
+OK, FAILED, NOT_APPLICABLE = 'ok', 'failed', 'not applicable'
+TIMED = (300, 1_000, 5_000)
+"""Evaluations of a search that compile its code, and between which its speed is measured."""
+FILLED = 0.7
+"""Fraction of the budget that the evaluations of a search fill, by the measured speed."""
+
+
+def open_data(name: str) -> Any:
+    """
+    Return a data set.
+
+    Parameters
+    ----------
+    name
+        Key in `DATA`, path of a YAML file, or place of a class ('my_file.py:Mine').
+
+    """
+    return RecordedData(name) if name.endswith(('.yaml', '.yml')) else DATA.find(name)()
+
+
+def measure_case(data: str, split: str, seed: int, methods: Sequence[BenchmarkMethod],
+                 budget: float, metrics: Sequence[str]) -> list[dict[str, Any]]:
+    """
+    Fit methods to a case, and return a record of each model.
+
+    A method that raises any exception is recorded as failed, with its sentence.
+
+    Parameters
+    ----------
+    data, split, seed
+        As for `open_data` and `BenchmarkData.load`.
+    methods
+        The methods.
+    budget
+        Processor time of a fit [s]. A method that exceeds it is stopped and failed; an estimator
+        with a setting `budget` gets as many evaluations as fill it.
+    metrics
+        Keys in `METRICS`, or places of functions.
+
+    """
+    use_cores(1)
+    with single_threaded_blas():
+        case = open_data(data).load(split, seed)
+        return [{'split': split, 'seed': seed, 'estimator': method.estimator,
+                 'friction': method.friction, 'digest': method.digest, **record}
+                for method in methods
+                for record in _measure_method(case, method, seed, budget, metrics)]
+
+
+def _measure_method(case: BenchmarkCase, method: BenchmarkMethod, seed: int, budget: float,
+                    metrics: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield a record for each model of a method that counts."""
+    state, reason, results, facts = OK, '', {}, dict[str, Any]()
+    try:
+        reason = _missing(case, method)
+        if reason:
+            state = NOT_APPLICABLE
+        else:
+            fit, facts = _fit_within(case, method, seed, budget)
+            results = {model: _evaluate(case, method, fit, model, metrics)
+                       for model in method.models}
+    except ProcessorLimitError:
+        state, reason = FAILED, f'stopped after {budget:g} s of processor time'
+    except Exception as error:    # whatever a method of a user raises
+        state = FAILED
+        reason = (str(error) if isinstance(error, RobotIdentificationError)
+                  else f'{type(error).__name__}: {error}')
+    for model in method.models:
+        yield {'model': model, 'state': state, 'reason': reason, **facts,
+               **results.get(model, {'metrics': {}, 'joints': {}})}
+
+
+def _missing(case: BenchmarkCase, method: BenchmarkMethod) -> str:
+    """Return what the data lacks for a method; empty if nothing."""
+    if method.estimator == AUTO:
+        return ''
+    if method.kind.info.control_law and case.control_law is None:
+        return 'the reference and the control law of the recording are unknown'
+    if method.kind.needs_repeats and any(each.noise is None for each in case.fitted):
+        return 'the motion is not repeated'
+    return ''
+
+
+def _fit_within(case: BenchmarkCase, method: BenchmarkMethod, seed: int,
+                budget: float) -> tuple[Fit, dict[str, Any]]:
+    """Return the fit, and facts about it: processor time, evaluations, status."""
+    settings: dict[str, Any] = {}
+    accepted = ({} if method.estimator == AUTO
+                else inspect.signature(method.kind).parameters)
+    if 'reference' in accepted and case.control_law is not None:
+        settings |= {'reference': case.reference, 'control_law': case.control_law}
+    if 'seed' in accepted:
+        settings['seed'] = seed
+
+    def fit(extra: Mapping[str, Any]) -> tuple[Fit, float]:
+        options = ModelOptions(method.estimator, method.friction, {**settings, **extra},
+                               consistency=method.consistency)
+        began = time.thread_time()
+        with processor_limit(budget):
+            result = fit_model(case.arm, case.fitted, options, lambda text, fraction: None)
+        return result.fit, time.thread_time() - began
+
+    extra: dict[str, Any] = {}
+    if 'budget' in accepted:
+        _, low, high = (fit({'budget': count})[1] for count in TIMED)
+        each = max((high - low) / (TIMED[2] - TIMED[1]), 1e-7)
+        extra['budget'] = max(TIMED[1], int((FILLED * budget - low) / each))
+    try:
+        result, seconds = fit(extra)
+    except ProcessorLimitError:
+        if extra:
+            raise
+        result, seconds = fit(extra)    # the first call may have compiled code
+    return result, {'seconds': seconds, 'evaluations': extra.get('budget'),
+                    'status': result.estimate.status}
+
+
+def _evaluate(case: BenchmarkCase, method: BenchmarkMethod, fit: Fit, model: str,
+              metrics: Sequence[str]) -> dict[str, Any]:
+    """Return the metrics and the joints' errors of one model of a fit."""
+    regression = fit.on(case.held_out)
+    base = regression.base
+    values = (fit.estimate.values if model == FREE
+              else base.project(fit.consistent.values))
+    rows = regression.rows()
+    predicted = np.column_stack([row[:, :-1] @ values[columns]
+                                 for row, columns in zip(rows, base.joint_columns)])
+    truth: Array | None = case.truth.get(method.friction)
+    prediction = TorquePrediction(
+        case.arm.joint_names, np.column_stack([row[:, -1] for row in rows]), predicted,
+        fit.estimate, None if truth is None else base.project(truth))
+    functions: dict[str, Callable[[TorquePrediction], float]] = {
+        name: METRICS.find(name) for name in metrics}
+    return {'metrics': {name: float(function(prediction)) for name, function in functions.items()},
+            'joints': dict(zip(prediction.joint_names, prediction.joint_errors().tolist()))}

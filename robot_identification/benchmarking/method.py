@@ -1,0 +1,133 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Methods of the benchmark: an estimator with a friction model, and which of its models count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+import hashlib
+import inspect
+from typing import Any
+
+from robot_identification.dynamics import get_friction
+from robot_identification.errors import RobotIdentificationError
+from robot_identification.estimation import Estimator, ESTIMATORS
+from robot_identification.estimation.estimator_info import AUTO
+
+FREE, CONSISTENT = 'free', 'consistent'
+FRICTIONS = ('coulomb_viscous', 'stribeck')
+"""Friction models of the benchmark, unless others are named."""
+BOTH = (CONSISTENT, FREE)
+MODELS: dict[str, tuple[tuple[str, ...], str]] = {
+    'wls': (BOTH, 'gautier2001 wensing2018'), 'ols': (BOTH, 'atkeson1986'),
+    'mle': ((FREE,), 'wu2012'), 'ridge': ((CONSISTENT,), 'lee2020'),
+    'tls': ((FREE,), 'gautier1994'), 'huber': ((CONSISTENT,), 'huber1964'),
+    'kalman': ((FREE,), 'zhang2018'), 'extended_kalman': ((FREE,), 'zhang2018'),
+    'exponential_forgetting': ((FREE,), 'zhang2018'),
+    'exponential_forgetting_nonlinear': ((FREE,), 'zhang2018'),
+    'gradient_descent': ((FREE,), 'zhang2018'), 'ga': ((FREE,), 'zhang2018'),
+    'particle_filter': ((FREE,), 'zhang2018 liu2001'), 'abc': ((FREE,), 'ding2015'),
+    'pso': ((FREE,), 'ding2018'), 'cs': ((FREE,), 'ding2018'), 'ics': ((FREE,), 'ding2018'),
+    'elpidso': ((FREE,), 'yan2015'), 'cma_es': ((FREE,), 'auger2005'),
+    'idim_iv': (BOTH, 'janot2014'), 'didim': (BOTH, 'gautier2013')}
+"""Models that count and sources (keys of sources.bib) by estimator. The free estimate of a method
+is what its paper publishes; the consistent model is what `identify` returns."""
+QUICK = ('wls', 'ols', 'huber', 'kalman', 'ga')
+"""Estimators of a quick run."""
+
+
+@dataclass(frozen=True)
+class BenchmarkMethod:
+    """
+    An estimator with a friction model.
+
+    Parameters
+    ----------
+    estimator
+        Name or place of the estimator, or 'auto'.
+    friction
+        Name of the friction model.
+    consistency
+        Options of the consistent model.
+
+    """
+
+    estimator: str
+    friction: str
+    consistency: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> type[Estimator]:
+        """
+        The class of the estimator.
+
+        Raises
+        ------
+        ConfigurationError
+            There is no such estimator, or it cannot be loaded.
+
+        """
+        return ESTIMATORS.find(self.estimator)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models whose errors count: 'free', 'consistent' or both."""
+        return MODELS.get(self.estimator, (BOTH, ''))[0]
+
+    @property
+    def name(self) -> str:
+        """Estimator and friction model."""
+        return f'{self.estimator.rpartition(":")[2]} {self.friction}'
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Keys of the method's sources in sources.bib."""
+        return tuple(MODELS.get(self.estimator, ((), ''))[1].split())
+
+    @property
+    def digest(self) -> str:
+        """A digest of the source code of an estimator from outside the package, for `--resume`."""
+        if ':' not in self.estimator:
+            return ''
+        try:
+            return hashlib.sha256(inspect.getsource(self.kind).encode()).hexdigest()[:12]
+        except (OSError, TypeError, RobotIdentificationError):
+            return ''
+
+
+def list_methods(estimators: Sequence[str], frictions: Sequence[str]) -> Iterator[BenchmarkMethod]:
+    """
+    Yield the methods of estimators and friction models, without those that cannot work together.
+
+    A linear estimator is not combined with friction that has nonlinear parameters, and an
+    estimator for nonlinear parameters of a recursive filter not with linear friction.
+
+    Parameters
+    ----------
+    estimators, frictions
+        Names or places.
+
+    """
+    for estimator in dict.fromkeys(estimators):
+        for friction in dict.fromkeys(frictions):
+            method = BenchmarkMethod(estimator, friction)
+            nonlinear = bool(get_friction(friction).nonlinear)
+            try:
+                able = estimator == AUTO or method.kind.info.nonlinear or not nonlinear
+            except RobotIdentificationError:
+                able = True    # the error is reported where the method runs
+            online_pair = estimator in ('extended_kalman', 'exponential_forgetting_nonlinear')
+            if able and (nonlinear or not online_pair):
+                yield method

@@ -1,0 +1,196 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Files of a benchmark: a page, tables in CSV, LaTeX and Markdown, sources, and all figures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+import csv
+import io
+import json
+from pathlib import Path
+import re
+from typing import Any
+
+import numpy as np
+from robot_identification.benchmarking.measure import OK
+from robot_identification.benchmarking.method import MODELS
+from robot_identification.benchmarking.ranking import rank_methods, RankedMethod, REFERENCE
+from robot_identification.benchmarking.run import BenchmarkRun
+from robot_identification.errors import RobotIdentificationError
+from robot_identification.output_folder import replace_files
+from robot_identification.papers.stored_run import environment
+from robot_identification.reporting.figure import Curve, Figure, Panel, SERIES
+from robot_identification.reporting.pages import render_page
+from robot_identification.reporting.results_dict import plain
+
+FILES = ('benchmark.json', 'benchmark.html', 'table.csv', 'table.tex', 'table.md', 'cite.bib')
+SOURCES = Path(__file__).with_name('sources.bib')
+
+
+def write_benchmark(run: BenchmarkRun, folder: Path) -> dict[str, Any]:
+    """
+    Write the files of a run, and return the content of `benchmark.json` without the records.
+
+    Parameters
+    ----------
+    run
+        The run.
+    folder
+        Output folder.
+
+    """
+    rows = rank_methods(run.records, run.metrics)
+    contents = {
+        'quick': run.quick, 'seeds': run.seeds, 'budget': run.budget, 'metrics': run.metrics,
+        'reference': ' '.join(REFERENCE), 'environment': environment(),
+        'data': [{'name': each.name, 'summary': each.summary, 'splits': list(each.splits()),
+                  'drawn': each.drawn} for each in run.data],
+        'missing': run.missing, 'table': [row_cells(row) for row in rows],
+        'failures': _failures(run)}
+    texts = {
+        'benchmark.json': json.dumps(plain({**contents, 'records': run.records}), indent=1),
+        'benchmark.html': render_page(
+            'benchmark.html', 'robot_identification.benchmarking', run=contents, rows=rows,
+            figure=_cost_figure(rows), joints=list(_joint_tables(run, rows))),
+        'table.csv': _csv(rows), 'table.tex': _latex(rows), 'table.md': _markdown(rows),
+        'cite.bib': collect_sources(run)}
+    with replace_files(folder) as new:
+        for name, text in texts.items():
+            (new / name).write_text(text, encoding='utf-8')
+    return contents
+
+
+def row_cells(row: RankedMethod) -> dict[str, Any]:
+    """Return the cells of a row by column, for CSV and JSON."""
+    return {'method': row.name, 'friction': row.friction, 'model': row.model,
+            'error_ratio': row.ratio, 'error_ratio_low': row.ratio_interval[0],
+            'error_ratio_high': row.ratio_interval[1], 'rank': row.rank,
+            'rank_low': row.rank_interval[0], 'rank_high': row.rank_interval[1],
+            'seconds': row.seconds, 'cases': row.cases, 'failures': row.failures,
+            'not_ok': row.unconverged, **{f'median_{name.rpartition(":")[2]}': value
+                                          for name, value in row.metrics.items()}}
+
+
+def _csv(rows: Sequence[RankedMethod]) -> str:
+    text = io.StringIO()
+    cells = [row_cells(row) for row in rows]
+    writer = csv.DictWriter(text, list(cells[0]), lineterminator='\n')
+    writer.writeheader()
+    writer.writerows(cells)
+    return text.getvalue()
+
+
+HEADS = ('method', 'friction', 'model', 'error / wls', 'rank', 'error', 'worst joint', 'time [s]',
+         'failed')
+
+
+def _cells(row: RankedMethod, dash: str) -> list[str]:
+    """Return the texts of a row for LaTeX and Markdown; `dash` separates ends of intervals."""
+    def number(value: float, form: str) -> str:
+        return '-' if np.isnan(value) else format(value, form)
+
+    def with_interval(value: float, ends: tuple[float, float], form: str) -> str:
+        return number(value, form) if np.isnan(value) else (
+            f'{value:{form}} ({ends[0]:{form}}{dash}{ends[1]:{form}})')
+
+    return [row.name, row.friction, row.model, with_interval(row.ratio, row.ratio_interval, '.2f'),
+            with_interval(row.rank, row.rank_interval, '.1f'),
+            *(number(row.metrics.get(name, np.nan), '.1%') for name in ('error', 'worst_joint')),
+            number(row.seconds, '.2g'), f'{row.failures} of {row.cases}']
+
+
+def _latex(rows: Sequence[RankedMethod]) -> str:
+    """Return a table for the package booktabs."""
+    def line(cells: Sequence[str]) -> str:
+        escaped = (re.sub(r'([_%&#])', r'\\\1', cell) for cell in cells)
+        return ' & '.join(escaped) + r' \\'
+
+    return '\n'.join([
+        r'\begin{tabular}{lllrrrrrr}', r'\toprule', line(HEADS), r'\midrule',
+        *(line(_cells(row, '--')) for row in rows), r'\bottomrule', r'\end{tabular}', ''])
+
+
+def _markdown(rows: Sequence[RankedMethod]) -> str:
+    lines = [HEADS, ['---'] * len(HEADS), *(_cells(row, ' to ') for row in rows)]
+    return '\n'.join(f"| {' | '.join(line)} |" for line in lines) + '\n'
+
+
+def collect_sources(run: BenchmarkRun) -> str:
+    """
+    Return the BibTeX entries of the methods and data sets of a run.
+
+    A method or data set of a user adds its own entries with an attribute `bibtex`.
+
+    Parameters
+    ----------
+    run
+        The run.
+
+    """
+    known = dict(re.findall(r'^(@\w+\{([^,]+),.*?^\}$)', SOURCES.read_text(encoding='utf-8'),
+                            re.MULTILINE | re.DOTALL))
+    known = {key: entry for entry, key in known.items()}
+    keys = {'robot_identification', *(key for method in run.methods for key in method.sources)}
+    entries = [known[key] for key in sorted(keys)]
+    for method in run.methods:
+        if method.estimator not in MODELS:
+            try:
+                entries.append(str(getattr(method.kind, 'bibtex', '')))
+            except RobotIdentificationError:
+                continue    # its failure is in the table
+    entries += [each.bibtex for each in run.data]
+    texts = dict.fromkeys(entry.strip() for entry in entries)
+    return '\n\n'.join(text for text in texts if text) + '\n'
+
+
+def _failures(run: BenchmarkRun) -> list[dict[str, Any]]:
+    """Return methods that failed or did not apply, with their sentences and numbers of cases."""
+    counts = Counter((record['estimator'].rpartition(':')[2], record['friction'],
+                      record['state'], record['reason'], record['data'])
+                     for record in run.records if record['state'] != OK)
+    names = ('method', 'friction', 'state', 'reason', 'data')
+    return [dict(zip(names, key), count=count) for key, count in counts.items()]
+
+
+def _cost_figure(rows: Sequence[RankedMethod]) -> Figure:
+    """Return the figure of errors over processor time."""
+    shown = [row for row in rows if np.isfinite(row.ratio) and np.isfinite(row.seconds)]
+    curves = [Curve(f'{row.name}, {row.friction}, {row.model}', np.array([row.seconds]),
+                    np.array([row.ratio]), SERIES[k % len(SERIES)], 8.0, 'points',
+                    bars=np.array([[end] for end in row.ratio_interval]))
+              for k, row in enumerate(shown)]
+    return Figure('cost', 'Error over cost', 'processor time of a fit [s]',
+                  (Panel('error / wls [1]', tuple(curves), log=True),), 420, log_x=True,
+                  description='Error relative to weighted least squares over processor time')
+
+
+def _joint_tables(run: BenchmarkRun, rows: Sequence[RankedMethod]
+                  ) -> Iterator[tuple[str, list[str], list[tuple[RankedMethod, list[float]]]]]:
+    """Yield data set, joints, and the median error of each joint by method."""
+    for each in run.data:
+        records = [record for record in run.records if record['data'] == each.name
+                   and record['state'] == OK]
+        if not records:
+            continue
+        joints = list(records[0]['joints'])
+        table = []
+        for row in rows:
+            own = [list(record['joints'].values()) for record in records
+                   if (record['estimator'], record['friction'], record['model'])
+                   == (row.estimator, row.friction, row.model)]
+            if own:
+                table.append((row, np.median(own, axis=0).tolist()))
+        yield f'{each.name}: {each.summary}', joints, table

@@ -1,0 +1,67 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Limit of the processor time of a function call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+import ctypes
+import threading
+import time
+
+POLL = 0.05    # [s] between two checks of the processor time
+
+
+class ProcessorLimitError(Exception):
+    """A call used more processor time than it was given."""
+
+
+@contextmanager
+def processor_limit(seconds: float) -> Iterator[None]:
+    """
+    Raise an error in this thread once it has used an amount of processor time.
+
+    Signals would only work in the main thread, but a Dask worker runs tasks in another one. The
+    error is raised between two operations of Python, so a long call of compiled code ends first.
+
+    Parameters
+    ----------
+    seconds
+        The processor time [s].
+
+    Raises
+    ------
+    ProcessorLimitError
+        The time is used up.
+
+    """
+    thread = threading.get_ident()
+    clock = time.pthread_getcpuclockid(thread)
+    end, done = time.clock_gettime(clock) + seconds, threading.Event()
+
+    def watch() -> None:
+        while not done.wait(POLL):
+            if time.clock_gettime(clock) > end:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(thread), ctypes.py_object(ProcessorLimitError))
+                return
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()

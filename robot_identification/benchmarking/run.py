@@ -1,0 +1,243 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""A resumable run of the benchmark: cases are computed one after another or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+import json
+from pathlib import Path
+from typing import Any, TYPE_CHECKING
+
+from robot_identification import __version__
+from robot_identification.benchmarking.data import BenchmarkData, DATA
+from robot_identification.benchmarking.measure import measure_case, open_data
+from robot_identification.benchmarking.method import (
+    BenchmarkMethod,
+    FRICTIONS,
+    list_methods,
+    MODELS,
+    QUICK,
+)
+from robot_identification.benchmarking.metrics import METRICS
+from robot_identification.benchmarking.recorded_data import find_recorded_data
+from robot_identification.errors import ConfigurationError
+from robot_identification.identification_data import Progress
+
+if TYPE_CHECKING:    # Dask
+    from robot_identification.fleet.cluster import Tasks
+
+RECORDS = 'runs.jsonl'
+"""File of the records, one JSON object a line, written as soon as a case has been computed."""
+QUICK_DATA = ('two_link', 'ur10e_quiet', 'ur10e_lugre')
+
+
+@dataclass(frozen=True)
+class BenchmarkOptions:
+    """
+    What a run compares.
+
+    Parameters
+    ----------
+    data
+        Names, places or YAML files of data sets. Empty: all, with those recordings that are there.
+    estimators
+        Names or places of estimators beside the default ones.
+    frictions
+        Names of friction models. Empty: `FRICTIONS`, in a quick run the first of them.
+    metrics
+        Names or places of metrics beside the default ones.
+    seeds
+        Number of seeds that draw simulated arms; 0 for five, in a quick run two.
+    first_seed
+        The first seed.
+    budget
+        Processor time of a fit [s]; 0 for 5 s, in a quick run 2 s.
+    quick
+        Fewer methods, data sets and seeds.
+    only
+        Whether only `estimators` are compared, with weighted least squares as the reference.
+
+    """
+
+    data: Sequence[str] = ()
+    estimators: Sequence[str] = ()
+    frictions: Sequence[str] = ()
+    metrics: Sequence[str] = ()
+    seeds: int = 0
+    first_seed: int = 0
+    budget: float = 0.0
+    quick: bool = False
+    only: bool = False
+
+    def list_methods(self) -> list[BenchmarkMethod]:
+        """Return the methods; weighted least squares is always among them."""
+        default = ('wls',) if self.only else QUICK if self.quick else tuple(MODELS)
+        frictions = self.frictions or (FRICTIONS[:1] if self.quick else FRICTIONS)
+        return list(list_methods((*default, *self.estimators), frictions))
+
+    def list_metrics(self) -> list[str]:
+        """Return the names of the metrics."""
+        for name in self.metrics:
+            METRICS.find(name)    # an error before hours of work
+        return list(dict.fromkeys([*METRICS, *self.metrics]))
+
+    def list_data(self) -> tuple[dict[str, BenchmarkData], list[str]]:
+        """Return the data sets by the name with which `open_data` opens them, and what is not."""
+        if self.data:
+            recorded = {each.name: str(each.path) for each in find_recorded_data()}
+            names = [recorded.get(name, name) for name in self.data]
+            return {name: open_data(name) for name in names}, []
+        if self.quick:
+            return {name: open_data(name) for name in QUICK_DATA}, []
+        found = find_recorded_data()
+        return ({**{name: build() for name, build in DATA.items()},
+                 **{str(each.path): each for each in found if not each.missing}},
+                [f'{each.name}: {each.missing}' for each in found if each.missing])
+
+    def limits(self) -> tuple[int, float]:
+        """Return the number of seeds and the processor time of a fit [s]."""
+        seeds, budget = (2, 2.0) if self.quick else (5, 5.0)
+        return self.seeds or seeds, self.budget or budget
+
+
+@dataclass(frozen=True)
+class BenchmarkRun:
+    """
+    Records of a run, and what they were measured on.
+
+    Parameters
+    ----------
+    records
+        A mapping for each case, method and model, see `measure_case`; `data` is the data set's
+        name.
+    data
+        The data sets.
+    methods
+        The methods.
+    metrics
+        Names of the metrics.
+    seeds, budget, quick
+        As in `BenchmarkOptions`.
+    missing
+        Sentences about recordings that are not there.
+
+    """
+
+    records: list[dict[str, Any]]
+    data: list[BenchmarkData]
+    methods: list[BenchmarkMethod]
+    metrics: list[str]
+    seeds: list[int]
+    budget: float
+    quick: bool
+    missing: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """Methods to fit to one case."""
+
+    place: str
+    name: str
+    split: str
+    seed: int
+    methods: list[BenchmarkMethod]
+
+
+def run_benchmark(options: BenchmarkOptions, folder: Path, progress: Progress,
+                  tasks: Tasks | None = None) -> BenchmarkRun:
+    """
+    Compute the cases that are not yet stored in a folder, and return all records.
+
+    Parameters
+    ----------
+    options
+        What is compared.
+    folder
+        Folder of `RECORDS`, which is created.
+    progress
+        Called with the current step and the completed fraction, 0 to 1.
+    tasks
+        Tasks of a cluster, which computes several cases at once. None: this process computes all.
+
+    Raises
+    ------
+    ConfigurationError
+        A data set, a metric or the stored file cannot be used.
+
+    """
+    methods, metrics = options.list_methods(), options.list_metrics()
+    data, missing = options.list_data()
+    seeds, budget = options.limits()
+    drawn = range(options.first_seed, options.first_seed + seeds)
+    folder.mkdir(parents=True, exist_ok=True)
+    stored = _read_records(folder / RECORDS)
+    todo, wanted = list[_Task](), list[str]()
+    for place, each in data.items():
+        for seed in drawn if each.drawn else drawn[:1]:
+            for split in each.splits():
+                keys = {_key(each.name, split, seed, method, budget, metrics): method
+                        for method in methods}
+                wanted += keys
+                left = [method for key, method in keys.items() if key not in stored]
+                if left:
+                    todo.append(_Task(place, each.name, split, seed, left))
+    with (folder / RECORDS).open('a', encoding='utf-8') as file:
+        for number, (task, records) in enumerate(_computed(todo, budget, metrics, tasks)):
+            progress(f'{task.name}, {task.split}, seed {task.seed}', number / len(todo))
+            for method in task.methods:
+                key = _key(task.name, task.split, task.seed, method, budget, metrics)
+                stored[key] = [{'data': task.name, **record} for record in records
+                               if (record['estimator'], record['friction']) == (
+                                   method.estimator, method.friction)]
+                file.write(json.dumps({'key': key, 'records': stored[key]}) + '\n')
+            file.flush()
+    return BenchmarkRun([record for key in wanted for record in stored[key]], list(data.values()),
+                        methods, metrics, list(drawn), budget, options.quick, missing)
+
+
+def _key(data: str, split: str, seed: int, method: BenchmarkMethod, budget: float,
+         metrics: Sequence[str]) -> str:
+    """Return a text that is equal if and only if a stored record can be used again."""
+    return json.dumps([data, split, seed, method.estimator, method.friction, method.digest,
+                       budget, list(metrics), __version__])
+
+
+def _read_records(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """Return the stored records by key; the last line of a killed run may be incomplete."""
+    stored = {}
+    lines = path.read_text(encoding='utf-8').splitlines() if path.exists() else []
+    for number, line in enumerate(lines, start=1):
+        try:
+            entry = json.loads(line)
+            stored[str(entry['key'])] = list(entry['records'])
+        except (ValueError, KeyError, TypeError) as error:
+            if number < len(lines):
+                raise ConfigurationError(f"line {number} of '{path}' is not a record of the "
+                                         'benchmark; name another folder') from error
+    return stored
+
+
+def _computed(todo: Sequence[_Task], budget: float, metrics: Sequence[str],
+              tasks: Tasks | None) -> Iterator[tuple[_Task, list[dict[str, Any]]]]:
+    """Yield each task with its records."""
+    results = ((_measure(task, budget, metrics) for task in todo) if tasks is None else
+               tasks.map_items(_measure, todo, args=(budget, metrics)))
+    yield from zip(todo, results)
+
+
+def _measure(task: _Task, budget: float, metrics: Sequence[str]) -> list[dict[str, Any]]:
+    return measure_case(task.place, task.split, task.seed, task.methods, budget, metrics)
