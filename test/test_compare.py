@@ -27,30 +27,42 @@ from robot_identification import identify, inverse_dynamics, Recording
 from robot_identification.cli.commands import app
 from robot_identification.errors import ConfigurationError
 from robot_identification.fleet.comparison import compare, comparison_to_dict, holm
-from robot_identification.fleet.comparison_page import comparison_page, summarise_changes
-from robot_identification.reporting import results_to_dict
+from robot_identification.fleet.comparison_page import comparison_page
+from robot_identification.reporting import load_results, results_to_dict
 from robot_identification.reporting.plot_data import plot_data
 from robot_identification.reporting.stored_results import StoredResults
+from robot_identification.tools.joint_fit import Equations, JointFit
 from typer.testing import CliRunner
 
 ARM = chain(['one', 'two', 'three'])
 NAMES = ('May', 'June')
 
 
-def stored(seed, coulomb=(0.4, 0.4, 0.4), gripper=0.0, friction='coulomb_viscous'):
+def stored(seed, friction='coulomb_viscous', **changes):
+    """Return an identification from a closed-form motion, without a folder."""
+    result = identified_motion(seed, friction, **changes)
+    return StoredResults(results_to_dict(result), plot_data(result))
+
+
+def identified_motion(seed, friction='coulomb_viscous', *, coulomb=(0.4, 0.4, 0.4), gripper=0.0,
+                      viscous=(0.3, 0.3, 0.3), body=None, motion=None, seconds=8.0):
     """Return an identification from a closed-form motion; the wrist may carry a payload."""
-    rng = np.random.default_rng(seed)
-    t = np.arange(0, 8, 0.005)[:, None]
+    rng = np.random.default_rng(seed if motion is None else motion)
+    t = np.arange(0, seconds, 0.005)[:, None]
     w = 2 * np.pi * 0.25 * np.arange(1, 5)[:, None, None]
     size, phase = rng.normal(size=(4, 1, 3)) / 2, rng.uniform(0, 6, (4, 1, 3))
     q, v, a = (np.sum(size * w ** k * wave(w * t + phase), axis=0)
                for k, wave in enumerate((np.sin, np.cos, lambda x: -np.sin(x))))
-    tau = inverse_dynamics(ARM, q, v, a) + np.array(coulomb) * np.sign(v) + 0.3 * v
+    inertial = np.array(ARM.inertial_parameters)
+    if body is not None:
+        inertial[2, :4] += body
+    rng = np.random.default_rng([seed, 1])
+    tau = (inverse_dynamics(ARM, q, v, a, inertial) + np.array(coulomb) * np.sign(v)
+           + np.array(viscous) * v)
     tau[:, 2] += gripper * a[:, 2]
     tau += rng.normal(0, 0.05, tau.shape)
-    result = identify(ARM, [Recording(t[:, 0], q, tau, joint_names=ARM.joint_names)],
-                      friction=friction)
-    return StoredResults(results_to_dict(result), plot_data(result))
+    return identify(ARM, [Recording(t[:, 0], q, tau, joint_names=ARM.joint_names)],
+                    friction=friction)
 
 
 @pytest.fixture(scope='module')
@@ -60,7 +72,7 @@ def may():
 
 def test_an_arm_that_did_not_change_is_not_called_changed(may):
     found = compare(may, stored(2), NAMES)
-    assert not found.changed and 'may be chance' in summarise_changes(found)
+    assert not found.changed and 'may be chance' in found.headline and found.verdict == 'unchanged'
     assert len(found.parameters) == len(may.content['base_parameters'])
 
 
@@ -73,9 +85,9 @@ def test_worn_friction_and_a_heavier_wrist_are_found_at_their_joints(may):
     assert change.difference == pytest.approx(0.2, abs=4 * change.difference_std)
     worn = next(each for each in found.friction if each.actuator == 'two')
     np.testing.assert_allclose(worn.torques[1] - worn.torques[0], 0.2, atol=0.05)
-    assert 'two: ' in summarise_changes(found)
+    assert 'two: ' in found.headline and found.verdict == 'changed'
     page = comparison_page(found)
-    assert page.count('class="figure"') == 3 and 'None of' not in page
+    assert page.count('class="figure"') == 3 and found.headline in page
     assert json.loads(json.dumps(comparison_to_dict(found)['changed']))
 
 
@@ -127,3 +139,73 @@ from robot_identification.cli import main
 main()
 """, 'compare', str(tmp_path / 'a'), str(tmp_path / 'b')], capture_output=True, text=True)
     assert 'may be chance' in without_dask.stdout, without_dask.stderr
+
+
+@pytest.fixture(scope='module')
+def compared(tmp_path_factory):
+    """Return a function that compares a reference with an identification after changes."""
+    folder = tmp_path_factory.mktemp('folders')
+
+    def results(seed, motion, **changes):
+        path = folder / f'{seed}_{motion}_{len(list(folder.iterdir()))}'
+        identified_motion(seed, motion=motion, seconds=20.0, **changes).save(path)
+        return load_results(path)
+
+    before = results(0, 100)
+    return lambda seed, motion, **changes: compare(before, results(seed, motion, **changes), NAMES)
+
+
+@pytest.mark.parametrize('motion', [100, 101])
+def test_an_arm_that_did_not_change_is_unchanged_in_most_pairs(compared, motion):
+    found = [compared(seed, motion) for seed in range(1, 6)]
+    assert sum(each.verdict != 'unchanged' for each in found) <= 1
+    assert all(each.same_motion == (motion == 100) and each.predicts for each in found)
+    assert 'would have been found' in next(
+        each.headline for each in found if each.verdict == 'unchanged')
+
+
+@pytest.mark.parametrize('motion', [100, 101])
+def test_worn_friction_is_the_explanation(compared, motion):
+    for seed in (11, 12):
+        found = compared(seed, motion, coulomb=(0.4, 0.6, 0.4), viscous=(0.3, 0.45, 0.3))
+        change, = found.explanation.changes
+        assert (change.kind, change.subject) == ('friction', 'two')
+        assert change.size == pytest.approx(0.5, abs=2 * change.half_width)
+        assert found.headline.startswith('Explained by friction of two +')
+
+
+@pytest.mark.parametrize('motion', [100, 101])
+def test_a_body_at_the_last_link_is_the_explanation(compared, motion):
+    for seed in (14, 15):
+        found = compared(seed, motion, body=0.3 * np.array([1.0, 0.05, 0.0, 0.02]))
+        change, = found.explanation.changes
+        assert (change.kind, change.subject) == ('body', 'three')
+        assert change.size == pytest.approx(0.3, abs=2 * change.half_width)
+        assert 'kg at three; friction unchanged.' in found.headline
+        content = comparison_to_dict(found)
+        assert content['verdict'] == 'explained' and content['headline'] == found.headline
+        page = comparison_page(found)
+        assert found.headline in page and 'Explanations that were tried' in page
+
+
+def test_a_fit_of_two_recordings_is_least_squares_with_a_jackknife():
+    """The coefficients are those of lstsq, and their intervals hold for correlated errors."""
+    rng, inside = np.random.default_rng(0), 0
+    for _ in range(100):
+        x, y = rng.normal(size=(2, 400, 2, 3)), rng.normal(size=(2, 400, 2, 2))
+        target = x @ [1.0, 2.0, 3.0] + rng.normal(size=(2, 40, 1, 2)).repeat(10, 2).reshape(
+            2, 400, 2)
+        y[0] = 0
+        y[1] = y[1, ::10].repeat(10, axis=0)
+        target[1] += y[1] @ [0.5, -0.5]
+        used, blocks = np.ones((400, 2), dtype=bool), np.arange(400) // 20
+        fit = JointFit.of([Equations(target[k], x[k], y[k], used, blocks) for k in range(2)],
+                          fitted=[0, 1])
+        effect = fit.estimate([0, 1])
+        weighted = np.concatenate([np.concatenate([x, y], axis=3), target[..., None]],
+                                  axis=3) / fit.noise[:, None]
+        rows = weighted.reshape(-1, 6)
+        np.testing.assert_allclose(effect.values,
+                                   np.linalg.lstsq(rows[:, :5], rows[:, 5])[0][3:], atol=1e-6)
+        inside += int(np.sum(np.abs(effect.values - [0.5, -0.5]) < 2.02 * effect.deviations))
+    assert 176 <= inside <= 200

@@ -49,6 +49,7 @@ ALLOWED['__main__'] = ('cli',)
 ALLOWED.update(dict.fromkeys(EXTENSIONS, (*CORE, 'ros')))
 ALLOWED['papers'] += ('fleet',)    # studies on a cluster
 ALLOWED['benchmarking'] += ('papers', 'fleet')    # their methods, on a cluster
+ALLOWED['fleet'] += ('tools',)    # fit of several recordings
 HEADER = Path(__file__).read_text(encoding='utf-8').splitlines()[:13]    # as in ament_copyright
 
 

@@ -122,7 +122,7 @@ def estimate_tilt(fit: Fit) -> Tilt:
     """
     regression, estimate = fit.regression, fit.estimate
     arm, base = regression.base.structure.arm, regression.base
-    axes = _perpendicular_axes(arm.gravity)
+    axes = perpendicular_axes(arm.gravity)
     rotated = [arm.with_gravity(np.cross(axis, arm.gravity)) for axis in axes]
     kept: Sequence[list[Array] | None] = regression.kept or [None] * len(regression.samples)
     factors = reduce(ReducedRegression.combine, (
@@ -202,12 +202,12 @@ def estimate_gravity_direction(arm: Arm, samples: Sequence[Samples],
         arm = arm.with_gravity(step.gravity(arm.gravity))
         if np.max(np.abs(step.angles)) < CONVERGED:
             break
-    axes = _perpendicular_axes(nominal.gravity)
+    axes = perpendicular_axes(nominal.gravity)
     before, after = (x.gravity / np.linalg.norm(x.gravity) for x in (nominal, arm))
     return arm, Tilt(axes @ np.cross(before, after), step.covariance, axes)
 
 
-def _perpendicular_axes(gravity: Array) -> Array:
+def perpendicular_axes(gravity: Array) -> Array:
     """Return two unit vectors perpendicular to gravity, close to axes of the base, (2, 3)."""
     size = float(np.linalg.norm(gravity))
     if size == 0:

@@ -26,13 +26,14 @@ from robot_identification.errors import ModelFileError
 from robot_identification.files import check_outputs, HTML_PAGE, write_text
 from robot_identification.fleet.comparison import compare as compare_results
 from robot_identification.fleet.comparison import comparison_to_dict, ModelComparison, TINY
-from robot_identification.fleet.comparison_page import comparison_page, summarise_changes
+from robot_identification.fleet.comparison_page import comparison_page
+from robot_identification.fleet.explanations import Explanation
 from robot_identification.reporting import load_results
 from robot_identification.reporting.report import REPORT
 from robot_identification.reporting.results_files import RESULT_FILES
 import typer
 
-SHOWN = 12    # parameters that the terminal shows; page and --json have all
+SHOWN = 6    # rows that the terminal shows of a table; page and --json have all
 
 
 def compare_command(
@@ -77,17 +78,23 @@ def _links(report: Path | None, folders: list[Path], names: tuple[str, str]
 def _print(comparison: ModelComparison) -> None:
     a, b = comparison.names
     out.print(f'{comparison.arm}: {a} (A) and {b} (B)', style='bold', markup=False)
-    out.print(summarise_changes(comparison), markup=False)
+    out.print(comparison.headline, markup=False)
+    if comparison.prediction_sentence:
+        out.print(comparison.prediction_sentence, markup=False)
+    if comparison.explanation is not None:
+        _print_explanation(comparison, comparison.explanation)
     count = max(SHOWN, len(comparison.changed))
     print_table(
         'parameters, most significant first',
         ('parameter', 'A', 'B', 'change', 'p (Holm)', ''),
-        ((change.label, *(f'{value:.4g} \u00b1 {std:.2g}'
-                          for value, std in zip(change.values, change.std)),
-          f'{change.relative:+.1%}' if change.relative == change.relative else '-',
-          f'{change.p:.2g}' if change.p > TINY else f'< {TINY:g}',
+        ((change.label,
+          *(f'{value:.4g} \u00b1 {std:.2g}' for value, std in zip(change.values, change.std)),
+          f'{change.difference:+.3g} \u00b1 {change.difference_std:.2g}', _p_value(change.p),
           Text('changed', style='bold red') if change.changed else 'may be chance')
          for change in comparison.parameters[:count]), right=('A', 'B', 'change', 'p (Holm)'))
+    for change in comparison.changed:
+        if change.combination != change.label:
+            out.print(f'{change.label} stands for {change.combination}', markup=False)
     if len(comparison.parameters) > count:
         out.print(f'and {len(comparison.parameters) - count} more that may be chance (--report, '
                   '--json)')
@@ -103,3 +110,21 @@ def _print(comparison: ModelComparison) -> None:
          for joint, pair in comparison.errors.items()))
     for note in comparison.notes:
         out.print(f'note: {note}', style='yellow', markup=False)
+
+
+def _print_explanation(comparison: ModelComparison, explanation: Explanation) -> None:
+    """Print what was explained and the changes that were tried."""
+    motion = ('the same motion: errors of the models cancel' if comparison.same_motion else
+              'different motions: friction that the models lack is fitted in common')
+    out.print(motion + (f'; {explanation.explained:.0%} of the squared difference is explained'
+                        if explanation.changes else ''), markup=False)
+    print_table(
+        'explanations that were tried, most significant first, with 95 % intervals',
+        ('change', 'p (Bonferroni)', 'found above'),
+        ((change.text, _p_value(change.p), change.found_above)
+         for change in sorted(explanation.considered, key=lambda each: each.p)[:SHOWN]),
+        right=('p (Bonferroni)', 'found above'))
+
+
+def _p_value(p: float) -> str:
+    return f'{p:.2g}' if p > TINY else f'< {TINY:g}'

@@ -16,18 +16,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
+from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError
+from robot_identification.fleet.explanations import Explanation, EXPLANATION_LEVEL
+from robot_identification.fleet.joint_comparison import compare_motions, MotionComparison
+from robot_identification.fleet.stored_motion import stored_runs
 from robot_identification.reporting.results_dict import plain
 from robot_identification.reporting.stored_results import StoredResults
-from scipy.stats import norm
+from scipy.stats import t as student
 
 LEVEL = 0.05
 """Family-wise significance level: probability that an unchanged arm shows any change."""
+PARAMETER_LEVEL = LEVEL - EXPLANATION_LEVEL
+"""The part of it that is left for single parameters where simple explanations are tried."""
 TINY = 1e-9
 """p-values below this are shown as an upper bound."""
 SPEEDS = (0.1, 0.5)
@@ -46,13 +52,14 @@ class Change:
     values, std
         Values in the first and the second identification, with their standard deviations.
     difference, difference_std
-        The second value minus the first, with its standard deviation.
+        Change, with its standard deviation: estimated from both recordings together if their
+        motions are stored, see `compare_motions`; else the difference of the values.
     relative
         The difference relative to the first value; NaN if that is within 2 std of zero.
     p
         p-value of the difference, adjusted for the number of parameters (Holm).
     changed
-        Whether p is below `LEVEL`.
+        Whether p is below `PARAMETER_LEVEL`, or below `LEVEL` where no explanation was tried.
 
     """
 
@@ -116,6 +123,16 @@ class ModelComparison:
         Reasons why the comparison may mislead.
     models
         SHA-256 digests of the two model files; empty for results of earlier versions.
+    explanation
+        The simplest changes that explain the difference, and every change that was tried; None if
+        the recordings could not be compared.
+    same_motion
+        Whether both made the same motion, so that errors of the models cancel.
+    prediction
+        Relative torque errors while the joints make the motion of the second identification: of
+        the first model, and of the second one, which was fitted to it; NaN if unknown.
+    predicts
+        Whether the error of the first model is within the threshold of its own verdict.
 
     """
 
@@ -126,6 +143,47 @@ class ModelComparison:
     friction: tuple[FrictionChange, ...]
     notes: tuple[str, ...] = ()
     models: tuple[str, str] = ('', '')
+    explanation: Explanation | None = None
+    same_motion: bool = False
+    prediction: tuple[float, float] = (float('nan'), float('nan'))
+    predicts: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """The verdict: 'explained', 'changed' without a simple explanation, or 'unchanged'."""
+        if self.explanation is not None and self.explanation.changes:
+            return 'explained'
+        return 'changed' if self.changed else 'unchanged'
+
+    @property
+    def headline(self) -> str:
+        """One sentence: the explanation, or what changed, or what would have been found."""
+        explanation, count = self.explanation, len(self.parameters)
+        if self.verdict == 'explained' and explanation is not None:
+            kinds = {change.kind for change in explanation.changes}
+            rest = '' if kinds & {'friction', 'all friction'} else '; friction unchanged'
+            return (f'Explained by {" and ".join(change.text for change in explanation.changes)}'
+                    f'{rest}.')
+        if self.verdict == 'changed':
+            names = '; '.join(f'{joint}: {", ".join(labels)}'
+                              for joint, labels in self.joints.items())
+            simple = '' if explanation is None else 'by no simple explanation: '
+            return f'Changed, {simple}{len(self.changed)} of {count} parameters ({names}).'
+        if explanation is None:
+            return (f'Unchanged: none of {count} parameters changed significantly, the '
+                    'differences may be chance.')
+        return (f'Unchanged: the differences may be chance. '
+                f'{describe_detectable(explanation)} would have been found.')
+
+    @property
+    def prediction_sentence(self) -> str:
+        """Whether the first model predicts the torques of the second motion; '' if unknown."""
+        error, own = self.prediction
+        if np.isnan(error):
+            return ''
+        return (f"'{self.names[0]}' {'predicts' if self.predicts else 'does not predict'} the "
+                f"motion of '{self.names[1]}': torque error {error:.1%}, that of the model fitted "
+                f'to it {own:.1%}.')
 
     @property
     def changed(self) -> tuple[Change, ...]:
@@ -142,19 +200,39 @@ class ModelComparison:
         return by_joint
 
 
+def describe_detectable(explanation: Explanation) -> str:
+    """Return the smallest changes of an arm that would have been found, as text."""
+    found = []
+    for kind, words in (('body', ''), ('friction', 'a change of friction of '),
+                        ('gain', 'of gain of '), ('tilt', 'a tilt of ')):
+        each = sorted((change for change in explanation.considered if change.kind == kind),
+                      key=lambda change: change.detectable)
+        if not each:
+            continue
+        text = words + each[0].found_above
+        if kind == 'body':
+            text = f'{text} at {each[0].subject}'
+        elif len(each) > 1:
+            text = (f'{text} ({each[0].subject}) to {each[-1].found_above} '
+                    f'({each[-1].subject})')
+        found.append(text)
+    return ' or '.join([', '.join(found[:-1]), found[-1]] if len(found) > 1 else found)
+
+
 def compare(first: StoredResults, second: StoredResults,
             names: tuple[str, str]) -> ModelComparison:
     """
-    Return the differences between two identifications of one arm.
+    Return the differences between two identifications of one arm, simple explanations first.
 
-    Each base parameter of the unconstrained estimates is tested with
-    `z = |b2 - b1| / sqrt(s1^2 + s2^2)` and the normal distribution. Model error counts too: where
-    errors on held-out motion are k times as large as noise and the standard deviations explain
-    (check 'lack of fit'), the standard deviations of this identification are multiplied by k. The
-    p-values are adjusted by
-    Holm's procedure, which is valid for dependent parameters. A base parameter is compared if it
-    is the same combination of standard parameters in both identifications, and a friction
+    Explanations are tried on the stored motions and torques of both, see `compare_motions` and
+    `find_explanation`. Then the change of each base parameter is tested. The p-values are adjusted
+    by Holm's procedure, which is valid for dependent parameters. A base parameter is compared if
+    it is the same combination of standard parameters in both identifications, and a friction
     parameter if the friction models are also equal.
+
+    Without stored motions each parameter is tested with `z = |b2 - b1| / sqrt(s1^2 + s2^2)`. Model
+    error then counts by the check 'lack of fit': where errors on held-out motion are k times as
+    large as noise and the standard deviations explain, these are multiplied by k.
 
     Parameters
     ----------
@@ -173,6 +251,12 @@ def compare(first: StoredResults, second: StoredResults,
     Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
     Statistics 6(2), 1979.
 
+    Examples
+    --------
+    >>> compare(load_results('may'), load_results('june'), ('may', 'june')).headline
+    ... # doctest: +SKIP
+    'Explained by 1.01 \u00b1 0.04 kg at wrist_3_joint; friction unchanged.'
+
     """
     a, b = first.content, second.content
     if first.joints != second.joints:
@@ -180,6 +264,25 @@ def compare(first: StoredResults, second: StoredResults,
             f"'{names[0]}' has the joints {', '.join(first.joints)}, '{names[1]}' "
             f'{", ".join(second.joints)}; only identifications of one arm can be compared')
     notes = _notes(a, b, names)
+    pairs = _comparable_rows(a, b, names, notes)
+    motion = _compare_motions(first, second, notes)
+    errors = {joint or 'all joints': (_error(a, joint), _error(b, joint))
+              for joint in (None, *first.joints)}
+    comparison = ModelComparison(
+        names, str(a['arm']['name']), _changes(pairs, (_model_error(a), _model_error(b)), motion),
+        errors, _friction(first, second), tuple(notes),
+        models=(_model_digest(a), _model_digest(b)))
+    if motion is None:
+        return comparison
+    return replace(
+        comparison, explanation=motion.explanation, same_motion=motion.same_motion,
+        prediction=motion.prediction,
+        predicts=motion.prediction[0] <= float(a['verdict']['thresholds']['overall']))
+
+
+def _comparable_rows(a: Mapping[str, Any], b: Mapping[str, Any], names: tuple[str, str],
+                     notes: list[str]) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """Return the rows of base parameters that can be compared; add a note on the others."""
     same_friction = a['friction']['model'] == b['friction']['model']
     frictional = {name for content in (a, b)
                   for actuator in content['friction']['elements'].values()
@@ -196,12 +299,20 @@ def compare(first: StoredResults, second: StoredResults,
     if rest:
         notes.append(f'{rest} of {len(a["base_parameters"])} parameters are not in both, or not '
                      'determined in both, and are not compared')
-    errors = {joint or 'all joints': (_error(a, joint), _error(b, joint))
-              for joint in (None, *first.joints)}
-    return ModelComparison(names, str(a['arm']['name']),
-                           _changes(pairs, (_model_error(a), _model_error(b))),
-                           errors, _friction(first, second), tuple(notes),
-                           models=(_model_digest(a), _model_digest(b)))
+    return pairs
+
+
+def _compare_motions(first: StoredResults, second: StoredResults,
+                     notes: list[str]) -> MotionComparison | None:
+    """Return the comparison of the stored motions; None with a note if there are none."""
+    if first.folder and second.folder:
+        model, other = (load_model(results.folder) for results in (first, second))
+        runs = stored_runs(first, model), stored_runs(second, other)
+        if all(runs):
+            return compare_motions(*runs, (model, other))
+    notes.append('no simple explanation was tried: the results do not contain the motion and the '
+                 'torques of both identifications; identify again with this version')
+    return None
 
 
 def _model_digest(content: Mapping[str, Any]) -> str:
@@ -228,8 +339,15 @@ def holm(p: Array) -> Array:
 
 def comparison_to_dict(comparison: ModelComparison) -> dict[str, Any]:
     """Return a comparison as a dictionary for JSON."""
+    explanation = comparison.explanation
     content: dict[str, Any] = plain({
-        **vars(comparison), 'level': LEVEL,
+        **vars(comparison), 'level': LEVEL, 'verdict': comparison.verdict,
+        'headline': comparison.headline, 'prediction_sentence': comparison.prediction_sentence,
+        'explanation': None if explanation is None else {
+            'changes': [change.text for change in explanation.changes],
+            'explained': explanation.explained,
+            'considered': [vars(change) for change in explanation.considered]},
+        'prediction': dict(zip(('first', 'second'), comparison.prediction)),
         'changed': [change.label for change in comparison.changed],
         'parameters': [vars(change) for change in comparison.parameters],
         'friction': [{'element': f.actuator, 'speeds': f.speeds, 'first': f.torques[0],
@@ -273,17 +391,26 @@ def _model_error(content: Mapping[str, Any]) -> float:
 
 
 def _changes(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
-             factors: tuple[float, float]) -> tuple[Change, ...]:
+             factors: tuple[float, float], motion: MotionComparison | None) -> tuple[Change, ...]:
     """Return the changes of base parameters from pairs of table rows, most significant first."""
     values, std = (np.array([[row[key] for row in pair] for pair in pairs])
                    for key in ('value', 'std'))
     std = std * factors
     difference, difference_std = values[:, 1] - values[:, 0], np.hypot(*std.T)
+    freedom, level = np.inf, LEVEL
+    if motion is not None:
+        freedom, level = motion.freedom, PARAMETER_LEVEL
+        index = {key: k for k, key in enumerate(zip(motion.base.labels, motion.base.names))}
+        places = [index.get((row['label'], row['combination'])) for row, _ in pairs]
+        for k, place in enumerate(places):
+            if place is not None:
+                difference[k] = motion.differences[place]
+                difference_std[k] = max(motion.deviations[place], 1e-300)
     distance = np.abs(difference) / difference_std
     size = np.where(np.abs(values[:, 0]) > 2 * std[:, 0], np.abs(values[:, 0]), np.nan)
-    p = holm(2 * norm.sf(distance))
+    p = holm(2 * student.sf(distance, freedom))
     columns = [column.tolist() for column in (
-        values, std, difference, difference_std, difference / size, p, p < LEVEL)]
+        values, std, difference, difference_std, difference / size, p, p < level)]
     changes = [Change(row['label'], row['combination'], row['unit'], *numbers)
                for (row, _), *numbers in zip(pairs, *columns)]
     return tuple(changes[k] for k in np.lexsort((-distance, p)))

@@ -17,7 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from robot_identification.fleet.comparison import FrictionChange, LEVEL, ModelComparison, TINY
+from robot_identification.fleet.comparison import (
+    FrictionChange,
+    LEVEL,
+    ModelComparison,
+    PARAMETER_LEVEL,
+    TINY,
+)
 from robot_identification.reporting.figure import Curve, Figure, SERIES
 from robot_identification.reporting.pages import render_page
 from robot_identification.reporting.result_figures import friction_axes
@@ -45,7 +51,8 @@ def comparison_page(comparison: ModelComparison, links: Sequence[tuple[str, str]
     before, after = comparison.errors.get('all joints', (float('nan'),) * 2)
     return render_page(
         'comparison.html', 'robot_identification.fleet', comparison=comparison, links=links,
-        friction=friction, level=LEVEL, smallest_p=TINY, summary=summarise_changes(comparison),
+        friction=friction, smallest_p=TINY,
+        level=LEVEL if comparison.explanation is None else PARAMETER_LEVEL,
         extent=min(WIDEST, max(ends, default=1.0)), errors_before=before, errors_after=after,
         worn_joint=_largest_friction_change(comparison.friction), steps=_next_steps(comparison),
         title=f'{comparison.arm}: {comparison.names[0]} and {comparison.names[1]}')
@@ -61,23 +68,12 @@ def _largest_friction_change(friction: Sequence[FrictionChange]) -> tuple[str, f
 def _next_steps(comparison: ModelComparison) -> list[str]:
     """Return what to do after a comparison."""
     a, b = comparison.names
-    if not comparison.changed:
+    if comparison.verdict == 'unchanged':
         return [f'The model of {a} still describes the arm; keep it.']
     return ['Look for the cause at the joints that changed: a tool or payload, wear, temperature, '
             'another robot file.',
             f'Use the model of {b} from now on; check it on another motion: robot-identification '
             f'validate {b}/model.yaml RECORDING']
-
-
-def summarise_changes(comparison: ModelComparison) -> str:
-    """Return one sentence on the parameters that changed significantly."""
-    count, changed = len(comparison.parameters), len(comparison.changed)
-    if not changed:
-        return (f'None of {count} parameters changed significantly: the differences may be '
-                'chance.')
-    names = '; '.join(f'{joint}: {", ".join(labels)}'
-                      for joint, labels in comparison.joints.items())
-    return f'{changed} of {count} parameters changed significantly ({names}).'
 
 
 def _friction_figure(name: str, change: FrictionChange, names: tuple[str, str]) -> Figure:

@@ -47,12 +47,15 @@ class StoredResults:
         Arrays of plots.npz, see `plot_data`.
     files
         Names of the data files in the folder.
+    folder
+        The folder; empty if the results were not read from one.
 
     """
 
     content: Mapping[str, Any]
     arrays: Mapping[str, Array]
     files: tuple[str, ...] = ()
+    folder: str = ''
 
     @property
     def joints(self) -> list[str]:
@@ -113,7 +116,7 @@ def load_results(directory: str | Path) -> StoredResults:
                                  f'{HUGE:g}; identify again with -o {folder}')
         files = tuple(sorted(path.name for path in folder.iterdir()
                              if path.suffix in ('.yaml', '.urdf', '.csv', '.json', '.npz')))
-    return StoredResults(content, arrays, files)
+    return StoredResults(content, arrays, files, str(folder))
 
 
 def _content(path: Path) -> dict[str, Any]:

@@ -1,0 +1,310 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Simple explanations of the difference between two identifications of one arm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from robot_identification.arrays import Array
+from robot_identification.dynamics import (
+    IdentifiedModel,
+    inverse_dynamics,
+    joint_torque_regressor,
+)
+from robot_identification.estimation.tilt import perpendicular_axes
+from robot_identification.fleet.stored_motion import StoredRun
+from robot_identification.tools.joint_fit import (
+    Effect,
+    Equations,
+    friction_shapes,
+    JointFit,
+    SENSOR_DEVIATION,
+    SHAPES,
+)
+from scipy.stats import norm
+from scipy.stats import t as student
+
+EXPLANATION_LEVEL = 0.04
+"""Probability that an explanation is found where nothing changed."""
+_SECOND_LEVEL = 0.01
+"""Probability that a second explanation is found where one is enough."""
+_POWER = 0.9
+"""Probability with which a change of the detectable size is found."""
+_ROUNDS = 4
+"""Largest number of searches; the weights follow from the residuals of the last explanation."""
+KINDS = {
+    'body': ('{} at {}', 1.0, 'kg'),
+    'friction': ('friction of {1} {0}', 100.0, '%'),
+    'all friction': ('friction of all joints {0}', 100.0, '%'),
+    'gain': ('gain of the torque sensor or drive of {1} {0}', 100.0, '%'),
+    'zero': ('zero of the torque of {1} {0}', 1.0, ''),
+    'tilt': ('base tilted by {0}', 180 / np.pi, 'degrees')}
+"""Words for each kind of change, with the factor to the unit that is shown; the unit of a zero is
+that of the joint's torque."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """
+    A simple change of an arm.
+
+    Parameters
+    ----------
+    kind
+        Key of `KINDS`.
+    subject
+        The joint or drive; the last joint for a body, empty for all friction and tilt.
+    unit
+        Unit in which the change is shown.
+    columns
+        Indices of its effects.
+
+    """
+
+    kind: str
+    subject: str
+    unit: str
+    columns: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class SimpleChange:
+    """
+    Estimate of a simple change.
+
+    Parameters
+    ----------
+    kind, subject, unit
+        As in `Candidate`.
+    size, half_width
+        Change and half of its 95 % interval: mass in kg, friction and gain relative, zero in N m
+        or N, tilt in rad.
+    centre
+        Centre of mass of a body in the frame of the last joint [m]; empty for other kinds.
+    p
+        p-value, adjusted for the number of candidates (Bonferroni).
+    detectable
+        Size that is found with a probability of 90 %, in the unit of `size`.
+
+    """
+
+    kind: str
+    subject: str
+    unit: str
+    size: float
+    half_width: float
+    centre: tuple[float, ...]
+    p: float
+    detectable: float
+
+    @property
+    def text(self) -> str:
+        """The change in words, with its 95 % interval."""
+        words, factor, _ = KINDS[self.kind]
+        width = factor * self.half_width
+        digits = 2 if not width > 0 else max(0, 1 - int(np.floor(np.log10(width))))
+        sign = '+' if self.kind in ('friction', 'all friction', 'gain', 'zero') else ''
+        return words.format(f'{factor * self.size:{sign}.{digits}f} \u00b1 {width:.{digits}f} '
+                            f'{self.unit}', self.subject)
+
+    @property
+    def found_above(self) -> str:
+        """The detectable size with its unit."""
+        return f'{KINDS[self.kind][1] * self.detectable:.2g} {self.unit}'
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """
+    The simplest changes that explain a difference, and what else would have been found.
+
+    Parameters
+    ----------
+    changes
+        None, one or two changes.
+    considered
+        Every candidate, estimated beside these changes.
+    explained
+        Part of the squared difference, weighted by the noise, that the changes explain.
+
+    """
+
+    changes: tuple[SimpleChange, ...]
+    considered: tuple[SimpleChange, ...]
+    explained: float
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """
+    The simple changes of an arm that are tried, and their columns.
+
+    Parameters
+    ----------
+    model
+        The model of the arm before the change.
+    top
+        Highest speed of each joint, (n,).
+    friction
+        Coefficients of each drive's friction and of its `friction_shapes`, (m, 5): the friction
+        before the change, as far as its residuals show it.
+
+    """
+
+    model: IdentifiedModel
+    top: Array
+    friction: Array
+
+    @classmethod
+    def of(cls, model: IdentifiedModel, top: Array, runs: Sequence[StoredRun]) -> Candidates:
+        """Return the candidates; friction is corrected by the residuals of runs of the model."""
+        start = np.eye(1, 1 + SHAPES).repeat(len(model.arm.transmission), axis=0)
+        plain = cls(model, top, start)
+        residual = np.concatenate([run.residual for run in runs])
+        used = np.concatenate([run.moving(top) for run in runs])
+        columns = np.concatenate([run.apply(plain.friction_columns) for run in runs])
+        columns = columns.reshape(*residual.shape, -1)
+        scale = np.maximum(np.sqrt(np.mean(residual ** 2, axis=0)), 1e-12)
+        weighted = (columns / scale[:, None])[used]
+        solution = np.linalg.lstsq(weighted, (residual / scale)[used], rcond=1e-6)[0]
+        return cls(model, top, start + solution.reshape(start.shape))
+
+    def friction_columns(self, q: Array, v: Array, a: Array) -> Array:
+        """Return friction of each drive without its offset, and its shapes, (N, n, m, 5)."""
+        model, transmission = self.model, self.model.arm.transmission
+        load = model.transmitted_torque(q, v, a)
+        friction = (model.friction_torque(v, load, q) - model.friction_torque(-v, load, q)) / 2
+        shapes = friction_shapes(model, q, v, a, self.top)
+        return np.concatenate([
+            (friction[:, None] * transmission.T)[..., None],
+            shapes.reshape(*q.shape, len(transmission), SHAPES)], axis=3)
+
+    @cached_property
+    def members(self) -> tuple[Candidate, ...]:
+        """The candidates; the columns are in the same order."""
+        arm, torque_units = self.model.arm, self.model.arm.units('N m', 'N')
+        named = [('body', arm.joint_names[-1], 4),
+                 *(('friction', name, 1) for name in arm.actuator_names),
+                 *((kind, name, 1) for kind in ('gain', 'zero') for name in arm.joint_names),
+                 ('all friction', '', 1)]
+        if np.any(arm.gravity):
+            named.append(('tilt', '', 2))
+        members, first = [], 0
+        for kind, subject, count in named:
+            unit = KINDS[kind][2] or torque_units[arm.joint_names.index(subject)]
+            members.append(Candidate(kind, subject, unit, tuple(range(first, first + count))))
+            first += count
+        return tuple(members)
+
+    def columns(self, q: Array, v: Array, a: Array) -> Array:
+        """Return the torques of a unit of each change, (N, n, m)."""
+        model, arm = self.model, self.model.arm
+        drives = np.einsum('njek,ek->nje', self.friction_columns(q, v, a), self.friction)
+        joints = np.tile(np.eye(arm.n), (len(q), 1, 1))
+        parts = [joint_torque_regressor(arm, q, v, a, first_link=arm.n - 1)[:, :, :4], drives,
+                 joints * model.torque(q, v, a, model.states(q))[:, :, None], joints,
+                 drives.sum(axis=2, keepdims=True)]
+        if np.any(arm.gravity):
+            still = np.zeros_like(q)
+            parts.append(np.stack([inverse_dynamics(
+                arm.with_gravity(np.cross(axis, arm.gravity)), q, still, still, model.inertial)
+                for axis in perpendicular_axes(arm.gravity)], axis=2))
+        return np.concatenate(parts, axis=2)
+
+
+def find_explanation(equations: Sequence[Equations],
+                     candidates: Sequence[Candidate]) -> Explanation:
+    """
+    Return the simplest changes that explain the difference in equations.
+
+    Nothing is the first explanation. A single change is accepted if its jackknife p-value,
+    adjusted for the number of candidates, is below `EXPLANATION_LEVEL`; of several such changes
+    the one with the smallest Bayesian information criterion is taken. A second change is accepted
+    in the same way beside the first one. The weights of the joints are those of the residuals that
+    the explanation leaves.
+
+    Parameters
+    ----------
+    equations
+        Equations whose first effects are those of the candidates.
+    candidates
+        The changes that are tried.
+
+    References
+    ----------
+    G. Schwarz, "Estimating the dimension of a model", Annals of Statistics 6(2), 1978.
+
+    """
+    chosen: list[Candidate] = []
+    for _ in range(_ROUNDS):
+        fit = JointFit.of(equations, [k for each in chosen for k in each.columns])
+        before, chosen = chosen, _search(fit, candidates)
+        if chosen == before:
+            break
+    used = [k for each in chosen for k in each.columns]
+    changes = [_make_change(fit, each, [k for k in used if k not in each.columns], candidates)
+               for each in candidates]
+    nothing = fit.estimate([]).squares
+    left = fit.estimate(used).squares if used else nothing
+    return Explanation(tuple(changes[list(candidates).index(each)] for each in chosen),
+                       tuple(changes), 1 - left / max(nothing, 1e-300))
+
+
+def _search(fit: JointFit, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return no, one or two candidates that explain the difference best."""
+    chosen: list[Candidate] = []
+    for level in (EXPLANATION_LEVEL, _SECOND_LEVEL):
+        used = [k for each in chosen for k in each.columns]
+        tried = [(_criterion(fit, effect, used), k) for k, each in enumerate(candidates)
+                 if each not in chosen
+                 and (effect := fit.estimate([*used, *each.columns])).part(
+                     len(used)).p * len(candidates) < level]
+        if not tried:
+            break
+        chosen.append(candidates[min(tried)[1]])
+    return chosen
+
+
+def _criterion(fit: JointFit, effect: Effect, used: Sequence[int]) -> float:
+    """Return the Bayesian information criterion of an estimate."""
+    return float(fit.independent * np.log(max(effect.squares, 1e-300))
+                 + len(effect.values) * np.log(fit.independent))
+
+
+def _make_change(fit: JointFit, candidate: Candidate, beside: Sequence[int],
+                 candidates: Sequence[Candidate]) -> SimpleChange:
+    """Return the estimate of a candidate beside other effects."""
+    columns = [*beside, *candidate.columns]
+    effect = fit.estimate(columns).part(len(beside))
+    covariance, values = effect.covariance, effect.values
+    if candidate.kind == 'body':
+        covariance = covariance + fit.sensor_covariance(columns, SENSOR_DEVIATION)[
+            len(beside):, len(beside):]
+    freedom = effect.blocks - 1
+    if candidate.kind == 'tilt':
+        size = float(np.linalg.norm(values))
+        direction = values / max(size, 1e-300)
+        deviation = float(np.sqrt(direction @ covariance @ direction))
+    else:
+        size, deviation = float(values[0]), float(np.sqrt(covariance[0, 0]))
+    detectable = deviation * (student.isf(EXPLANATION_LEVEL / 2 / len(candidates), freedom)
+                              + norm.ppf(_POWER))
+    centre = tuple(float(x) for x in values[1:] / (size or np.nan)) if len(values) == 4 else ()
+    return SimpleChange(candidate.kind, candidate.subject, candidate.unit, size,
+                        float(student.ppf(0.975, freedom)) * deviation, centre,
+                        min(1.0, effect.p * len(candidates)), float(detectable))

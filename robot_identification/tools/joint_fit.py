@@ -1,0 +1,322 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Least-squares fit of several recordings together, with effects that only some of them have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.arrays import Array, IndexArray, ReadOnlyArrays
+from robot_identification.dynamics import IdentifiedModel
+from robot_identification.estimation.noise import autocorrelation_factor
+from scipy.stats import f as f_distribution
+
+SENSOR_DEVIATION = 0.02
+"""Standard deviation of the gain of a joint's torque sensor, assumed: 2 % are common for strain
+gauges in joints and for torque constants of motors."""
+_SINGULAR = 1e-9
+"""Smallest eigenvalue of a normal matrix with unit diagonal that counts as determined."""
+_WEIGHTINGS = 3
+"""Rounds in which the joints are weighted by their residuals."""
+_SPEEDS = (0.03, 0.15)
+"""Speeds, relative to the highest, over which the shapes of `friction_shapes` fall."""
+SHAPES = 4
+"""Number of columns of `friction_shapes` for each joint or drive."""
+_FEWEST_BLOCKS, _MOST_BLOCKS, _BLOCK_SECONDS = 8, 30, 1.0
+"""Number and length [s] of the blocks of time that are left out one at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Equations:
+    """
+    Equations of one recording: target = nuisance x + effects y + error.
+
+    Parameters
+    ----------
+    target
+        Torque errors of a model, (N, n) [N m or N].
+    nuisance
+        Columns whose coefficients all recordings share and nobody asks for, (N, n, p).
+    effects
+        Columns of the effects in question; zero where a recording does not have them, (N, n, m).
+    used
+        Which torques count, (N, n) bool.
+    blocks
+        Block of each row; errors are correlated in a block and independent between blocks, (N,).
+
+    """
+
+    target: Array
+    nuisance: Array
+    effects: Array
+    used: NDArray[np.bool_]
+    blocks: IndexArray
+
+
+@dataclass(frozen=True, eq=False)
+class Effect(ReadOnlyArrays):
+    """
+    Estimated coefficients of some effects.
+
+    Parameters
+    ----------
+    values, covariance
+        Coefficients (k,) and their jackknife covariance (k, k).
+    squares
+        Weighted sum of squares of the residuals.
+    blocks
+        Number of blocks.
+
+    """
+
+    values: Array
+    covariance: Array
+    squares: float
+    blocks: int
+
+    @property
+    def deviations(self) -> Array:
+        """Standard deviations of the coefficients, (k,)."""
+        return np.sqrt(np.diag(self.covariance))
+
+    def part(self, start: int) -> Effect:
+        """Return the coefficients from an index on, with the others estimated beside them."""
+        return Effect(self.values[start:], self.covariance[start:, start:], self.squares,
+                      self.blocks)
+
+    @property
+    def p(self) -> float:
+        """
+        Probability of coefficients at least as far from zero if all of them are zero.
+
+        It is that of Hotelling's T^2 with one degree of freedom less than there are blocks.
+        """
+        count, freedom = len(self.values), self.blocks - 1
+        if freedom - count < 1:
+            return 1.0
+        scale = np.maximum(self.deviations, 1e-300)
+        distance, correlation = self.values / scale, self.covariance / np.outer(scale, scale)
+        squared = float(distance @ np.linalg.pinv(correlation, hermitian=True) @ distance)
+        return float(f_distribution.sf(squared * (freedom - count + 1) / (count * freedom), count,
+                                       freedom - count + 1))
+
+
+@dataclass(frozen=True, eq=False)
+class JointFit(ReadOnlyArrays):
+    """
+    Normal equations of several recordings, by block and by joint.
+
+    A row of the weighted equations is [basis of the nuisance (r), effects (m), target].
+
+    Parameters
+    ----------
+    by_block, by_joint
+        Products of these rows with themselves, (blocks or n, r + m + 1, r + m + 1).
+    nuisance
+        Number r of orthonormal columns that stand for the nuisance.
+    noise
+        Standard deviation of each joint's residual, (n,).
+    independent
+        Number of independent rows: all rows over their autocorrelation factor.
+
+    """
+
+    by_block: Array
+    by_joint: Array
+    nuisance: int
+    noise: Array
+    independent: float
+
+    @classmethod
+    def of(cls, recordings: Sequence[Equations], fitted: Sequence[int] = ()) -> JointFit:
+        """
+        Return the normal equations; joints are weighted by their residuals.
+
+        Parameters
+        ----------
+        recordings
+            The equations of each recording.
+        fitted
+            Effects that are fitted when the residuals for the weights are computed.
+
+        """
+        used = np.concatenate([each.used for each in recordings])
+        target = np.concatenate([each.target for each in recordings])
+        nuisance, effects = (np.concatenate(arrays)[used] for arrays in zip(
+            *((each.nuisance, each.effects) for each in recordings)))
+        n = target.shape[1]
+        joint = np.tile(np.arange(n), (len(target), 1))[used]
+        y, noise = target[used], np.ones(n)
+        for _ in range(_WEIGHTINGS):
+            weight = 1 / noise[joint]
+            basis = _orthonormal(np.column_stack([nuisance, effects[:, list(fitted)]])
+                                 * weight[:, None])
+            residual = y - basis @ (basis.T @ (y * weight)) / weight
+            noise = np.sqrt(np.bincount(joint, residual ** 2, n)
+                            / np.maximum(np.bincount(joint, minlength=n), 1))
+            noise = np.maximum(noise, 1e-9 * max(float(np.abs(y).max(initial=0.0)), 1e-300))
+        basis = _orthonormal(nuisance / noise[joint][:, None])
+        rows = np.column_stack([basis, np.column_stack([effects, y]) / noise[joint][:, None]])
+        errors = np.zeros_like(target)
+        errors[used] = residual
+        factors = autocorrelation_factor([errors], len(errors))
+        blocks = _number_blocks(recordings)[:, None].repeat(n, axis=1)[used]
+        return cls(_products(rows, blocks), _products(rows, joint, n), basis.shape[1], noise,
+                   float(np.sum(np.bincount(joint, minlength=n) / factors)))
+
+    def estimate(self, columns: Sequence[int]) -> Effect:
+        """Return the estimate of some effects, given by their indices."""
+        chosen = [*range(self.nuisance), *(self.nuisance + k for k in columns)]
+        total = self.by_block.sum(axis=0)
+        matrix, right = total[np.ix_(chosen, chosen)], total[chosen, -1]
+        scale = 1 / np.sqrt(np.maximum(np.diag(matrix), 1e-300))
+        values = _solve(matrix, right, scale)
+        others = np.array([_solve(matrix - block[np.ix_(chosen, chosen)], right
+                                  - block[chosen, -1], scale) for block in self.by_block])
+        change = (others - values)[:, self.nuisance:]
+        count = len(others)
+        return Effect(values[self.nuisance:], (count - 1) / count * change.T @ change,
+                      float(total[-1, -1] - right @ values), count)
+
+    def sensor_covariance(self, columns: Sequence[int], deviation: float) -> Array:
+        """
+        Return the covariance of estimated effects due to the gains of the torque sensors, (k, k).
+
+        The gain error of a joint changes the torque that the effects cause there; the torques of
+        the arm itself change as its model does, which was identified with the same sensors.
+
+        Parameters
+        ----------
+        columns
+            Indices of the effects.
+        deviation
+            Standard deviation of the gains.
+
+        """
+        chosen = [*range(self.nuisance), *(self.nuisance + k for k in columns)]
+        effects = chosen[self.nuisance:]
+        matrix = self.by_joint.sum(axis=0)[np.ix_(chosen, chosen)]
+        scale = 1 / np.sqrt(np.maximum(np.diag(matrix), 1e-300))
+        values = self.estimate(columns).values
+        changes = np.array([_solve(matrix, joint[np.ix_(chosen, effects)] @ values,
+                                   scale)[self.nuisance:] for joint in self.by_joint])
+        return deviation ** 2 * changes.T @ changes
+
+
+def friction_shapes(model: IdentifiedModel, q: Array, v: Array, a: Array, top: Array) -> Array:
+    """
+    Return columns of friction that Coulomb and viscous friction lack, (N, n, 4 m).
+
+    These are friction that falls with speed (Stribeck effect) over two ranges of speed, grows with
+    the load, or with the square of speed. Recordings of one arm have them in common.
+
+    Parameters
+    ----------
+    model
+        The model of the arm.
+    q, v, a
+        Positions, velocities and accelerations, (N, n).
+    top
+        Highest speed of each joint, (n,).
+
+    """
+    transmission = model.arm.transmission
+    load = np.abs(model.transmitted_torque(q, v, a)) @ np.abs(transmission).T
+    speed, top = v @ transmission.T, top @ np.abs(transmission).T
+    size, sign = np.abs(speed), np.sign(speed)
+    shapes = [*(sign * np.exp(-size / (fraction * top)) for fraction in _SPEEDS), sign * load,
+              sign * size ** 2]
+    columns = np.stack(shapes, axis=2)[:, :, :, None] * transmission[:, None, :]
+    return columns.reshape(len(q), -1, q.shape[1]).transpose(0, 2, 1)
+
+
+def sensor_columns(model: IdentifiedModel, q: Array, v: Array, a: Array, rate: float) -> Array:
+    """
+    Return the torques of sensor errors that all recordings have in common, (N, n, 2 n).
+
+    These are an error of one of the gain of each joint's torque sensor, and a delay of its torque
+    by one second.
+
+    Parameters
+    ----------
+    model
+        The model of the arm.
+    q, v, a
+        Positions, velocities and accelerations along a path, (N, n).
+    rate
+        Sampling rate [Hz].
+
+    """
+    torque = model.torque(q, v, a, model.states(q))
+    slope = np.gradient(torque, 1 / rate, axis=0)
+    joints = np.eye(q.shape[1])
+    return np.concatenate([torque[:, :, None] * joints, slope[:, :, None] * joints], axis=2)
+
+
+def time_blocks(t: Array, period: float | None = None) -> IndexArray:
+    """
+    Return the block of each row; equal phases of a repeated motion are in one block, (N,).
+
+    A repeated motion repeats the errors of the model.
+
+    Parameters
+    ----------
+    t
+        Time, (N,) [s].
+    period
+        Period of the motion [s]; None if it does not repeat.
+
+    """
+    passed = t - t[0]
+    length = float(passed[-1]) + 1e-9
+    if period is not None and 0 < period < length:
+        passed, length = passed % period, period
+    count = int(np.clip(round(length / _BLOCK_SECONDS), _FEWEST_BLOCKS, _MOST_BLOCKS))
+    return np.minimum((passed / length * count).astype(int), count - 1)
+
+
+def _number_blocks(recordings: Sequence[Equations]) -> IndexArray:
+    """Return the block of each row of all recordings, counted through, (N,)."""
+    numbered, first = [], 0
+    for each in recordings:
+        numbered.append(each.blocks + first)
+        first += int(each.blocks.max(initial=-1)) + 1
+    return np.unique(np.concatenate(numbered), return_inverse=True)[1]
+
+
+def _products(rows: Array, group: IndexArray, count: int | None = None) -> Array:
+    """Return the product of the rows of each group with themselves, (groups, k, k)."""
+    count = int(group.max()) + 1 if count is None else count
+    return np.array([rows[group == k].T @ rows[group == k] for k in range(count)])
+
+
+def _solve(matrix: Array, right: Array, scale: Array) -> Array:
+    """Return the solution of normal equations; undetermined combinations are kept near zero."""
+    scaled = matrix * scale[:, None] * scale + _SINGULAR * np.eye(len(matrix))
+    return scale * np.linalg.solve(scaled, scale * right)
+
+
+def _orthonormal(columns: Array) -> Array:
+    """Return an orthonormal basis of columns, (rows, rank)."""
+    norms = np.linalg.norm(columns, axis=0)
+    used = norms > 1e-9 * max(float(norms.max(initial=0.0)), 1e-300)
+    if not np.any(used):
+        return np.zeros((len(columns), 0))
+    scaled = columns[:, used] / norms[used]
+    squares, vectors = np.linalg.eigh(scaled.T @ scaled)
+    kept = squares > _SINGULAR * squares[-1]
+    return np.asarray(np.linalg.qr(scaled @ (vectors[:, kept] / np.sqrt(squares[kept])))[0])
