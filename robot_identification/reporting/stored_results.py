@@ -97,8 +97,7 @@ def load_results(directory: str | Path) -> StoredResults:
         content = _content(folder / RESULTS)
         digests = read_typed(Mapping[str, str], content.get('files', {}),
                              f"'{folder / RESULTS}', `files`", ModelFileError)
-        if not digests:    # an earlier version
-            digests = {PLOTS: content.get('plots_sha256')}
+        digests = digests or {PLOTS: content.get('plots_sha256')}    # an earlier version
         for name, digest in digests.items():
             path = folder / Path(name).name
             if path.is_file() and sha256(path) != digest:
