@@ -148,7 +148,7 @@ def identify(
         1.
     options
         Other fields of `IdentificationOptions`: settings, thresholds, processing, delay,
-        consistency, bootstrap, residual, backend.
+        consistency, residual, backend.
 
     Returns
     -------

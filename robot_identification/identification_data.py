@@ -26,7 +26,7 @@ from robot_identification.estimation import ConsistentEstimate, Estimate
 from robot_identification.estimation.auto import Choice
 from robot_identification.estimation.delay import DelayEstimate
 from robot_identification.estimation.model_fit import ModelOptions
-from robot_identification.estimation.resampling import Bootstrap
+from robot_identification.estimation.recording_effects import RecordingEffects
 from robot_identification.estimation.tilt import Tilt
 from robot_identification.signals import Samples
 from robot_identification.signals.effort_check import EffortCheck
@@ -68,8 +68,8 @@ class Identification:
         Selection of friction model, estimator and delays by the estimator 'auto'; otherwise None.
     tilt
         Tilt of the base relative to the robot file; None if gravity was not estimated.
-    bootstrap
-        Scatter of the estimate over resampled recordings; None if not requested.
+    effects
+        What differs between the fitted recordings; None for a single one, or if not estimated.
 
     """
 
@@ -84,7 +84,7 @@ class Identification:
     delay: DelayEstimate | None = None
     choice: Choice | None = None
     tilt: Tilt | None = None
-    bootstrap: Bootstrap | None = None
+    effects: RecordingEffects | None = None
 
     def __repr__(self) -> str:
         error = (f', held-out error {self.verdict.held_out[0].relative_error:.2%}'

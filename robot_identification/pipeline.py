@@ -76,7 +76,7 @@ def run_identification(
     """
     report = progress or (lambda text, fraction: None)
     processing = ProcessingOptions.of(**options.processing)
-    options.check(arm, len(recordings))
+    options.check(len(recordings))
 
     # read
     fitted, others = (load_inputs(arm, inputs, split=not processing.needs_period)
@@ -107,8 +107,7 @@ def run_identification(
         validated = validate_pieces(model, pieces, processing, training, fit=fit)
         errors.append(validated.held_out)
         findings += validated.findings
-    verdict = make_fit_verdict(fit, errors, options.thresholds, findings, model_fit.tilt,
-                               model_fit.bootstrap)
+    verdict = make_fit_verdict(fit, errors, options.thresholds, findings, model_fit.tilt)
     model = widen_band(model, errors)
     report('done', 1.0)
     return Identification(
@@ -116,7 +115,7 @@ def run_identification(
         effort=effort, verdict=verdict, training=fit.regression.samples,
         fitted=evaluate_fitted(model, samples, used, [name for name, _ in summaries]),
         delay=fit.delay, choice=model_fit.choice, tilt=model_fit.tilt,
-        bootstrap=model_fit.bootstrap)
+        effects=fit.effects)
 
 
 def _process(recordings: Sequence[Sequence[Recording]], arm: Arm, processing: ProcessingOptions,

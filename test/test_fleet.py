@@ -110,7 +110,7 @@ def test_a_fleet_file_is_read(folder):
     ('settings: {thresholds: {all: 1}}\nrobots: {a: {robot: panda, recordings: [x]}}',
      ConfigurationError, 'settings, thresholds has the unknown key .all'),
     ('settings: {bootstrap: yes}\nrobots: {a: {robot: panda, recordings: [x]}}',
-     ConfigurationError, 'settings, bootstrap must be a whole number'),
+     ConfigurationError, "settings has the unknown key 'bootstrap'"),
 ])
 def test_fleet_files_that_cannot_be_used(tmp_path, text, kind, sentence):
     (tmp_path / 'fleet.yaml').write_text(text)

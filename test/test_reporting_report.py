@@ -211,7 +211,7 @@ def test_report_names_a_repeat_and_missing_held_out_motion():
 
 def test_results_of_earlier_versions_are_shown(result):
     content = json.loads(json.dumps(results_to_dict(result)))
-    for key in ('next_steps', 'choice', 'delay', 'bootstrap'):
+    for key in ('next_steps', 'choice', 'delay', 'effects'):
         del content[key]
     for key in ('status', 'checks', 'alarms'):
         del content['verdict'][key]

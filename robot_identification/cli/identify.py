@@ -72,9 +72,6 @@ def identify_command(
              '[[x, y, z], [x, y, z]], ellipsoid: [centre, semi-axes]}.')] = None,
     residual: Annotated[str, typer.Option(help=(
         'Part added to the physics of joints that it helps: gp, a Gaussian process.'))] = '',
-    bootstrap: Annotated[int, typer.Option(
-        min=0, help='Number of bootstrap resamples (usually 1000), for intervals that include '
-                    'differences between at least five recordings.')] = 0,
     held_out: Annotated[list[Path] | None, typer.Option(
         help='A recording of another motion to validate on; may be repeated.')] = None,
     window: console.Window = None,
@@ -116,8 +113,8 @@ def identify_command(
             arm, fitted, estimator, friction, others, settings=read_settings(setting or []),
             thresholds=processing.thresholds,
             processing={**processing.to_options(), 'average': average},
-            delay=delay_of or delay, consistency=consistency, bootstrap=bootstrap,
-            residual=residual, progress=report)
+            delay=delay_of or delay, consistency=consistency, residual=residual,
+            progress=report)
         if output is not None:
             report('writing the report', 0.9)
             reporting.save_results(result, output, excitation=executed)

@@ -190,28 +190,6 @@ class Estimator(ABC):
         estimate = self._fit(regression) if regression.fixed else self._fit_shape(regression)
         return replace(estimate, equal_weights=self.equal_weights)
 
-    def refit(self, regression: Regression, near: Estimate) -> tuple[Array, IndexArray]:
-        """
-        Return base parameters refitted to other R factors, and the indices of undetermined ones.
-
-        Parameters
-        ----------
-        regression
-            The original regression with other R factors, for instance of resampled recordings;
-            its nonlinear friction parameters are fixed.
-        near
-            The estimate of the original regression, whose noise provides the initial weights.
-
-        Returns
-        -------
-        tuple
-            Parameters (r,), and the indices of those that the R factors do not determine.
-
-        """
-        weights = self.weights(regression, ReweightedFit.of(regression.normal, 1 / near.noise))
-        solution = solve(regression.normal, weights)
-        return solution.beta, solution.unexcited
-
     def _fit(self, regression: Regression) -> Estimate:
         normal = regression.normal
         reweighted = ReweightedFit.of(normal)

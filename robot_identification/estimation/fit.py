@@ -25,10 +25,11 @@ from robot_identification.arrays import Array
 import robot_identification.dynamics as dynamics
 from robot_identification.dynamics.identified_model import DELAYED
 import robot_identification.errors as errors
-from robot_identification.estimation.consistent import ConsistentEstimate, fit_consistent
+import robot_identification.estimation.consistent as constrained
 import robot_identification.estimation.delay as delays
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimator import Estimator
+import robot_identification.estimation.recording_effects as recordings
 from robot_identification.estimation.wls import WeightedLeastSquares
 from robot_identification.parallel import single_threaded_blas
 from robot_identification.regression import build_regression, Regression
@@ -80,17 +81,6 @@ class FitOptions:
                 f"delays shift {' or '.join(DELAYED)}, not '{delay}'")
         object.__setattr__(self, 'delay', delay)
 
-    def nonlinear(self, arm: Arm) -> str:
-        """Return why R factors alone do not suffice to repeat the fit; empty if they do."""
-        friction = dynamics.get_friction(self.friction)
-        if not self.estimator.needs_only_factors:
-            return f"the estimator '{self.estimator.name}' uses every sample"
-        if friction.nonlinear or friction.needs_load:
-            return f"the friction '{friction.key}' has nonlinear parameters or depends on load"
-        if self.delay:
-            return 'delays are estimated'
-        return 'the direction of gravity is estimated' if arm.estimate_gravity else ''
-
 
 @dataclass(frozen=True, eq=False)
 class Fit:
@@ -107,13 +97,16 @@ class Fit:
         The physically consistent parameters.
     delay
         Delay of each joint; zero with zero standard deviation if not estimated.
+    effects
+        What differs between several recordings; None for one, or if not estimated.
 
     """
 
     regression: Regression
     estimate: Estimate
-    consistent: ConsistentEstimate
+    consistent: constrained.ConsistentEstimate
     delay: delays.DelayEstimate
+    effects: recordings.RecordingEffects | None = None
 
     def model(self, information: Mapping[str, Any]) -> dynamics.IdentifiedModel:
         """Return the identified model, with entries of information for its file."""
@@ -247,9 +240,10 @@ def _fit_regression(regression: Regression, options: FitOptions,
         initial_delay = delay.values
         regression = replace(_shifted(original, delay), start=estimate.shape)
         estimate = options.estimator.fit(regression)
-    regression = regression.of(estimate.base)
-    return Fit(regression, estimate, fit_consistent(regression, estimate, **options.consistency),
-               delay)
+    regression, estimate, effects = recordings.fit_recording_effects(
+        regression.of(estimate.base), estimate, options.estimator)
+    consistent = constrained.fit_consistent(regression, estimate, **options.consistency)
+    return Fit(regression, estimate, consistent, delay, effects)
 
 
 def _transmitted(samples: Sequence[Samples], fit: Fit) -> tuple[Array, ...]:
@@ -271,7 +265,7 @@ def _shifted(regression: Regression, delay: delays.DelayEstimate) -> Regression:
 
 
 def transmitted_torques(samples: Sequence[Samples],
-                        consistent: ConsistentEstimate) -> tuple[Array, ...]:
+                        consistent: constrained.ConsistentEstimate) -> tuple[Array, ...]:
     """
     Return the gear torques: rigid-body torques minus balancer torques, (N, n) for each recording.
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Fit of a model: direction of gravity, model selection, fit, covariances and bootstrap."""
+"""Fit of a model: direction of gravity, model selection, fit and covariances."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from robot_identification.estimation.auto import Choice
 from robot_identification.estimation.consistent import with_data_covariance
 from robot_identification.estimation.estimator_info import AUTO
 from robot_identification.estimation.fit import PLAIN
-from robot_identification.estimation.resampling import Bootstrap, inflate_covariance
+from robot_identification.estimation.resampling import inflate_covariance
 from robot_identification.estimation.tilt import estimate_gravity_direction, Tilt
 from robot_identification.registry import Registry
 from robot_identification.signals import Samples
@@ -57,9 +57,6 @@ class ModelOptions:
         against all positions, 'positions' each joint's position against all torques.
     consistency
         Options of `fit_consistent`: deviation, distance ('metric' or 'entropic'), limits.
-    bootstrap
-        Number of bootstrap resamples of the recordings, see `Bootstrap`; 0 for none, 1000 are
-        usual. The draws are the same in every run.
     backend
         Regressor backend, see `joint_torque_regressor`.
     residual
@@ -74,13 +71,12 @@ class ModelOptions:
     settings: Mapping[str, Any] = field(default_factory=dict)
     delay: bool | str | None = None
     consistency: Mapping[str, Any] = field(default_factory=dict)
-    bootstrap: int = 0
     backend: str | None = None
     residual: str = ''
 
-    def check(self, arm: Arm, count: int) -> None:
+    def check(self, count: int) -> None:
         """
-        Check the options for an arm and a number of recordings, before any is read.
+        Check the options for a number of recordings, before any is read.
 
         Raises
         ------
@@ -88,16 +84,13 @@ class ModelOptions:
             A name is unknown, or options are incompatible.
 
         """
-        method = self.method()
+        self.method()
         if self.friction is not None:
             get_friction(self.friction)
         if self.residual:
             RESIDUALS.find(self.residual)
         if not count:
             raise errors.EstimationError('no recording to identify from')
-        if self.bootstrap:
-            Bootstrap.check(None if method is None else estimation.FitOptions(
-                method, self.friction or PLAIN, self.delay or False), arm, count, self.bootstrap)
 
     def method(self) -> estimation.Estimator | None:
         """Return the estimator, None for 'auto'."""
@@ -124,8 +117,6 @@ class ModelFit:
         Selection of friction model, estimator and delays, with the estimator 'auto'.
     tilt
         Tilt of the base against the robot file, if gravity was estimated.
-    bootstrap
-        Scatter of the estimate over resampled recordings, if requested.
 
     """
 
@@ -133,7 +124,6 @@ class ModelFit:
     options: estimation.FitOptions
     choice: Choice | None = None
     tilt: Tilt | None = None
-    bootstrap: Bootstrap | None = None
 
 
 def fit_model(arm: Arm, samples: Sequence[Samples], options: ModelOptions,
@@ -167,15 +157,11 @@ def fit_model(arm: Arm, samples: Sequence[Samples], options: ModelOptions,
     fit = estimation.fit_samples(
         arm, samples, fit_options, backend=options.backend,
         progress=lambda fraction: report('reducing the regressor', fraction))
-    estimate = inflate_covariance(fit.estimate, fit.regression)
+    estimate = inflate_covariance(fit.estimate, fit.regression, fit.effects)
     if estimate is not fit.estimate:
         fit = replace(fit, estimate=estimate,
                       consistent=with_data_covariance(fit.consistent, estimate))
-    bootstrap = None
-    if options.bootstrap:
-        report('fitting resampled recordings', 1.0)
-        bootstrap = Bootstrap.of(fit, fit_options, options.bootstrap)
-    return ModelFit(fit, fit_options, choice, tilt, bootstrap)
+    return ModelFit(fit, fit_options, choice, tilt)
 
 
 def _select(arm: Arm, samples: Sequence[Samples], options: ModelOptions,

@@ -11,49 +11,38 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Resampling: blocks of a motion, the delete-one-block jackknife and the bootstrap."""
+"""Resampling: blocks of a motion, and the delete-one-block jackknife."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
-from numbers import Integral
 import operator
 
 import numpy as np
-from robot_identification.arm import Arm
-from robot_identification.arrays import Array, IndexArray, ReadOnlyArrays
+from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters
-from robot_identification.errors import ConfigurationError, EstimationError
-from robot_identification.estimation.consistent import with_data_covariance
+from robot_identification.errors import EstimationError
 from robot_identification.estimation.estimate import Estimate
-from robot_identification.estimation.fit import Fit, FitOptions
-from robot_identification.parallel import parallel_map
-from robot_identification.regression import ReducedRegression, Regression
-from robot_identification.regression.reduce import reduce_samples
+from robot_identification.estimation.recording_effects import RecordingEffects
+from robot_identification.regression import Regression
+from robot_identification.regression.packing import expand_rows
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import select
 from robot_identification.spilling_list import SpillingList
 
-BLOCKS = 10
-"""Jackknife blocks of each recording: long enough that residuals of different blocks are nearly
-independent, short enough that nine of them determine every parameter."""
+BLOCKS, WINDOWS, MIN_BLOCKS = 5, 30, 4
+"""Jackknife blocks of each recording, windows of which they consist, and smallest number of blocks
+of all recordings. With 10 blocks, parameters of two motions of one arm differ by more than their
+intervals say; see `OTHER_MOTION`."""
 PRIOR_FREEDOM = 10.0
-"""Degrees of freedom of the prior for the variance ratios, as many as there are blocks: the mean
-ratio of all parameters and a parameter's own ratio then have equal weight."""
-MIN_RECORDINGS = 5
-"""Smallest number of recordings for a bootstrap: four give only 35 different resamples, too few
-for tails of 2.5 %."""
-MIN_RESAMPLES = 100
-"""Smallest number of resamples: with fewer, two or three of them make up a tail of 2.5 %."""
-SEED = 0
-ROUNDING = 1e-13
-"""Eigenvalue, relative to the largest, below which the recordings drawn do not excite a direction;
-rounding errors are smaller."""
-MAX_UNDETERMINED = 0.025
-"""Fraction of resamples that may leave a parameter undetermined; above it, the tail of the 95 %
-interval is unbounded."""
+"""Degrees of freedom of the prior for the variance ratios: the mean ratio of all parameters counts
+more than a parameter's own ratio from few blocks."""
+OTHER_MOTION = 2.0
+"""Factor of the variance of a model error: another motion differs more than parts of one do. With
+1, the parameters of two motions of simulated arms with friction that the model lacks (own_plant.py
+in benchmarks, 6 arms) have a chi-square of 1.3 per degree of freedom, with 2 of 0.9."""
 
 
 def repetition_period(samples: Samples, t: Array) -> float | None:
@@ -164,28 +153,41 @@ def _range_indices(samples: Samples, folds: int, by: str) -> IndexArray:
     shortest = 2 * len(samples.decimator().taps) / samples.rate
     count = max(int(elapsed[-1] / max(shortest, elapsed[-1] / (10 * folds))), 1)
     window = np.minimum((elapsed / elapsed[-1] * count).astype(int), count - 1)
-    values = samples.q if by == 'posture' else np.abs(samples.v)
-    means = np.array([values[window == i].sum(axis=0) / max(np.sum(window == i), 1)
-                      for i in range(count)])    # a gap may leave a window empty
-    scaled = (means - means.mean(axis=0)) / np.maximum(means.std(axis=0), 1e-9)
-    level = (np.linalg.svd(scaled, full_matrices=False)[0][:, 0] if by == 'posture'
-             else scaled.sum(axis=1))
+    level = (_posture_level(window, count, samples.q) if by == 'posture'
+             else _speed_level(window, count, np.abs(samples.v)))
     return np.asarray((np.argsort(np.argsort(level)) * folds // count)[window])
 
 
-def inflate_covariance(estimate: Estimate, regression: Regression) -> Estimate:
+def _posture_level(window: IndexArray, count: int, q: Array) -> Array:
+    """Return the first principal component of each window's mean positions, (count,)."""
+    return np.linalg.svd(_scaled_means(window, count, q), full_matrices=False)[0][:, 0]
+
+
+def _speed_level(window: IndexArray, count: int, speed: Array) -> Array:
+    """Return the sum of each window's scaled mean speeds, (count,)."""
+    return _scaled_means(window, count, speed).sum(axis=1)
+
+
+def _scaled_means(window: IndexArray, count: int, values: Array) -> Array:
+    """Return the mean values of each window, scaled to unit deviation over windows, (count, n)."""
+    means = np.array([values[window == i].sum(axis=0) / max(np.sum(window == i), 1)
+                      for i in range(count)])    # a gap may leave a window empty
+    return (means - means.mean(axis=0)) / np.maximum(means.std(axis=0), 1e-9)
+
+
+def inflate_covariance(estimate: Estimate, regression: Regression,
+                       effects: RecordingEffects | None = None) -> Estimate:
     """
     Return the estimate with its covariance inflated for model error, by a block jackknife.
 
     Residuals of an incomplete model depend on the motion: they are correlated in time, repeat with
     the period, and differ on another motion. A covariance that assumes independent rows is
-    therefore too small. The delete-one-block jackknife covers such residuals, because it refits
-    the parameters without each tenth of the motion. Each jackknife variance is divided by the
-    variance for independent rows. As these ratios are based on few blocks, they are shrunk to
-    their mean and enlarged as for Student's t distribution. With several recordings, the jackknife
-    is repeated with whole recordings as blocks, and the larger mean ratio is used. No variance of
-    the estimate is reduced. If no joint's residuals are autocorrelated, rows are independent and
-    the estimate is returned unchanged.
+    therefore too small. The delete-one-block jackknife refits the parameters without blocks of
+    time, without ranges of postures and without ranges of speeds, and its variance is divided by
+    its expectation for independent rows. The largest of the three ratios counts. As they are based
+    on few blocks, they are shrunk to their mean and enlarged as for Student's t distribution. With
+    several recordings, the jackknife is repeated with whole recordings as blocks, and a larger
+    mean ratio is used. No variance of the estimate is reduced.
 
     Parameters
     ----------
@@ -193,6 +195,8 @@ def inflate_covariance(estimate: Estimate, regression: Regression) -> Estimate:
         The estimate.
     regression
         The regression problem that it solves.
+    effects
+        What differs between its recordings, if this was estimated.
 
     References
     ----------
@@ -202,38 +206,44 @@ def inflate_covariance(estimate: Estimate, regression: Regression) -> Estimate:
     Biology 3(1), 2004 (variances shrunk to their mean).
 
     """
-    determined = np.isfinite(np.diag(estimate.covariance))
-    if np.all(estimate.autocorrelation_factor <= 1) or not np.all(determined):
+    if not np.all(np.isfinite(np.diag(estimate.covariance))):
         return estimate
-    regression = regression.of(estimate.base)
-    weights = 1 / estimate.noise
-    recordings = SpillingList(_block_equations(samples, load, regression.base, weights)
-                              for samples, load in regression.samples_with_loads)
-    count = sum(map(len, recordings))
-    ratios = _variance_ratios(recordings)
-    if ratios is None or count < BLOCKS // 2:
+    regression, weights = regression.of(estimate.base), 1 / estimate.noise
+    owners = regression.owners
+    own = (np.zeros((owners[-1] + 1, len(estimate.values))) if effects is None
+           else effects.values)
+    pieces = SpillingList(
+        _block_equations(samples, rows, regression.base, weights, own[owner])
+        for samples, rows, owner in zip(regression.samples, regression.rows_per_piece(), owners))
+    count = sum(int(np.sum(piece[0].any(axis=(1, 2)))) for piece in pieces)
+    ratios = [ratio for kind in range(3) if (ratio := _variance_ratios(SpillingList(
+        piece[kind] for piece in pieces))) is not None]
+    if count < MIN_BLOCKS or not ratios:
         return estimate
-    mean = float(np.mean(ratios))
-    if len(recordings) > 1:
-        between = _variance_ratios(SpillingList(
-            blocks.sum(axis=0)[None] for blocks in recordings if len(blocks)))
-        mean = mean if between is None else max(mean, float(np.mean(between)))
-    # the mean over all degrees of freedom, enlarged to the variance of Student's t distribution
     freedom = PRIOR_FREEDOM + count - 1
-    shrunk = (PRIOR_FREEDOM * mean + (count - 1) * ratios) / (freedom - 2)
+    shrunk = np.max([(PRIOR_FREEDOM * np.mean(ratio) + (count - 1) * ratio) / freedom
+                     for ratio in ratios], axis=0)
+    variances = 1 + OTHER_MOTION * np.maximum(shrunk - 1, 0.0)
+    if owners[-1]:
+        between = _variance_ratios([_equations(*normal.stacked(weights))[None] for normal in (
+            regression.reduced_per_recording() if effects is None else effects.normals)])
+        variances = np.maximum(variances, 0.0 if between is None else np.mean(between))
     rows = regression.normal.stacked(weights)[0]
     independent = np.diag(np.linalg.pinv(rows.T @ rows, rcond=1e-14, hermitian=True))
-    factor = np.sqrt(np.maximum(1.0, shrunk * independent / np.diag(estimate.covariance)))
+    # enlarged to the variance of Student's t distribution
+    factor = np.sqrt(np.maximum(1.0, variances * freedom / (freedom - 2) * independent
+                                / np.diag(estimate.covariance)))
     return replace(estimate, covariance=estimate.covariance * np.outer(factor, factor))
 
 
 def _variance_ratios(groups: Sequence[Array]) -> Array | None:
     """
-    Return ratios of jackknife variances to those of independent rows, (r,); None if undetermined.
+    Return ratios of jackknife variances to their expectation, (r,); None if undetermined.
 
-    G and h are the Gram matrix and right-hand side of all B blocks, G_b and h_b those of block b,
-    and beta = G^-1 h. The jackknife variance is (B - 1)/B sum_b ((G - G_b)^-1 (h - h_b) - beta)^2.
-    The variance for independent rows is diag(G^-1).
+    G and h are the Gram matrix and right-hand side of all blocks, G_b and h_b those of block b,
+    and beta = G^-1 h. Without block b, the parameters change by (G - G_b)^-1 (h - h_b) - beta.
+    For independent rows, this change d_b has the covariance (G - G_b)^-1 - G^-1. The ratio is the
+    sum over the blocks of d_b^2 over that of these variances.
 
     Parameters
     ----------
@@ -241,9 +251,6 @@ def _variance_ratios(groups: Sequence[Array]) -> Array | None:
         Normal equations [G_b, h_b] of the blocks of each recording, (blocks, r, r + 1).
 
     """
-    count = sum(map(len, groups))
-    if count < 2:
-        return None
     total = reduce(operator.add, (blocks.sum(axis=0) for blocks in groups))
     scale = np.sqrt(np.diag(total))
     if not np.all(scale > 0):
@@ -255,191 +262,40 @@ def _variance_ratios(groups: Sequence[Array]) -> Array | None:
         return inverse, inverse @ (equations[:, -1] / scale)
 
     inverse, beta = solve(total)
-    squares = np.sum([(solve(total - block)[1] - beta) ** 2
-                      for blocks in groups for block in blocks], axis=0)
-    return (count - 1) / count * squares / np.diag(inverse)
+    squares, expected = np.zeros((2, len(beta)))
+    for block in (block for blocks in groups for block in blocks if block.any()):
+        without, changed = solve(total - block)
+        squares += (changed - beta) ** 2
+        expected += np.diag(without) - np.diag(inverse)
+    return squares / expected if np.all(expected > 0) else None
 
 
-def _block_equations(samples: Samples, load: Array | None, base: BaseParameters,
-                     weights: Array) -> Array:
-    """Return the normal equations [G, h] of each jackknife block, (blocks, r, r + 1)."""
-    blocks = block_indices(samples, BLOCKS)
-    equations = [np.zeros((0, base.rank, base.rank + 1))]
-    for block in range(BLOCKS):
-        runs = find_runs(blocks == block, samples)
-        if not runs:
-            continue
-        chosen = None if load is None else np.concatenate([load[run] for run in runs])
-        rows, target = reduce_samples(base, select(samples, runs), load=chosen).stacked(weights)
-        equations.append(np.column_stack([rows.T @ rows, rows.T @ target])[None])
-    return np.concatenate(equations)
-
-
-@dataclass(frozen=True, eq=False)
-class Bootstrap(ReadOnlyArrays):
+def _block_equations(samples: Samples, packed: Sequence[Array], base: BaseParameters,
+                     weights: Array, own: Array) -> Array:
     """
-    Estimates from resampled recordings.
+    Return the normal equations [G, h] of the blocks of three kinds, (3, `BLOCKS`, r, r + 1).
 
-    Each resample draws as many recordings as were made, with replacement. Recordings are
-    independent of one another, unlike samples of a recording. The intervals therefore include
-    everything that varies between recordings: temperature, friction, and errors of an incomplete
-    model, whatever their autocorrelation.
-
-    Parameters
-    ----------
-    recordings
-        Number of recordings.
-    values
-        Base parameters of each resample, (resamples, r); NaN if undetermined.
-    standard
-        Standard deviations of the consistent model's standard parameters, (count,), from prior and
-        data together. The covariance of the data has the standard deviations of the bootstrap and
-        the correlations of the noise model.
-
-    References
-    ----------
-    B. Efron, R. J. Tibshirani, "An introduction to the bootstrap", 1993, section 13 (percentile
-    intervals); A. C. Davison, D. V. Hinkley, "Bootstrap methods and their application", 1997,
-    section 3.8 (resampling of whole groups).
-
+    Blocks of time (of phase if the motion repeats), posture and speed consist of the same windows.
+    `own` (r,) is what differs in this recording; its torques are subtracted.
     """
-
-    recordings: int
-    values: Array
-    standard: Array
-
-    @staticmethod
-    def check(options: FitOptions | None, arm: Arm, recordings: int, resamples: int) -> None:
-        """
-        Raise an error if a fit with these options cannot be bootstrapped.
-
-        Parameters
-        ----------
-        options
-            Options of the fit; None if model selection chooses them from the data.
-        arm
-            The arm.
-        recordings, resamples
-            Number of recordings and of resamples.
-
-        Raises
-        ------
-        ConfigurationError
-            Too few resamples, or the fit is not a linear estimate from R factors.
-        EstimationError
-            Too few recordings.
-
-        """
-        if not isinstance(resamples, Integral) or resamples < MIN_RESAMPLES:
-            raise ConfigurationError(f'a bootstrap needs {MIN_RESAMPLES} resamples or more, not '
-                                     f'{resamples}; 1000 is usual')
-        reason = ("'auto' chooses it from all samples" if options is None
-                  else "the prior of 'ridge' is the same in every resample"
-                  if options.estimator.own_covariance and options.estimator.needs_only_factors
-                  else options.nonlinear(arm))
-        if reason:
-            raise ConfigurationError(
-                f'a bootstrap repeats a linear estimate from triangular factors, but {reason}; '
-                'use wls or ols, friction that is linear in its parameters, and no delays')
-        if recordings < MIN_RECORDINGS:
-            raise EstimationError(f'a bootstrap over recordings needs {MIN_RECORDINGS} or more, '
-                                  f'not {recordings}; record more, or omit the bootstrap')
-
-    @classmethod
-    def of(cls, fit: Fit, options: FitOptions, resamples: int) -> Bootstrap:
-        """
-        Return the estimates from resampled recordings.
-
-        Parameters
-        ----------
-        fit
-            The fit of all recordings.
-        options
-            Its options.
-        resamples
-            Number of resamples.
-
-        """
-        recordings = _ResampledRegression(fit.regression.reduced_per_recording())
-        count = len(recordings.rows)
-        draws = list(np.random.default_rng(SEED).multinomial(
-            count, np.full(count, 1 / count), size=resamples))
-
-        def refit(counts: Array) -> Array:
-            values, unexcited = options.estimator.refit(
-                replace(fit.regression, reduced=recordings.draw(counts)), fit.estimate)
-            values[unexcited] = np.nan
-            return values
-
-        result = cls(count, np.array(list(parallel_map(refit, draws))), np.zeros(0))
-        return replace(result, standard=result._standard_deviations(fit))
-
-    @property
-    def undetermined(self) -> Array:
-        """Fraction of the resamples that do not determine each parameter, (r,)."""
-        return np.isnan(self.values).mean(axis=0)
-
-    @property
-    def deviations(self) -> Array:
-        """Standard deviations of the base parameters, (r,); infinite if undetermined."""
-        determined = self.undetermined <= MAX_UNDETERMINED
-        result = np.full(len(determined), np.inf)
-        result[determined] = np.nanstd(self.values[:, determined], axis=0, ddof=1)
-        return result
-
-    def interval(self, level: float = 0.95) -> Array:
-        """Return percentile intervals of the base parameters, (r, 2)."""
-        determined = self.undetermined <= MAX_UNDETERMINED
-        result = np.tile([-np.inf, np.inf], (len(determined), 1))
-        result[determined] = np.nanquantile(
-            self.values[:, determined], [0.5 - level / 2, 0.5 + level / 2], axis=0).T
-        return result
-
-    def compare_with(self, deviations: Array) -> str:
-        """Return a comparison, as a sentence, with the noise model's standard deviations (r,)."""
-        both = np.isfinite(self.deviations) & np.isfinite(deviations)
-        low, middle, high = np.quantile(self.deviations[both] / deviations[both], [0.0, 0.5, 1.0])
-        return (f'standard deviations of a bootstrap over {self.recordings} recordings '
-                f'({len(self.values)} resamples) are {middle:.2g} times those of the noise model '
-                f'(median of the base parameters; range {low:.2g} to {high:.2g})')
-
-    def _standard_deviations(self, fit: Fit) -> Array:
-        """Return the standard deviations of the consistent model's parameters, (count,)."""
-        noise_model = fit.estimate.standard_deviations
-        determined = np.isfinite(noise_model) & np.isfinite(self.deviations)
-        factor = np.ones(len(determined))
-        factor[determined] = self.deviations[determined] / noise_model[determined]
-        covariance = fit.estimate.covariance * np.outer(factor, factor)
-        covariance[~determined, ~determined] = np.inf
-        consistent = with_data_covariance(
-            fit.consistent, replace(fit.estimate, covariance=covariance))
-        return np.sqrt(np.diag(consistent.covariance))
+    t, q, v = map(samples.decimate, (samples.t, samples.q, np.abs(samples.v)))
+    period = repetition_period(samples, samples.t)
+    elapsed = (t - t[0]) / (max(float(t[-1] - t[0]), 1e-9) if period is None else period)
+    count = max(min(WINDOWS, len(t) // 2), 1)
+    window = (elapsed / (1 + 1e-9) % 1.0 * count).astype(int)
+    equations = []
+    for k in range(count):
+        rows = expand_rows([part[window == k] for part in packed], base.joint_columns, base.rank,
+                           weights)
+        equations.append(_equations(rows[:, :-1], rows[:, -1] - rows[:, :-1] @ own))
+    result = np.zeros((3, BLOCKS, *equations[0].shape))
+    for blocks, level in zip(result, (np.arange(count), _posture_level(window, count, q),
+                                      _speed_level(window, count, v))):
+        for k, rank in enumerate(np.argsort(np.argsort(level))):
+            blocks[rank * BLOCKS // count] += equations[k]
+    return result
 
 
-class _ResampledRegression:
-    """
-    R factors of recordings drawn with replacement.
-
-    For each joint [F_1; F_2; ...] = Q F with orthonormal Q. If recording i is drawn k_i times, the
-    Gram matrix is F' (sum of k_i Q_i' Q_i) F. A resample therefore costs one sum of small matrices
-    and a factorisation, independent of the lengths of the recordings. F' F is never formed,
-    because it would square the condition number.
-    """
-
-    def __init__(self, recordings: Sequence[ReducedRegression]) -> None:
-        self.first, self.rows = recordings[0], np.array([each.rows for each in recordings])
-        self.factors, self.grams = [], []
-        for factors in zip(*(each.factors for each in recordings)):
-            left, factor = np.linalg.qr(np.vstack(factors))
-            left = left.reshape(len(recordings), *factor.shape)
-            self.factors.append(factor)
-            self.grams.append(left.transpose(0, 2, 1) @ left)
-
-    def draw(self, counts: Array) -> ReducedRegression:
-        """Return the R factors of a resample with `counts[i]` copies of recording i."""
-        factors = []
-        for factor, grams in zip(self.factors, self.grams):
-            values, vectors = np.linalg.eigh(np.tensordot(counts, grams, 1))
-            values = np.where(values > ROUNDING * values[-1], values, 0.0)
-            factors.append(np.sqrt(values)[:, None] * vectors.T @ factor)
-        return replace(self.first, factors=tuple(factors), rows=counts @ self.rows)
+def _equations(rows: Array, target: Array) -> Array:
+    """Return the normal equations [G, h] of weighted rows, (r, r + 1)."""
+    return np.column_stack([rows.T @ rows, rows.T @ target])

@@ -114,10 +114,8 @@ def _summarise(task: RobotTask, result: Identification, fitted: UsableRecordings
 def _parameters(result: Identification) -> tuple[ParameterResult, ...]:
     structure, values = result.consistent.structure, result.consistent.values
     deviations = np.sqrt(np.diag(result.consistent.covariance))
-    bootstrap = ([None] * structure.count if result.bootstrap is None
-                 else result.bootstrap.standard.tolist())
     return tuple(
         ParameterResult(name, unit, *map(finite_or_none, (
-            value, std, value - 1.96 * std, value + 1.96 * std, resampled)))
-        for name, unit, value, std, resampled in zip(
-            structure.names, structure.units, values, deviations, bootstrap))
+            value, std, value - 1.96 * std, value + 1.96 * std)))
+        for name, unit, value, std in zip(
+            structure.names, structure.units, values, deviations))

@@ -34,10 +34,10 @@ TABLE, ROBOT_FILE = 'fleet.parquet', 'fleet.json'
 SCHEMA = 'robot_identification/fleet_robot/1'
 BROKEN, FITTED, HELD_OUT, MISSING = 'broken', 'fitted', 'held out', 'missing'
 STATES = (BROKEN, 'failed', 'not validated', 'doubtful', 'passed')
-NUMBERS = ('error', 'value', 'deviation', 'lower', 'upper', 'bootstrap', 'seconds', 'rate',
+NUMBERS = ('error', 'value', 'deviation', 'lower', 'upper', 'seconds', 'rate',
            'change', 'change_deviation', 'processor_seconds')
 COLUMNS = ('robot', 'arm', 'state', 'sentence', 'error', 'recording', 'parameter', 'unit', 'value',
-           'deviation', 'lower', 'upper', 'bootstrap', 'finished', 'settings', 'versions', 'key',
+           'deviation', 'lower', 'upper', 'finished', 'settings', 'versions', 'key',
            'inputs', 'kind', 'quantity', 'change', 'change_deviation', 'seconds', 'rate',
            'processor_seconds')
 
@@ -47,7 +47,6 @@ class ParameterResult:
     """
     Value, standard deviation and 95 % interval of a standard parameter.
 
-    `bootstrap` is the standard deviation from bootstrap resamples; None without a bootstrap.
     Unknown and infinite numbers are None.
     """
 
@@ -57,7 +56,6 @@ class ParameterResult:
     deviation: float | None
     lower: float | None
     upper: float | None
-    bootstrap: float | None = None
 
 
 @dataclass(frozen=True)

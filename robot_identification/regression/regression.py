@@ -22,7 +22,7 @@ from typing import TypeVar
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array
+from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import base_parameters, BaseParameters, ModelStructure
 from robot_identification.errors import EstimationError
 from robot_identification.regression.packing import row_count
@@ -130,12 +130,18 @@ class Regression:
         return (ReducedRegression(self.base, tuple(map(triangle, rows)),
                                   np.full(len(rows), len(rows[0]))) for rows in self.kept)
 
+    @property
+    def owners(self) -> IndexArray:
+        """Index of the recording to which each item of `samples` belongs, (items,)."""
+        pieces = np.array(self.pieces or np.zeros(len(self.samples)))
+        pieces[0] = 0    # a recording may begin with any piece
+        return np.asarray(np.cumsum(pieces == 0) - 1)
+
     def reduced_per_recording(self) -> list[ReducedRegression]:
         """Return the reduced regression of each recording: the sum over its pieces."""
         recordings: list[ReducedRegression] = []
-        for piece, normal in zip(self.pieces or len(self.samples) * (0,), self.reduced_per_piece(),
-                                 strict=True):
-            if piece and recordings:
+        for owner, normal in zip(self.owners, self.reduced_per_piece(), strict=True):
+            if owner < len(recordings):
                 recordings[-1] = recordings[-1] + normal
             else:
                 recordings.append(normal)
@@ -157,9 +163,13 @@ class Regression:
             if self.progress is not None:
                 self.progress(index / len(self.samples))
 
+    def rows_per_piece(self) -> Iterator[list[Array]]:
+        """Yield the decimated rows [columns, torque] of each joint, for each of the samples."""
+        return iter(self.kept or self._map(packed_rows))
+
     def rows(self) -> list[Array]:
         """Return the decimated rows [columns, torque] of each joint, of all samples."""
-        return [np.vstack(joint) for joint in zip(*(self.kept or self._map(packed_rows)))]
+        return [np.vstack(joint) for joint in zip(*self.rows_per_piece())]
 
     def residuals_per_piece(self, beta: Array) -> Iterator[Array]:
         """Yield the torque residuals of each item of `samples`, (rows, n) [N m or N]."""

@@ -50,36 +50,27 @@ def base_parameter_dicts(result: Identification, level: float) -> list[dict[str,
         Level of the confidence intervals.
 
     """
-    estimate, drawn = result.estimate, result.bootstrap
-    base = estimate.base
+    estimate, base = result.estimate, result.estimate.base
     known = _urdf_values(base.structure)
     urdf = base.project(np.nan_to_num(known))
     unknown = ~np.any((np.abs(base.matrix) > 1e-9) & np.isfinite(known), axis=1)
     lower, upper = np.transpose(estimate.confidence_interval(level))
-    columns = {
+    return _rows({
         'label': base.labels, 'combination': base.names, 'unit': base.units,
         'value': estimate.values, 'std': estimate.standard_deviations, 'lower': lower,
         'upper': upper, 'urdf': np.where(unknown, np.nan, urdf),
-        'model': base.project(result.consistent.values)}
-    if drawn is not None:
-        lower, upper = np.transpose(drawn.interval(level))
-        columns |= {'bootstrap_std': drawn.deviations, 'bootstrap_lower': lower,
-                    'bootstrap_upper': upper}
-    return _rows(columns)
+        'model': base.project(result.consistent.values)})
 
 
 def standard_parameter_dicts(result: Identification) -> list[dict[str, Any]]:
     """Return a mapping for each standard parameter of the consistent model."""
     consistent, structure = result.consistent, result.consistent.structure
     actuators, parameters = zip(*(name.rsplit('.', 1) for name in structure.names))
-    columns = {
+    return _rows({
         'name': structure.names, 'element': actuators, 'parameter': parameters,
         'unit': structure.units, 'value': consistent.values,
         'std': np.sqrt(np.diag(consistent.covariance)), 'urdf': _urdf_values(structure),
-        'identifiability': result.estimate.base.identifiability}
-    if result.bootstrap is not None:
-        columns['bootstrap_std'] = result.bootstrap.standard
-    return _rows(columns)
+        'identifiability': result.estimate.base.identifiability})
 
 
 def link_dicts(result: Identification) -> list[dict[str, Any]]:

@@ -118,8 +118,8 @@ def with_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
     verdict.setdefault('status', 'passed' if verdict['passed'] else 'failed')
     verdict.setdefault('checks', [])
     verdict.setdefault('doubts', [])
-    complete = {'next_steps': [], 'choice': None, 'delay': None, 'bootstrap': None,
-                'residual': None, **content, 'verdict': verdict}
+    complete = {'next_steps': [], 'choice': None, 'delay': None, 'residual': None,
+                'effects': None, **content, 'verdict': verdict}
     complete['motion'] = {'notes': [], **content['motion']}
     if complete['delay'] is not None:
         complete['delay'] = {'of': 'torques', **complete['delay']}

@@ -38,7 +38,6 @@ def base_parameter_rows(content: Mapping[str, Any]) -> list[dict[str, Any]]:
         scale = max(abs(value), std or 0.0)
         rows.append({
             **p, 'relative_std': _relative(std, value),
-            'bootstrap_relative_std': _relative(p.get('bootstrap_std'), value),
             'urdf': round_to_zero(p['urdf'], scale), 'model': round_to_zero(p['model'], scale),
             'strip': parameter_strip(value, p['lower'], p['upper'], p['urdf'], p['model'])})
     return rows

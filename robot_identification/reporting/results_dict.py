@@ -65,7 +65,7 @@ def results_to_dict(result: Identification,
 
     """
     estimate, consistent, arm = result.estimate, result.consistent, result.arm
-    delay, choice, bootstrap = result.delay, result.choice, result.bootstrap
+    delay, choice, effects = result.delay, result.choice, result.effects
     free = np.linalg.norm(consistent.free_residual_rms / estimate.noise)
     return plain({
         'schema': SCHEMA,
@@ -87,9 +87,8 @@ def results_to_dict(result: Identification,
         'choice': None if choice is None else {
             'blocks': choice.blocks,
             'trials': [dataclasses.asdict(trial) for trial in choice.trials]},
-        'bootstrap': None if bootstrap is None else {
-            'recordings': bootstrap.recordings, 'resamples': len(bootstrap.values),
-            'against': bootstrap.compare_with(estimate.standard_deviations)},
+        'effects': None if effects is None else {
+            'deviations': effects.deviations, 'text': effects.describe()},
         'consistent': {
             'status': consistent.status, 'active': consistent.active,
             'prior_deviation': consistent.deviation,

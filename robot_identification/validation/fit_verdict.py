@@ -23,7 +23,6 @@ from robot_identification.dynamics.base_parameters import VISIBLE
 from robot_identification.dynamics.identified_model import UNCERTAINTY
 from robot_identification.estimation import Fit, uncertainty
 from robot_identification.estimation.payload_errors import payload_covariance
-from robot_identification.estimation.resampling import Bootstrap
 from robot_identification.estimation.tilt import estimate_tilt, Tilt
 from robot_identification.signals import Samples
 from robot_identification.validation.held_out import HeldOut
@@ -34,8 +33,7 @@ GUESS = 0.25    # [-] share of a guessed inertia in the result above which the m
 
 
 def make_fit_verdict(fit: Fit, held_out: Sequence[HeldOut], thresholds: Thresholds,
-                     findings: Sequence[Finding], tilt: Tilt | None = None,
-                     bootstrap: Bootstrap | None = None) -> Verdict:
+                     findings: Sequence[Finding], tilt: Tilt | None = None) -> Verdict:
     """
     Return the verdict on the model of a fit.
 
@@ -51,8 +49,6 @@ def make_fit_verdict(fit: Fit, held_out: Sequence[HeldOut], thresholds: Threshol
         Findings of the checks.
     tilt
         Estimated tilt of the base; None if gravity was not estimated.
-    bootstrap
-        Bootstrap over the recordings; None if it was not requested.
 
     """
     arm, consistent = fit.consistent.structure.arm, fit.consistent
@@ -66,8 +62,8 @@ def make_fit_verdict(fit: Fit, held_out: Sequence[HeldOut], thresholds: Threshol
         (doubts if share > GUESS else notes).append(
             f'the inertia behind {joint} is a guess in the URDF, with {share:.0%} of the weight '
             'in the result; longer or faster motion determines it better')
-    if bootstrap is not None:
-        notes.append(bootstrap.compare_with(fit.estimate.standard_deviations))
+    if fit.effects is not None:
+        notes.append(fit.effects.describe())
     if consistent.active:
         notes.append(f'at the limit of physical feasibility: {", ".join(consistent.active)}')
     return make_verdict(
