@@ -92,7 +92,8 @@ setup(
                     'types-PyYAML', 'distributed>=2024.8', 'fsspec>=2023.1', 'catkin-pkg'],
         'search': ['cma>=3'],
         'plot': PLOT,
-        'fleet': ['distributed>=2024.8', 'bokeh>=3.4', 'fsspec>=2023.1', 'pyarrow>=17'],
+        'fleet': ['distributed>=2024.8', 'bokeh>=3.4', 'fsspec>=2023.1', 'pyarrow>=17',
+                  's3fs>=2023.1', 'aiohttp>=3.9'],    # recordings at s3:// and https://
         'docs': ['sphinx>=7', 'myst-parser>=3', 'furo', 'latex2mathml>=3.77'],
     },
     entry_points={'console_scripts': [f'robot-identification = {PACKAGE}.cli:main']},

@@ -22,15 +22,23 @@ scheduler, table and page, too), the time by the clock of one worker over that o
 with the start of the workers), the memory of what a worker does after the first and after the
 last robot, and the bytes that travel: to a worker, back from it, in a recording's file and in one
 reduced regression. Exit code 1 when parameters differ by more than 1e-9.
+
+    python benchmarks/fleet.py --synthetic --robots 10000
+
+identifies one robot, gives its files to all others, with drawn states and drifts, and prints time
+and peak memory of the table and the page (in a process of its own) and their sizes.
 """
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict, replace
 import json
+import os
 from pathlib import Path
 import pickle
 import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -41,6 +49,8 @@ from robot_identification import identify, load_arm, load_recording
 from robot_identification.fleet import read_fleet, read_results, run_fleet
 from robot_identification.fleet.fleet_file import Fleet, RobotTask
 from robot_identification.fleet.identify_robot import identify_robot
+from robot_identification.fleet.page import INDEX
+from robot_identification.fleet.robot_result import ROBOT_FILE, SCHEMA, STATES, TABLE
 from robot_identification.parallel import core_count, use_cores
 from robot_identification.regression import build_regression
 from robot_identification.signals import process
@@ -108,6 +118,37 @@ def _identify(task: RobotTask) -> np.ndarray:
     return identify(load_arm(task.robot), task.recordings).consistent.values
 
 
+def synthetic(folder: Path, robots: int) -> dict[str, float]:
+    """Write table and page of many robots from the files of one, and return time and sizes."""
+    fleet, rng = write(folder, 1, 10, 3000), np.random.default_rng(0)
+    result = replace(identify_robot(fleet.tasks[0]), key='key', finished='2026-01-01')
+    results = folder / 'results'
+    result.save(results / 'first')
+    for index in range(robots - 1):
+        place = results / f'cell-{index:05}'
+        place.mkdir()
+        for name in result.files:
+            os.link(results / 'first' / name, place / name)
+        drift = [replace(each, change=each.change_deviation * float(rng.standard_normal()))
+                 for each in result.drift]
+        content = asdict(replace(
+            result, robot=place.name, drift=tuple(drift), files={},
+            state=str(rng.choice(STATES[1:], p=[0.02, 0.02, 0.06, 0.9]))))
+        (place / ROBOT_FILE).write_text(json.dumps({'schema': SCHEMA, **content}, indent=1))
+    code = ('import resource, sys, time; from pathlib import Path\n'
+            'from robot_identification.fleet.results_folder import write_table_and_page\n'
+            'began = time.perf_counter(), time.process_time()\n'
+            'with write_table_and_page(Path(sys.argv[1]), [], print): pass\n'
+            'print(time.perf_counter() - began[0], time.process_time() - began[1], '
+            'resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)')
+    done = subprocess.run([sys.executable, '-c', code, str(results)], check=True, text=True,
+                          capture_output=True)
+    wall, busy, memory = map(float, done.stdout.split())
+    return {'robots': robots, 'wall [s]': wall, 'processor [s]': busy, 'peak memory [MB]': memory,
+            'page [MB]': (results / INDEX).stat().st_size / 1e6,
+            'table [MB]': (results / TABLE).stat().st_size / 1e6}
+
+
 def main() -> int:
     """Print the figures and write the JSON."""
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
@@ -115,7 +156,13 @@ def main() -> int:
     parser.add_argument('--recordings', type=int, default=10)
     parser.add_argument('--samples', type=int, default=12_000)
     parser.add_argument('--json', type=Path, default=Path('results/fleet.json'))
+    parser.add_argument('--synthetic', action='store_true', help='table and page alone')
     options = parser.parse_args()
+    if options.synthetic:
+        with tempfile.TemporaryDirectory() as name:
+            for key, value in synthetic(Path(name), options.robots).items():
+                print(f'{key:>24} {value:.4g}')
+        return 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         fleet = write(folder, options.robots, options.recordings, options.samples)

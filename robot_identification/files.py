@@ -321,12 +321,17 @@ def read_json(path: str | Path, what: str, error: type[RobotIdentificationError]
             raise ValueError(f'it has a whole number of {len(text)} digits')
         return int(text)
 
+    def refuse(constant: str) -> None:
+        """Raise ValueError for NaN and Infinity, which JSON does not have."""
+        raise ValueError(f'JSON has no {constant}')
+
     try:
         text = read_text(path, what, error)
         if sum(map(text.count, ',[{')) > JSON_VALUES:
             raise ValueError(f'it has more than {JSON_VALUES} values')
-        content = json.loads(text, parse_int=parse_integer)
-        json.dumps(content, allow_nan=False, ensure_ascii=False).encode()    # raises ValueError
+        content = json.loads(text, parse_int=parse_integer, parse_constant=refuse)
+        if '\\u' in text:    # half of a surrogate pair raises a ValueError
+            json.dumps(content, ensure_ascii=False).encode()
         level, depth = [content], 0
         while level:
             depth += 1

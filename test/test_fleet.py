@@ -21,6 +21,7 @@ import os
 import pickle
 import shutil
 import signal
+import subprocess
 import tempfile
 
 from known_truth import two_link_recording as recorded
@@ -45,6 +46,7 @@ from robot_identification.fleet.page import write_fleet_page
 from robot_identification.fleet.recording_sources import expand, fetch, fingerprint
 from robot_identification.fleet.results_folder import write_table_and_page
 from robot_identification.fleet.robot_result import BROKEN, FITTED, RobotResult, write_table
+from robot_identification.fleet.run import _check_visible
 from robot_identification.papers.searches import Bounds, get_search
 from robot_identification.papers.studies import run_study, STUDIES
 from robot_identification.papers.studies.repeat import repeat_searches, SearchSetup
@@ -235,9 +237,10 @@ def test_files_whose_writing_ended_early_are_known_as_those_of_a_fleet(tmp_path)
 def test_an_early_end_leaves_table_and_page_of_what_is_done(tmp_path):
     pytest.importorskip('pyarrow')
     from pyarrow import parquet
-    results, said = {'r0': RobotResult('r0', ARM, 'broken', 'bad')}, []
+    said = []
+    RobotResult('r0', ARM, 'broken', 'bad').save(tmp_path / 'r0')
     with (pytest.raises(KeyboardInterrupt),
-          write_table_and_page(results, tmp_path, ['r<1>'], said.append)):
+          write_table_and_page(tmp_path, ['r<1>'], said.append)):
         raise KeyboardInterrupt
     rows = {row['robot']: row for row in
             parquet.read_table(tmp_path / 'fleet.parquet').to_pylist()}
@@ -245,13 +248,13 @@ def test_an_early_end_leaves_table_and_page_of_what_is_done(tmp_path):
     assert 'it was interrupted' in rows['r<1>']['sentence'] and not said
     page = (tmp_path / 'index.html').read_text()
     assert '<td>r&lt;1&gt;</td><td class="sentence">not identified' in page
-    with write_table_and_page(results, tmp_path, [], said.append):
+    with write_table_and_page(tmp_path, [], said.append):
         pass
     assert 'not identified' not in (tmp_path / 'index.html').read_text()
     (tmp_path / 'index.html').unlink()
     (tmp_path / 'index.html').mkdir()    # as a disk that is full
     with (pytest.raises(ConfigurationError, match='first'),
-          write_table_and_page(results, tmp_path, ['r2'], said.append)):
+          write_table_and_page(tmp_path, ['r2'], said.append)):
         raise ConfigurationError('first')
     assert 'could not be updated' in said[0]
 
@@ -372,6 +375,64 @@ def test_a_scheduler_that_is_lost_breaks_no_robot(folder, tmp_path, caplog):
     assert len(missing) == 1 and 'the scheduler was lost' in missing[0]['sentence']
     assert 'the scheduler was lost' in (tmp_path / 'index.html').read_text()
     assert not [record for record in caplog.records if record.name == 'distributed.client']
+
+
+def test_a_url_that_cannot_be_read_stops_one_robot(folder, tmp_path):
+    pytest.importorskip('fsspec')
+    file = tmp_path / 'fleet.yaml'
+    file.write_text(
+        f'robots:\n  good: {{robot: {ARM}, recordings: [{folder}/r0/*.npz]}}\n'
+        f'  empty: {{robot: {ARM}, recordings: ["memory://nobody/*.npz"]}}\n'
+        f'  unknown: {{robot: {ARM}, recordings: ["s4://x/*.npz", "{folder}/r0/0.npz"]}}\n')
+    good, empty, unknown = read_fleet(file).tasks
+    assert len(good.recordings) == 2 and fingerprint(unknown.recordings[0]) == ''
+    lost = identify_robot(empty)
+    assert lost.state == BROKEN
+    assert "nothing matches 'memory://nobody/*.npz'" in lost.recordings[0].sentence
+    rest = identify_robot(unknown)
+    assert [each.state for each in rest.recordings] == [FITTED, BROKEN]
+    assert "'s4://x/*.npz' cannot be read" in rest.recordings[1].sentence
+
+
+def test_workers_that_do_not_see_the_recordings_are_named(folder, tmp_path):
+    seen, other = str(folder / 'r0' / '0.npz'), str(folder / 'r0' / '1.npz')
+    said = []
+    _check_visible({seen: 'digest', str(tmp_path / 'nowhere.npz'): '', 's3://x': ''}, said.append)
+    assert not said
+    _check_visible({seen: 'digest', other: ''}, said.append)
+    assert 'the workers of the scheduler do not see 1 of 2' in said[0] and other in said[0]
+    with pytest.raises(ConfigurationError, match='do not see 2 of 2'):
+        _check_visible({seen: '', other: ''}, said.append)
+
+
+def test_a_scheduler_with_certificates(folder, tmp_path):
+    pytest.importorskip('pyarrow')
+    distributed = pytest.importorskip('distributed')
+    if shutil.which('openssl') is None:
+        pytest.skip('openssl makes the certificates')
+    subprocess.run(
+        ['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj',
+         '/CN=localhost', '-keyout', 'key.pem', '-out', 'cert.pem'],
+        cwd=tmp_path, check=True, capture_output=True)
+    shutil.copy(tmp_path / 'cert.pem', tmp_path / 'ca.pem')
+    files = {name: str(tmp_path / f'{name}.pem') for name in ('ca', 'cert', 'key')}
+    security = distributed.Security(
+        require_encryption=True, tls_ca_file=files['ca'],
+        **{f'tls_{who}_{name}': files[name] for who in ('client', 'scheduler', 'worker')
+           for name in ('cert', 'key')})
+    fleet = read_fleet(folder / 'fleet.yaml')
+    fleet = replace(fleet, tasks=fleet.tasks[:1])
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=True,
+                                  protocol='tls://', security=security, dashboard_address=None,
+                                  silence_logs=50) as cluster:
+        address = cluster.scheduler_address
+        summary = run_fleet(fleet, tmp_path / 'results', scheduler=address, tls=tmp_path)
+        assert address.startswith('tls://') and summary.done == 1
+        (tmp_path / 'key.pem').unlink()
+        with pytest.raises(ConfigurationError, match=r"there is no '.*key\.pem'"):
+            run_fleet(fleet, tmp_path / 'results', scheduler=address, tls=tmp_path)
+    with pytest.raises(ConfigurationError, match='tls://HOST:PORT'):
+        run_fleet(fleet, tmp_path / 'results', scheduler='tcp://x:1', tls=tmp_path)
 
 
 def test_recordings_that_do_not_fit_into_memory_change_no_digit(folder, tmp_path, monkeypatch):

@@ -32,6 +32,9 @@ def fleet_command(
     scheduler: Annotated[str | None, typer.Option(
         help='Address of a Dask scheduler (tcp://...); all cores of this machine if not '
              'given.')] = None,
+    tls: Annotated[Path | None, typer.Option(
+        metavar='FOLDER', help='Folder with ca.pem, cert.pem and key.pem, for a scheduler at '
+        'tls://.')] = None,
     workers: Annotated[int | None, typer.Option(
         min=1, help='Workers on this machine, one core each; all cores if not given.')] = None,
     force: Force = False,
@@ -43,8 +46,9 @@ def fleet_command(
     Only robots whose inputs changed are identified again.
     """
     summary = run_fleet(
-        read_fleet(source), output, scheduler=scheduler, workers=workers, force=force,
-        report=lambda text: err.print(text, markup=False, highlight=False, soft_wrap=True))
+        read_fleet(source), output, scheduler=scheduler, workers=workers, tls=tls,
+        force=force, report=lambda text: err.print(
+            text, markup=False, highlight=False, soft_wrap=True))
     if as_json:
         emit({'directory': str(summary.folder), 'done': summary.done,
               'unchanged': summary.unchanged, 'states': summary.states})

@@ -44,6 +44,8 @@ from robot_identification.pipeline import run_identification
 from robot_identification.reporting import save_results
 import scipy
 
+BUG = 'a bug in robot-identification'
+
 
 def identify_robot(task: RobotTask) -> RobotResult:
     """
@@ -67,8 +69,8 @@ def identify_robot(task: RobotTask) -> RobotResult:
     except RobotIdentificationError as error:
         result = RobotResult(task.name, task.robot, BROKEN, str(error))
     except Exception as error:    # one robot must not stop the rest of the fleet
-        result = RobotResult(task.name, task.robot, BROKEN, 'a bug in robot-identification: '
-                             f'{type(error).__name__}: {error}')
+        result = RobotResult(task.name, task.robot, BROKEN,
+                             f'{BUG}: {type(error).__name__}: {error}')
     versions = {'robot_identification': robot_identification.__version__,
                 'python': platform.python_version(), 'numpy': np.__version__,
                 'scipy': scipy.__version__, 'machine': platform.machine()}

@@ -38,7 +38,9 @@ def expand(source: str, folder: Path) -> list[str]:
     """
     Return the sorted paths or URLs that match a path, a glob pattern or a URL.
 
-    A path without wildcards need not exist; the error is reported when it is loaded.
+    A path without wildcards need not exist; the error is reported when it is loaded. A URL with
+    wildcards that cannot be listed, or matches nothing, is returned as it is: `fetch` reports it,
+    so that one storage that does not answer stops one robot, not the fleet.
 
     Parameters
     ----------
@@ -51,22 +53,22 @@ def expand(source: str, folder: Path) -> list[str]:
     Raises
     ------
     ConfigurationError
-        No file matches the pattern, or the files at a URL cannot be listed.
+        No file matches a pattern of paths.
+    MissingDependencyError
+        The source is a URL and fsspec is not installed.
 
     """
-    is_pattern = any(mark in source for mark in '*?[')
+    is_pattern = _is_pattern(source)
     if '://' in source:
         if not is_pattern:
             return [source]
-        system, path = _file_system(source)
         try:
-            paths = [system.unstrip_protocol(name) for name in system.glob(path)]
-        except Exception as error:    # each file system of fsspec has errors of its own
-            raise ConfigurationError(f"'{source}' cannot be listed: {error}") from error
-    else:
-        if not is_pattern or os.path.exists(folder / source):
-            return [str(folder / source)]
-        paths = glob(str(folder / source), recursive=True)
+            return sorted(_list(source))
+        except RecordingError:
+            return [source]
+    if not is_pattern or os.path.exists(folder / source):
+        return [str(folder / source)]
+    paths = glob(str(folder / source), recursive=True)
     if not paths:
         raise ConfigurationError(f"nothing matches '{source}'; correct it in the fleet file")
     return sorted(paths)
@@ -79,12 +81,6 @@ def fingerprint(source: str) -> str:
     A local file, or all files of a folder (a bag) together, are hashed with SHA-256. The
     fingerprint of a URL is fsspec's `ukey`: a checksum, or size and modification time. Nothing is
     downloaded.
-
-    Raises
-    ------
-    ConfigurationError
-        fsspec does not support the URL.
-
     """
     try:
         if '://' in source:
@@ -98,8 +94,6 @@ def fingerprint(source: str) -> str:
                     while chunk := file.read(CHUNK):
                         digest.update(chunk)
         return digest.hexdigest()
-    except ConfigurationError:    # unsupported URL
-        raise
     except Exception:    # each file system of fsspec has errors of its own
         return ''
 
@@ -112,29 +106,51 @@ def fetch(source: str) -> Iterator[Path]:
     Raises
     ------
     RecordingError
-        The recording cannot be downloaded.
+        The recording cannot be downloaded, or is a pattern that matches nothing.
 
     """
     if '://' not in source:
         yield Path(source)
         return
+    if _is_pattern(source):
+        _list(source)    # raises the reason why `expand` left the pattern
+        raise RecordingError(f"'{source}' could not be listed when the fleet file was read; run "
+                             'the command again')
+    system, path = _file_system(source)
     with tempfile.TemporaryDirectory() as folder:
-        system, path = _file_system(source)
         local = Path(folder) / Path(path).name
         try:
             system.get(path, str(local), recursive=system.isdir(path))
         except Exception as error:    # each file system of fsspec has errors of its own
-            raise RecordingError(f"the recording '{source}' cannot be fetched: {error}") from error
+            raise RecordingError(
+                f"the recording '{source}' cannot be fetched: {error or repr(error)}") from error
         yield local
 
 
+def _is_pattern(source: str) -> bool:
+    return any(mark in source for mark in '*?[')
+
+
+def _list(pattern: str) -> list[str]:
+    """Return the URLs that match a pattern, or raise a RecordingError with the reason."""
+    system, path = _file_system(pattern)
+    try:
+        found = [system.unstrip_protocol(name) for name in system.glob(path)]
+    except Exception as error:    # each file system of fsspec has errors of its own
+        raise RecordingError(f"'{pattern}' cannot be listed: {error or repr(error)}") from error
+    if not found:
+        raise RecordingError(f"nothing matches '{pattern}'; correct it in the fleet file")
+    return found
+
+
 def _file_system(source: str) -> tuple[Any, str]:
+    """Return the file system of a URL and the path in it."""
     try:
         import fsspec
     except ImportError as error:
         raise MissingDependencyError('fsspec', f"the recording '{source}'") from error
     try:
         system, path = fsspec.core.url_to_fs(source)
-    except (ValueError, ImportError) as error:
-        raise ConfigurationError(f"'{source}' cannot be read: {error}") from error
+    except Exception as error:    # unknown protocol, missing package, no credentials
+        raise RecordingError(f"'{source}' cannot be read: {error or repr(error)}") from error
     return system, str(path)

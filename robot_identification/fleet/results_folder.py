@@ -15,9 +15,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+import heapq
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -28,7 +29,7 @@ from robot_identification.errors import (
 )
 from robot_identification.files import check_output_folder, check_outputs, FileKind
 from robot_identification.fleet.fleet_file import Fleet
-from robot_identification.fleet.page import INDEX, write_fleet_page
+from robot_identification.fleet.page import CHARTS, INDEX, write_fleet_page
 from robot_identification.fleet.robot_result import (
     ROBOT_FILE,
     RobotResult,
@@ -63,14 +64,28 @@ def read_results(folder: Path, report: Report = lambda text: None) -> dict[str, 
     'passed'
 
     """
-    results = {}
+    return {result.robot: result for result in iterate_results(folder, report, newer_only=False)}
+
+
+def iterate_results(folder: Path, report: Report = lambda text: None, *,
+                    newer_only: bool = True) -> Iterator[RobotResult]:
+    """
+    Yield the stored results of a fleet's robots one by one, in the order of their names.
+
+    Parameters
+    ----------
+    folder, report
+        As for `read_results`.
+    newer_only
+        As for `RobotResult.load`.
+
+    """
     for path in sorted(folder.glob(f'[!.]*/{ROBOT_FILE}')):    # hidden ones are not complete
         try:
-            results[path.parent.name] = replace(
-                RobotResult.load(path.parent), robot=path.parent.name)
+            yield replace(RobotResult.load(path.parent, newer_only=newer_only),
+                          robot=path.parent.name)
         except ConfigurationError as error:
             report(f'left out: {error}')
-    return results
 
 
 def check_fleet_outputs(fleet: Fleet, folder: Path, force: bool) -> None:
@@ -91,28 +106,27 @@ def check_fleet_outputs(fleet: Fleet, folder: Path, force: bool) -> None:
 
 
 @contextmanager
-def write_table_and_page(results: Mapping[str, RobotResult], folder: Path, left: Sequence[str],
-                         report: Report) -> Iterator[None]:
+def write_table_and_page(folder: Path, left: Sequence[str], report: Report) -> Iterator[None]:
     """
-    Write the table and the page of a fleet when the block ends.
+    Write the table and the page of the results in a fleet's folder when the block ends.
 
     Parameters
     ----------
-    results
-        Results of the robots by name; the block may add results.
     folder
         Output folder of the fleet.
     left
         Names of robots still to be identified; listed as missing if the block raises an error.
     report
-        Called with a message if the table or page cannot be written after an error.
+        Called with a message if the table or page cannot be written after an error, or a result
+        cannot be read.
 
     """
     def write(missing: Mapping[str, str]) -> None:
-        ordered = [results[name] for name in sorted(results)]
+        shown = _PageContent()
         with replace_files(folder) as staging:
-            write_table(ordered, staging / TABLE, missing)
-            write_fleet_page(ordered, staging, missing, f'Fleet {folder.resolve().name}')
+            write_table(shown.collect(iterate_results(folder, report)), staging / TABLE, missing)
+            write_fleet_page(shown.robots, staging, missing,
+                             f'Fleet {folder.resolve().name}')
 
     try:
         yield
@@ -124,3 +138,33 @@ def write_table_and_page(results: Mapping[str, RobotResult], folder: Path, left:
             report(f'table and page could not be updated: {second_error}')
         raise
     write({})
+
+
+class _PageContent:
+    """
+    What the page of a fleet shows: no parameters, and all drift of those that drift most.
+
+    Attributes
+    ----------
+    robots
+        The results that passed through `collect`; beyond the `CHARTS` robots with the largest
+        drift, each has its largest drift alone.
+
+    """
+
+    def __init__(self) -> None:
+        self.robots: list[RobotResult] = []
+        self._charts: list[tuple[float, int]] = []    # heap of largest drift and index
+
+    def collect(self, results: Iterable[RobotResult]) -> Iterator[RobotResult]:
+        """Pass results on, and keep what the page shows."""
+        for result in results:
+            largest = max((abs(each.significance) for each in result.drift), default=0.0)
+            self.robots.append(replace(result, parameters=(), inputs={}))
+            heapq.heappush(self._charts, (largest, len(self.robots) - 1))
+            if len(self._charts) > CHARTS:
+                _, index = heapq.heappop(self._charts)
+                robot = self.robots[index]
+                self.robots[index] = replace(robot, drift=tuple(
+                    sorted(robot.drift, key=lambda each: -abs(each.significance))[:1]))
+            yield result

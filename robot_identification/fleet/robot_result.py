@@ -15,9 +15,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 import dataclasses
 from dataclasses import dataclass, field
+from itertools import islice
 import json
 from pathlib import Path
 from typing import Any
@@ -156,9 +157,17 @@ class RobotResult:
                 encoding='utf-8')
 
     @classmethod
-    def load(cls, folder: Path) -> RobotResult:
+    def load(cls, folder: Path, *, newer_only: bool = False) -> RobotResult:
         """
         Read the result that `save` wrote into a robot's folder; `files` stays empty.
+
+        Parameters
+        ----------
+        folder
+            Folder of the robot.
+        newer_only
+            Whether the digests of files that are not newer than `fleet.json` are taken as right:
+            those of 10 000 robots have 20 GB.
 
         Raises
         ------
@@ -172,44 +181,64 @@ class RobotResult:
             content = read_json(path, 'result of a robot', ConfigurationError)
             if not isinstance(content, dict) or content.pop('schema', '') != SCHEMA:
                 raise ConfigurationError(f"'{path}' is not of the schema {SCHEMA}")
-            result: RobotResult = read_typed(cls, content, f"'{path}'", ConfigurationError)
+            records = {name: _records(kind, content.pop(name, []), f"'{path}', {name}")
+                       for name, kind in _RECORDS.items()}
+            result: RobotResult = dataclasses.replace(
+                read_typed(cls, content, f"'{path}'", ConfigurationError), **records)
             if result.state != BROKEN and not (folder / RESULTS).exists():
                 raise ConfigurationError(f"'{folder}' has no {RESULTS}")
+            written = path.stat().st_mtime_ns
             for name, digest in result.files.items():
-                if (folder / name).exists() and sha256(folder / name) != digest:
-                    raise ConfigurationError(f"'{folder / name}' is of another run than the "
-                                             f'{ROBOT_FILE} beside it')
+                file = folder / name
+                if file.exists() and not (newer_only and file.stat().st_mtime_ns <= written) and (
+                        sha256(file) != digest):
+                    raise ConfigurationError(
+                        f"'{file}' is of another run than the {ROBOT_FILE} beside it")
         return dataclasses.replace(result, files={})
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the table rows: one each for the robot, its recordings, parameters and drifts."""
-        common = {name: getattr(self, name) for name in (
-            'robot', 'arm', 'state', 'sentence', 'error', 'finished', 'settings', 'versions',
-            'key')}
-        common['inputs'] = '\n'.join(map(' '.join, self.inputs.items()))
-        yield {**common, 'kind': 'robot', 'seconds': self.seconds,
-               'processor_seconds': self.processor_seconds}
-        for recording in self.recordings:
-            numbers = dataclasses.asdict(recording)
-            yield {**common, 'kind': 'recording', 'recording': numbers.pop('source'), **numbers}
-        for parameter in self.parameters:
-            numbers = dataclasses.asdict(parameter)
-            yield {**common, 'kind': 'parameter', 'parameter': numbers.pop('name'), **numbers}
-        fitted = dict(enumerate(each.source for each in self.recordings if each.state == FITTED))
-        for drift in self.drift:
-            yield {**common, 'kind': 'drift', **dataclasses.asdict(drift),
-                   'recording': fitted.get(drift.recording)}
+
+_RECORDS: dict[str, type] = {
+    'recordings': RecordingResult, 'parameters': ParameterResult, 'drift': Drift}
+_LISTS = {'recording': 'recordings', 'parameter': 'parameters', 'drift': 'drift'}
+_COMMON = ('robot', 'arm', 'state', 'sentence', 'error', 'finished', 'settings', 'versions', 'key')
+_ROWS = {'robot': ('seconds', 'processor_seconds'),
+         'recording': ('source', 'state', 'sentence', 'seconds', 'rate', 'error'),
+         'parameter': ('name', 'unit', 'value', 'deviation', 'lower', 'upper', 'bootstrap'),
+         'drift': ('quantity', 'value', 'deviation', 'change', 'change_deviation')}
+"""Attributes that become columns, beside `_COMMON`, by kind of row."""
+_NAMES = {('recording', 'source'): 'recording', ('parameter', 'name'): 'parameter'}
+_CHUNK = 100    # robots whose rows are in memory at a time
+_RIGHT_TYPES: set[tuple[Any, ...]] = set()
+"""Classes, keys and types of values that `read_typed` has accepted as they are."""
 
 
-def write_table(results: Sequence[RobotResult], path: Path,
+def _records(kind: type, items: Any, label: str) -> tuple[Any, ...]:
+    """Return the dataclass instances of a list in `fleet.json`; most are built without checks."""
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        return tuple(read_typed(tuple[kind, ...], items, label,    # type: ignore[valid-type]
+                                ConfigurationError))
+    records = []
+    for item in items:
+        types = (kind, *item, *map(type, item.values()))
+        if types in _RIGHT_TYPES:
+            records.append(kind(**item))
+            continue
+        record = read_typed(kind, item, label, ConfigurationError)
+        if all(type(value) is type(getattr(record, name)) for name, value in item.items()):
+            _RIGHT_TYPES.add(types)
+        records.append(record)
+    return tuple(records)
+
+
+def write_table(results: Iterable[RobotResult], path: Path,
                 missing: Mapping[str, str] | None = None) -> None:
     """
-    Write the Parquet table of a fleet.
+    Write the Parquet table of a fleet: rows of robots, recordings, parameters and drifts.
 
     Parameters
     ----------
     results
-        Results of the robots.
+        Results of the robots, of which few are in memory at a time if they come one by one.
     path
         Path of the file, which is written atomically.
     missing
@@ -226,10 +255,44 @@ def write_table(results: Sequence[RobotResult], path: Path,
         from pyarrow import parquet
     except ImportError as error:
         raise MissingDependencyError('pyarrow', 'the table of a fleet') from error
-    rows = [row for result in results for row in result.rows()]
-    rows += [{'kind': 'robot', 'robot': robot, 'state': MISSING, 'sentence': reason}
-             for robot, reason in (missing or {}).items()]
     schema = pyarrow.schema([(name, pyarrow.float64() if name in NUMBERS else pyarrow.string())
                              for name in COLUMNS])
-    with atomic_write(path) as temporary:
-        parquet.write_table(pyarrow.Table.from_pylist(rows, schema=schema), temporary)
+    rest = iter(results)
+    with atomic_write(path) as temporary, parquet.ParquetWriter(temporary, schema) as writer:
+        while chunk := list(islice(rest, _CHUNK)):
+            writer.write_table(_to_table(chunk, schema))
+        writer.write_table(pyarrow.Table.from_pylist(
+            [{'kind': 'robot', 'robot': robot, 'state': MISSING, 'sentence': reason}
+             for robot, reason in (missing or {}).items()], schema=schema))
+
+
+def _to_table(robots: Sequence[RobotResult], schema: Any) -> Any:
+    """Return the Arrow table of some robots: rows of all robots, then of all recordings, etc."""
+    import pyarrow
+    common = {name: pyarrow.array([getattr(robot, name) for robot in robots],
+                                  schema.field(name).type) for name in _COMMON}
+    common['inputs'] = pyarrow.array(
+        ['\n'.join(map(' '.join, robot.inputs.items())) for robot in robots])
+    tables = []
+    for kind, fields in _ROWS.items():
+        records: list[Any] = []
+        owners: list[int] = []
+        for owner, robot in enumerate(robots):
+            mine = (robot,) if kind == 'robot' else getattr(robot, _LISTS[kind])
+            records += mine
+            owners += [owner] * len(mine)
+        columns = {name: column.take(pyarrow.array(owners, pyarrow.int32()))
+                   for name, column in common.items()}
+        columns['kind'] = pyarrow.repeat(pyarrow.scalar(kind), len(records))
+        for name in fields:
+            columns[_NAMES.get((kind, name), name)] = [getattr(each, name) for each in records]
+        if kind == 'drift':
+            fitted = [[each.source for each in robot.recordings if each.state == FITTED]
+                      for robot in robots]
+            columns['recording'] = [
+                fitted[owner][record.recording] if record.recording < len(fitted[owner]) else None
+                for owner, record in zip(owners, records)]
+        tables.append(pyarrow.table(
+            [columns.get(name, pyarrow.nulls(len(records), schema.field(name).type))
+             for name in COLUMNS], schema=schema))
+    return pyarrow.concat_tables(tables)

@@ -29,11 +29,11 @@ from robot_identification.errors import (
 )
 from robot_identification.fleet.cluster import cluster
 from robot_identification.fleet.fleet_file import Fleet, RobotTask
-from robot_identification.fleet.identify_robot import identify_robot
+from robot_identification.fleet.identify_robot import BUG, identify_robot
 from robot_identification.fleet.input_digests import compute_fingerprints, compute_input_digests
 from robot_identification.fleet.results_folder import (
     check_fleet_outputs,
-    read_results,
+    iterate_results,
     Report,
     write_table_and_page,
 )
@@ -67,8 +67,8 @@ class FleetSummary:
 
 
 def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
-              workers: int | None = None, report: Report = lambda text: None,
-              force: bool = False) -> FleetSummary:
+              workers: int | None = None, tls: Path | None = None,
+              report: Report = lambda text: None, force: bool = False) -> FleetSummary:
     """
     Identify the robots of a fleet whose inputs have changed since the last run.
 
@@ -87,6 +87,8 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
     workers
         Number of workers of the cluster on this machine, one core each; at most one per robot is
         started. None: one per core.
+    tls
+        Folder of certificates for the scheduler, see `cluster`.
     report
         Called with progress messages.
     force
@@ -102,7 +104,8 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
     MissingDependencyError
         dask.distributed or pyarrow is not installed.
     ConfigurationError
-        The folder cannot be used, or the scheduler does not answer or its connection is lost.
+        The folder cannot be used, the scheduler does not answer or its connection is lost, or its
+        workers see none of the recordings.
 
     Examples
     --------
@@ -114,32 +117,52 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
     folder = Path(folder)
     check_fleet_outputs(fleet, folder, force)
     with ExitStack() as stack:
-        client = None if scheduler is None else stack.enter_context(cluster(scheduler))
+        client = None if scheduler is None else stack.enter_context(
+            cluster(scheduler, tls=tls))
         fingerprints = compute_fingerprints(client, fleet.tasks)
+        if client is not None:
+            _check_visible(fingerprints, report)
         keys = compute_input_digests(fleet.tasks, fingerprints)
         folder.mkdir(parents=True, exist_ok=True)
-        results = read_results(folder, report)
+        stored = {result.robot: (result.state, result.key)
+                  for result in iterate_results(folder, report)}
         todo = [task for task in fleet.tasks
-                if task.name not in results or results[task.name].key != keys[task.name]]
+                if task.name not in stored or stored[task.name][1] != keys[task.name]]
         report(f'{len(todo)} of {len(fleet.tasks)} robots to identify')
         if todo:
             client = client or stack.enter_context(cluster(None, workers, len(todo)))
             report(f'dashboard: {client.dashboard_link}')
         left = [task.name for task in todo]
-        with write_table_and_page(results, folder, left, report):
+        with write_table_and_page(folder, left, report):
             for count, (task, result, final) in enumerate(_results(client, todo), start=1):
-                results[task.name] = result = replace(
+                result = replace(
                     result, key=keys[task.name] if final else '',
                     finished=time.strftime('%Y-%m-%dT%H:%M:%S+00:00', time.gmtime()),
                     inputs={source: fingerprints[source]
                             for source in (*task.recordings, *task.held_out)})
                 result.save(folder / task.name)
-                results[task.name] = replace(result, files={})
+                stored[task.name] = result.state, result.key
                 left.remove(task.name)
                 report(f'{count}/{len(todo)} {task.name}: {result.state}'
                        + (f' ({result.sentence})' if result.state == BROKEN else ''))
-    states = Counter(results[task.name].state for task in fleet.tasks)
+    states = Counter(stored[task.name][0] for task in fleet.tasks)
     return FleetSummary(folder, len(todo), len(fleet.tasks) - len(todo), dict(states))
+
+
+def _check_visible(fingerprints: Mapping[str, str], report: Report) -> None:
+    """Report recordings on this machine that the workers of a scheduler do not see."""
+    paths = [source for source in fingerprints if '://' not in source]
+    unseen = [path for path in paths if not fingerprints[path] and Path(path).exists()]
+    if not unseen:
+        return
+    text = (f'the workers of the scheduler do not see {len(unseen)} of {len(fingerprints)} '
+            f"recordings that are on this machine, such as '{unseen[0]}': give them a folder that "
+            'all machines have under the same path, or URLs')
+    if not Path(unseen[0]).is_absolute():
+        text += '; the path is relative, so give the fleet file by its absolute path'
+    if len(unseen) == len(fingerprints):
+        raise ConfigurationError(text)
+    report(text)
 
 
 def _results(client: Any, tasks: Sequence[RobotTask]
@@ -154,7 +177,7 @@ def _results(client: Any, tasks: Sequence[RobotTask]
         task = futures.pop(future)
         if future.status == 'finished':
             result = future.result()
-            yield task, result, not result.sentence.startswith('a defect')
+            yield task, result, not result.sentence.startswith(BUG)
         elif future.status == 'error':
             yield task, RobotResult(
                 task.name, task.robot, BROKEN,
