@@ -284,7 +284,6 @@ REFUSED = (
     ('validate m.yaml clock.csv', 'go backwards'),
     ('compare res2 res2 --report res2/results.json --force', 'would be lost'),
     ('compare res2 res2 --report res2/model.yaml --force', 'would be lost'),
-    ('fleet fleeturl.yaml -o x', 'cannot be read'),
     ('init -o x.yaml', 'give the URDF or xacro'),
     ('init arm.urdf --from-topic /x -o x.yaml', 'give the URDF or xacro'),
     ('init --from-topic aSPACEb -o x.yaml',
@@ -363,7 +362,6 @@ def _write_strange(folder, good):
         'fleet.yaml': 'robots: {one: {robot: rb.yaml, recordings: [rec.csv]}}',
         'fleetnone.yaml': 'robots: {one: {robot: rb.yaml, recordings: ["no*.csv"]}}',
         'fleetup.yaml': 'robots: {../../x: {robot: rb.yaml, recordings: [rec.csv]}}',
-        'fleeturl.yaml': 'robots: {one: {robot: rb.yaml, recordings: ["nobody://x/y.csv"]}}',
         'negative.yaml': 'wrist: {mass: [-2, -1]}', 'cr.csv': '\r'.join(rows),
         'quoted.csv': '\n'.join([rows[0], *('"' + row.replace(',', '","') + '"'
                                             for row in rows[1:])]),

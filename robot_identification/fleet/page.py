@@ -84,7 +84,8 @@ class RobotChange:
 
 
 def write_fleet_page(results: Sequence[RobotResult], folder: Path,
-                     missing: Mapping[str, str] | None = None, name: str = 'Fleet') -> Path:
+                     missing: Mapping[str, str] | None = None, name: str = 'Fleet',
+                     tests: int | None = None) -> Path:
     """
     Write the page of a fleet and return its path.
 
@@ -98,9 +99,13 @@ def write_fleet_page(results: Sequence[RobotResult], folder: Path,
         Robots that were not identified because the run ended early: name and reason.
     name
         Name of the fleet in the title.
+    tests
+        Number of changes that were tested; None counts those in the results, which may lack
+        quantities that drift less than others of the same robot.
 
     """
-    tests = sum(each.change_deviation > 0 for robot in results for each in robot.drift)
+    if tests is None:
+        tests = sum(map(count_tests, results))
     limit = float(norm.isf(LEVEL / 2 / max(tests, 1)))    # Bonferroni
     rows = sorted((_row(each, limit) for each in results), key=lambda row: (
         row['rank'], -abs(row['largest']) * row['drifts'], -(row['robot'].error or 0.0),
@@ -120,6 +125,11 @@ def write_fleet_page(results: Sequence[RobotResult], folder: Path,
                 for each in results for recording in each.recordings
                 if recording.state == BROKEN]))
     return folder / INDEX
+
+
+def count_tests(robot: RobotResult) -> int:
+    """Return the number of changes of a robot that have a standard deviation."""
+    return sum(each.change_deviation > 0 for each in robot.drift)
 
 
 def robot_changes(drift: Sequence[Drift]) -> list[RobotChange]:

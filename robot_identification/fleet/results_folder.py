@@ -29,7 +29,7 @@ from robot_identification.errors import (
 )
 from robot_identification.files import check_output_folder, check_outputs, FileKind
 from robot_identification.fleet.fleet_file import Fleet
-from robot_identification.fleet.page import CHARTS, INDEX, write_fleet_page
+from robot_identification.fleet.page import CHARTS, count_tests, INDEX, write_fleet_page
 from robot_identification.fleet.robot_result import (
     ROBOT_FILE,
     RobotResult,
@@ -126,7 +126,7 @@ def write_table_and_page(folder: Path, left: Sequence[str], report: Report) -> I
         with replace_files(folder) as staging:
             write_table(shown.collect(iterate_results(folder, report)), staging / TABLE, missing)
             write_fleet_page(shown.robots, staging, missing,
-                             f'Fleet {folder.resolve().name}')
+                             f'Fleet {folder.resolve().name}', shown.tests)
 
     try:
         yield
@@ -147,24 +147,34 @@ class _PageContent:
     Attributes
     ----------
     robots
-        The results that passed through `collect`; beyond the `CHARTS` robots with the largest
-        drift, each has its largest drift alone.
+        The results that passed through `collect`; beyond the `CHARTS` robots with the most
+        significant changes, each has the drift of one quantity, which changes most significantly.
+    tests
+        Number of changes of all robots and quantities that have a standard deviation.
 
     """
 
     def __init__(self) -> None:
         self.robots: list[RobotResult] = []
-        self._charts: list[tuple[float, int]] = []    # heap of largest drift and index
+        self.tests = 0
+        self._charts: list[tuple[float, int]] = []    # heap of significances and indices
 
     def collect(self, results: Iterable[RobotResult]) -> Iterator[RobotResult]:
         """Pass results on, and keep what the page shows."""
         for result in results:
-            largest = max((abs(each.significance) for each in result.drift), default=0.0)
+            self.tests += count_tests(result)
             self.robots.append(replace(result, parameters=(), inputs={}))
-            heapq.heappush(self._charts, (largest, len(self.robots) - 1))
+            heapq.heappush(self._charts, (_most_significant(result)[0], len(self.robots) - 1))
             if len(self._charts) > CHARTS:
                 _, index = heapq.heappop(self._charts)
                 robot = self.robots[index]
+                quantity = _most_significant(robot)[1]
                 self.robots[index] = replace(robot, drift=tuple(
-                    sorted(robot.drift, key=lambda each: -abs(each.significance))[:1]))
+                    each for each in robot.drift if each.quantity == quantity))
             yield result
+
+
+def _most_significant(robot: RobotResult) -> tuple[float, str]:
+    """Return the largest significance of a robot's changes and its quantity."""
+    return max(((abs(each.significance), each.quantity) for each in robot.drift),
+               default=(0.0, ''))
