@@ -136,7 +136,7 @@ def synthetic(folder: Path, robots: int) -> dict[str, float]:
             state=str(rng.choice(STATES[1:], p=[0.02, 0.02, 0.06, 0.9]))))
         (place / ROBOT_FILE).write_text(json.dumps({'schema': SCHEMA, **content}, indent=1))
     code = ('import resource, sys, time; from pathlib import Path\n'
-            'from robot_identification.fleet.results_folder import write_table_and_page\n'
+            'from robot_identification.fleet.table_and_page import write_table_and_page\n'
             'began = time.perf_counter(), time.process_time()\n'
             'with write_table_and_page(Path(sys.argv[1]), [], print): pass\n'
             'print(time.perf_counter() - began[0], time.process_time() - began[1], '

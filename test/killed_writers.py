@@ -128,7 +128,7 @@ def fleet_robot():
 
 def fleet_table():
     """Return the writer of the table and page of a fleet."""
-    from robot_identification.fleet.results_folder import write_table_and_page
+    from robot_identification.fleet.table_and_page import write_table_and_page
 
     def write(folder, k):
         with suppress(KeyboardInterrupt), write_table_and_page(folder, [f'robot {k}'], print):

@@ -41,12 +41,11 @@ from robot_identification.fleet.cluster import Tasks
 from robot_identification.fleet.drift import estimate_drift
 from robot_identification.fleet.fleet_file import RobotTask
 from robot_identification.fleet.identify_robot import identify_robot
-from robot_identification.fleet.input_digests import input_digest
+from robot_identification.fleet.input_digests import check_visible, input_digest
 from robot_identification.fleet.page import write_fleet_page
 from robot_identification.fleet.recording_sources import expand, fetch, fingerprint
-from robot_identification.fleet.results_folder import write_table_and_page
 from robot_identification.fleet.robot_result import BROKEN, FITTED, RobotResult, write_table
-from robot_identification.fleet.run import _check_visible
+from robot_identification.fleet.table_and_page import write_table_and_page
 from robot_identification.papers.searches import Bounds, get_search
 from robot_identification.papers.studies import run_study, STUDIES
 from robot_identification.papers.studies.repeat import repeat_searches, SearchSetup
@@ -187,6 +186,8 @@ def test_folders_table_and_page(folder, tmp_path):
         result = replace(identify_robot(task), key=f'key of {task.name}', finished='2026-01-01')
         result.save(tmp_path / task.name)
         results.append(replace(result, files={}))
+    path = tmp_path / 'r0' / 'fleet.json'
+    path.write_text(path.read_text().replace('"lower":', '"bootstrap": null, "lower":'))    # older
     assert list(read_results(tmp_path).values()) == results
     write_table(results, tmp_path / 'fleet.parquet')
     page = write_fleet_page(results, tmp_path).read_text()
@@ -397,12 +398,12 @@ def test_a_url_that_cannot_be_read_stops_one_robot(folder, tmp_path):
 def test_workers_that_do_not_see_the_recordings_are_named(folder, tmp_path):
     seen, other = str(folder / 'r0' / '0.npz'), str(folder / 'r0' / '1.npz')
     said = []
-    _check_visible({seen: 'digest', str(tmp_path / 'nowhere.npz'): '', 's3://x': ''}, said.append)
+    check_visible({seen: 'digest', str(tmp_path / 'nowhere.npz'): '', 's3://x': ''}, said.append)
     assert not said
-    _check_visible({seen: 'digest', other: ''}, said.append)
+    check_visible({seen: 'digest', other: ''}, said.append)
     assert 'the workers of the scheduler do not see 1 of 2' in said[0] and other in said[0]
     with pytest.raises(ConfigurationError, match='do not see 2 of 2'):
-        _check_visible({seen: '', other: ''}, said.append)
+        check_visible({seen: '', other: ''}, said.append)
 
 
 def test_a_scheduler_with_certificates(folder, tmp_path):

@@ -21,7 +21,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 import logging
-from pathlib import Path
 import pickle
 import signal
 import time
@@ -52,7 +51,7 @@ _TALKATIVE = ('client', 'core', 'comm.core', 'comm.tcp', 'utils')
 
 @contextmanager
 def cluster(scheduler: str | None, workers: int | None = None, jobs: int | None = None,
-            tls: Path | None = None) -> Iterator[Any]:
+            security: Any = None) -> Iterator[Any]:
     """
     Yield a Dask client of a running scheduler or of a cluster on this machine.
 
@@ -64,21 +63,17 @@ def cluster(scheduler: str | None, workers: int | None = None, jobs: int | None 
         Number of workers of the cluster on this machine, one core each. None: one per core.
     jobs
         Number of tasks, which limits the number of workers. None: no limit.
-    tls
-        Folder with `ca.pem`, `cert.pem` and `key.pem`, for a scheduler at tls://. None: as Dask's
-        configuration says.
+    security
+        Dask's `Security` with certificates (`tls_security`). None: as Dask's configuration says.
 
     Raises
     ------
     MissingDependencyError
         dask.distributed is not installed.
     ConfigurationError
-        The scheduler does not answer, workers cannot be started, or a certificate is missing.
+        The scheduler does not answer, or workers cannot be started.
 
     """
-    if tls is not None and not str(scheduler).startswith('tls://'):
-        raise ConfigurationError('--tls is for a scheduler with certificates: --scheduler '
-                                 'tls://HOST:PORT')
     try:
         import dask
         import distributed
@@ -86,8 +81,6 @@ def cluster(scheduler: str | None, workers: int | None = None, jobs: int | None 
         raise MissingDependencyError('distributed', 'a cluster') from error
     if scheduler is not None:
         try:
-            security = None if tls is None else distributed.Security(
-                require_encryption=True, **_certificates(tls))
             client = distributed.Client(scheduler, timeout=10, set_as_default=False,
                                         security=security)
         except (OSError, ValueError, TimeoutError) as error:
@@ -118,17 +111,6 @@ def cluster(scheduler: str | None, workers: int | None = None, jobs: int | None 
         with (_silence_loggers(), local,
               distributed.Client(local, set_as_default=False) as client, _translate_errors()):
             yield client
-
-
-def _certificates(folder: Path) -> dict[str, str]:
-    """Return the files of a folder by their names in Dask's `Security`."""
-    files = {'tls_ca_file': folder / 'ca.pem', 'tls_client_cert': folder / 'cert.pem',
-             'tls_client_key': folder / 'key.pem'}
-    for file in files.values():
-        if not file.is_file():
-            raise ConfigurationError(f"there is no '{file}'; --tls needs a folder with ca.pem, "
-                                     'cert.pem and key.pem')
-    return {name: str(file) for name, file in files.items()}
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 import hashlib
+from pathlib import Path
 from typing import Any
 
 import robot_identification
 from robot_identification.arm import load_arm
-from robot_identification.errors import RobotIdentificationError
+from robot_identification.errors import ConfigurationError, RobotIdentificationError
 from robot_identification.fleet.fleet_file import RobotTask
 from robot_identification.fleet.recording_sources import fingerprint
+from robot_identification.fleet.results_folder import Report
 from robot_identification.parallel import core_count
 
 
@@ -48,7 +50,8 @@ def input_digest(task: RobotTask, fingerprints: Mapping[str, str], arm_digest: s
     return hashlib.sha256('\n'.join(texts).encode()).hexdigest()
 
 
-def compute_fingerprints(client: Any, tasks: Sequence[RobotTask]) -> dict[str, str]:
+def compute_fingerprints(client: Any, tasks: Sequence[RobotTask],
+                         report: Report = lambda text: None) -> dict[str, str]:
     """
     Return the fingerprint of each recording, by path or URL.
 
@@ -58,14 +61,39 @@ def compute_fingerprints(client: Any, tasks: Sequence[RobotTask]) -> dict[str, s
         Dask client whose workers compute the fingerprints; threads of this process when None.
     tasks
         Robots with their recordings.
+    report
+        Called with a message if workers do not see some of the recordings on this machine.
+
+    Raises
+    ------
+    ConfigurationError
+        The workers see none of the recordings on this machine.
 
     """
     sources = list(dict.fromkeys(
         source for task in tasks for source in (*task.recordings, *task.held_out)))
     if client is not None:
-        return dict(zip(sources, client.gather(client.map(fingerprint, sources, pure=False))))
+        found = dict(zip(sources, client.gather(client.map(fingerprint, sources, pure=False))))
+        check_visible(found, report)
+        return found
     with ThreadPoolExecutor(core_count()) as pool:
         return dict(zip(sources, pool.map(fingerprint, sources)))
+
+
+def check_visible(fingerprints: Mapping[str, str], report: Report) -> None:
+    """Report recordings on this machine that the workers of a scheduler do not see."""
+    paths = [source for source in fingerprints if '://' not in source]
+    unseen = [path for path in paths if not fingerprints[path] and Path(path).exists()]
+    if not unseen:
+        return
+    text = (f'the workers of the scheduler do not see {len(unseen)} of {len(fingerprints)} '
+            f"recordings that are on this machine, such as '{unseen[0]}': give them a folder that "
+            'all machines have under the same path, or URLs')
+    if not Path(unseen[0]).is_absolute():
+        text += '; the path is relative, so give the fleet file by its absolute path'
+    if len(unseen) == len(fingerprints):
+        raise ConfigurationError(text)
+    report(text)
 
 
 def compute_input_digests(tasks: Sequence[RobotTask],

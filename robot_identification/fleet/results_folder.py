@@ -15,29 +15,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-import heapq
 from importlib.util import find_spec
 from pathlib import Path
 
 from robot_identification.errors import (
     ConfigurationError,
     MissingDependencyError,
-    RobotIdentificationError,
 )
 from robot_identification.files import check_output_folder, check_outputs, FileKind
 from robot_identification.fleet.fleet_file import Fleet
-from robot_identification.fleet.page import CHARTS, count_tests, INDEX, write_fleet_page
+from robot_identification.fleet.page import INDEX
 from robot_identification.fleet.robot_result import (
     ROBOT_FILE,
     RobotResult,
     SCHEMA,
     TABLE,
-    write_table,
 )
-from robot_identification.output_folder import replace_files
 from robot_identification.reporting import RESULTS
 from robot_identification.reporting.results_files import RESULT_FILES
 
@@ -103,78 +98,3 @@ def check_fleet_outputs(fleet: Fleet, folder: Path, force: bool) -> None:
                    for name in RESULT_FILES], inputs, force=True)
     check_outputs([(robot_folder / ROBOT_FILE, _ROBOT_RESULT) for robot_folder in folders],
                   inputs, force=force)
-
-
-@contextmanager
-def write_table_and_page(folder: Path, left: Sequence[str], report: Report) -> Iterator[None]:
-    """
-    Write the table and the page of the results in a fleet's folder when the block ends.
-
-    Parameters
-    ----------
-    folder
-        Output folder of the fleet.
-    left
-        Names of robots still to be identified; listed as missing if the block raises an error.
-    report
-        Called with a message if the table or page cannot be written after an error, or a result
-        cannot be read.
-
-    """
-    def write(missing: Mapping[str, str]) -> None:
-        shown = _PageContent()
-        with replace_files(folder) as staging:
-            write_table(shown.collect(iterate_results(folder, report)), staging / TABLE, missing)
-            write_fleet_page(shown.robots, staging, missing,
-                             f'Fleet {folder.resolve().name}', shown.tests)
-
-    try:
-        yield
-    except BaseException as error:
-        cause = str(error) if isinstance(error, RobotIdentificationError) else 'it was interrupted'
-        try:
-            write(dict.fromkeys(left, f'not identified, because the run ended early: {cause}'))
-        except (RobotIdentificationError, OSError) as second_error:    # the disk is full
-            report(f'table and page could not be updated: {second_error}')
-        raise
-    write({})
-
-
-class _PageContent:
-    """
-    What the page of a fleet shows: no parameters, and all drift of those that drift most.
-
-    Attributes
-    ----------
-    robots
-        The results that passed through `collect`; beyond the `CHARTS` robots with the most
-        significant changes, each has the drift of one quantity, which changes most significantly.
-    tests
-        Number of changes of all robots and quantities that have a standard deviation.
-
-    """
-
-    def __init__(self) -> None:
-        self.robots: list[RobotResult] = []
-        self.tests = 0
-        self._charts: list[tuple[float, int]] = []    # heap of significances and indices
-
-    def collect(self, results: Iterable[RobotResult]) -> Iterator[RobotResult]:
-        """Pass results on, and keep what the page shows."""
-        for result in results:
-            self.tests += count_tests(result)
-            self.robots.append(replace(result, parameters=(), inputs={}))
-            heapq.heappush(self._charts, (_most_significant(result)[0], len(self.robots) - 1))
-            if len(self._charts) > CHARTS:
-                _, index = heapq.heappop(self._charts)
-                robot = self.robots[index]
-                quantity = _most_significant(robot)[1]
-                self.robots[index] = replace(robot, drift=tuple(
-                    each for each in robot.drift if each.quantity == quantity))
-            yield result
-
-
-def _most_significant(robot: RobotResult) -> tuple[float, str]:
-    """Return the largest significance of a robot's changes and its quantity."""
-    return max(((abs(each.significance), each.quantity) for each in robot.drift),
-               default=(0.0, ''))

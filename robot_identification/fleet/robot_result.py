@@ -203,7 +203,7 @@ _LISTS = {'recording': 'recordings', 'parameter': 'parameters', 'drift': 'drift'
 _COMMON = ('robot', 'arm', 'state', 'sentence', 'error', 'finished', 'settings', 'versions', 'key')
 _ROWS = {'robot': ('seconds', 'processor_seconds'),
          'recording': ('source', 'state', 'sentence', 'seconds', 'rate', 'error'),
-         'parameter': ('name', 'unit', 'value', 'deviation', 'lower', 'upper', 'bootstrap'),
+         'parameter': ('name', 'unit', 'value', 'deviation', 'lower', 'upper'),
          'drift': ('quantity', 'value', 'deviation', 'change', 'change_deviation')}
 """Attributes that become columns, beside `_COMMON`, by kind of row."""
 _NAMES = {('recording', 'source'): 'recording', ('parameter', 'name'): 'parameter'}
@@ -219,6 +219,7 @@ def _records(kind: type, items: Any, label: str) -> tuple[Any, ...]:
                                 ConfigurationError))
     records = []
     for item in items:
+        item.pop('bootstrap', None)    # of files written before November 2026
         types = (kind, *item, *map(type, item.values()))
         if types in _RIGHT_TYPES:
             records.append(kind(**item))

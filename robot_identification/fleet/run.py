@@ -16,31 +16,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 import time
-from typing import Any
-from uuid import uuid4
 
-from robot_identification.errors import (
-    ConfigurationError,
-)
+from robot_identification.fleet.certificates import tls_security
 from robot_identification.fleet.cluster import cluster
-from robot_identification.fleet.fleet_file import Fleet, RobotTask
-from robot_identification.fleet.identify_robot import BUG, identify_robot
+from robot_identification.fleet.finished_robots import finished_robots
+from robot_identification.fleet.fleet_file import Fleet
 from robot_identification.fleet.input_digests import compute_fingerprints, compute_input_digests
 from robot_identification.fleet.results_folder import (
     check_fleet_outputs,
     iterate_results,
     Report,
-    write_table_and_page,
 )
-from robot_identification.fleet.robot_result import (
-    BROKEN,
-    RobotResult,
-)
+from robot_identification.fleet.robot_result import BROKEN
+from robot_identification.fleet.table_and_page import write_table_and_page
 
 
 @dataclass(frozen=True)
@@ -88,7 +81,7 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
         Number of workers of the cluster on this machine, one core each; at most one per robot is
         started. None: one per core.
     tls
-        Folder of certificates for the scheduler, see `cluster`.
+        Folder of certificates for the scheduler, see `tls_security`.
     report
         Called with progress messages.
     force
@@ -118,10 +111,8 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
     check_fleet_outputs(fleet, folder, force)
     with ExitStack() as stack:
         client = None if scheduler is None else stack.enter_context(
-            cluster(scheduler, tls=tls))
-        fingerprints = compute_fingerprints(client, fleet.tasks)
-        if client is not None:
-            _check_visible(fingerprints, report)
+            cluster(scheduler, security=tls_security(tls, scheduler)))
+        fingerprints = compute_fingerprints(client, fleet.tasks, report)
         keys = compute_input_digests(fleet.tasks, fingerprints)
         folder.mkdir(parents=True, exist_ok=True)
         stored = {result.robot: (result.state, result.key)
@@ -134,7 +125,7 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
             report(f'dashboard: {client.dashboard_link}')
         left = [task.name for task in todo]
         with write_table_and_page(folder, left, report):
-            for count, (task, result, final) in enumerate(_results(client, todo), start=1):
+            for count, (task, result, final) in enumerate(finished_robots(client, todo), start=1):
                 result = replace(
                     result, key=keys[task.name] if final else '',
                     finished=time.strftime('%Y-%m-%dT%H:%M:%S+00:00', time.gmtime()),
@@ -147,44 +138,3 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
                        + (f' ({result.sentence})' if result.state == BROKEN else ''))
     states = Counter(stored[task.name][0] for task in fleet.tasks)
     return FleetSummary(folder, len(todo), len(fleet.tasks) - len(todo), dict(states))
-
-
-def _check_visible(fingerprints: Mapping[str, str], report: Report) -> None:
-    """Report recordings on this machine that the workers of a scheduler do not see."""
-    paths = [source for source in fingerprints if '://' not in source]
-    unseen = [path for path in paths if not fingerprints[path] and Path(path).exists()]
-    if not unseen:
-        return
-    text = (f'the workers of the scheduler do not see {len(unseen)} of {len(fingerprints)} '
-            f"recordings that are on this machine, such as '{unseen[0]}': give them a folder that "
-            'all machines have under the same path, or URLs')
-    if not Path(unseen[0]).is_absolute():
-        text += '; the path is relative, so give the fleet file by its absolute path'
-    if len(unseen) == len(fingerprints):
-        raise ConfigurationError(text)
-    report(text)
-
-
-def _results(client: Any, tasks: Sequence[RobotTask]
-             ) -> Iterator[tuple[RobotTask, RobotResult, bool]]:
-    """Yield each finished task with its result and whether the result is reproducible."""
-    if not tasks:
-        return
-    from distributed import as_completed
-    futures = {client.submit(identify_robot, task, pure=False, key=f'{task.name}-{uuid4()}'): task
-               for task in tasks}
-    for future in as_completed(list(futures), loop=client.loop):
-        task = futures.pop(future)
-        if future.status == 'finished':
-            result = future.result()
-            yield task, result, not result.sentence.startswith(BUG)
-        elif future.status == 'error':
-            yield task, RobotResult(
-                task.name, task.robot, BROKEN,
-                f'workers died at this robot ({future.exception()}); they may have run out of '
-                'memory for its recordings'), False
-        else:    # cancelled or lost
-            raise ConfigurationError(
-                f'connection to the scheduler was lost with {len(futures) + 1} of {len(tasks)} '
-                'robots left; the others are stored: start it again and repeat the command')
-        future.release()
