@@ -25,7 +25,7 @@ from robot_identification.dynamics.model_file import load_model
 from robot_identification.export import export_model, ExportOptions, save_export, TARGETS
 import typer
 
-TO = ', '.join([*TARGETS, 'c', 'drake', 'fmu', 'isaac', 'mat', 'python'])    # and other extensions
+TO = ', '.join([*TARGETS, 'c', 'drake', 'fmu', 'isaac', 'mat', 'python', 'ros2'])    # and others
 
 
 def export_command(

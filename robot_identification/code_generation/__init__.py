@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Exports of identified models as code: C, NumPy and functional mock-up units.
+Exports of identified models as code: C, NumPy, functional mock-up units and a ROS 2 package.
 
 Importing this package registers the targets in `TARGETS`. The core does not import it; if a target
 is not found, `robot_identification.registry.load_extensions` does. Code is generated with CasADi,
@@ -22,8 +22,10 @@ which the extra `codegen` installs.
 from robot_identification.code_generation.c_code import export_c
 from robot_identification.code_generation.fmu import export_fmu
 from robot_identification.code_generation.numpy_code import export_python
+from robot_identification.code_generation.ros2_package import export_ros2
 from robot_identification.export import TARGETS
 
 TARGETS.register('c', export_c)
 TARGETS.register('python', export_python)
 TARGETS.register('fmu', export_fmu)
+TARGETS.register('ros2', export_ros2)

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -41,6 +42,10 @@ COMMENTS = {
     'mass_matrix': 'Joint-space inertia with rotors, row by row.',
     'friction': 'Friction at the joints, with the residual part of the model if it has one; load '
                 'is rigid_body_torque.',
+    'smooth_friction': 'The same, smooth in the velocity: with m = sqrt(v^2 + width^2) of each '
+                       'actuator, (1 + v/m) / 2 f(m) + (1 - v/m) / 2 f(-m); width [rad/s or m/s] '
+                       'is positive.',
+    'smooth_inverse_dynamics': 'inverse_dynamics with smooth_friction.',
     'forward_dynamics': 'Accelerations under joint torques tau.',
     'forward_dynamics_step': 'One Newton step of forward_dynamics from the load at which friction '
                              'is linearised: accelerations, and their rigid_body_torque.',
@@ -166,13 +171,16 @@ def build_program(context: ExportContext) -> Program:
     family = get_friction(model.friction)
     needs_load, needs_position = family.needs_load, family.needs_position
     losses = _memory_losses(context)
+    width = ca.SX.sym('width', n)
     try:
-        friction = _friction(context, q, v, load)
+        friction, smooth = (_friction(context, q, v, load, w) for w in (None, width))
     except NotTraceableError:
         needs_load = needs_position = False
         friction, losses = _fitted_friction(context, v)
+        smooth = _smoothed(lambda speed: _fitted_friction(context, speed)[0], v, width)
     if model.residual:
-        needs_position, friction = True, friction + _residual(context, q, v)
+        needs_position, residual = True, _residual(context, q, v)
+        friction, smooth = friction + residual, smooth + residual
     springs, still = _balancers(context, q), ca.SX.zeros(n)
     rigid = body.torque(v, a, inertial) + springs
     bias = body.torque(v, still, inertial) + springs
@@ -181,6 +189,7 @@ def build_program(context: ExportContext) -> Program:
     mass = body.mass_matrix(inertial) + rotors
     own = ca.substitute(friction, load, rigid)
     motion = {'q': q, 'v': v, 'a': a}
+    inputs = {**({'q': q} if needs_position else {}), 'v': v, 'load': load}
     position, rotation, jacobian = body.frame_kinematics(_tool_placement(model.arm, chain))
     functions = [
         _function('inverse_dynamics', motion, tau=own + rigid + rotors @ a),
@@ -188,8 +197,10 @@ def build_program(context: ExportContext) -> Program:
         _function('gravity', {'q': q}, tau=body.torque(still, still, inertial) + springs),
         _function('bias', {'q': q, 'v': v}, tau=bias),
         _function('mass_matrix', {'q': q}, mass=mass),
-        _function('friction', {**({'q': q} if needs_position else {}), 'v': v, 'load': load},
-                  tau=friction),
+        _function('friction', inputs, tau=friction),
+        _function('smooth_friction', {**inputs, 'width': width}, tau=smooth),
+        _function('smooth_inverse_dynamics', {**motion, 'width': width},
+                  tau=ca.substitute(smooth, load, rigid) + rigid + rotors @ a),
         _function('forward_kinematics', {'q': q}, position=position, rotation=rotation),
         _function('jacobian', {'q': q}, jacobian=jacobian)]
     if needs_load:
@@ -285,8 +296,13 @@ def _memory_losses(context: ExportContext) -> tuple[Loss, ...]:
                           root_mean_square(context.fit.torque - torque))
 
 
-def _friction(context: ExportContext, q: ca.SX, v: ca.SX, load: ca.SX) -> ca.SX:
-    """Return the friction torques at the joints by the formula of the friction model, (n, 1)."""
+def _friction(context: ExportContext, q: ca.SX, v: ca.SX, load: ca.SX,
+              width: ca.SX | None = None) -> ca.SX:
+    """
+    Return the friction torques at the joints by the formula of the friction model, (n, 1).
+
+    With `width`, (n, 1), they are smooth in the velocity; see `_smoothed`.
+    """
     model = context.model
     family, transmission = get_friction(model.friction), ca.DM(model.arm.transmission)
 
@@ -299,9 +315,27 @@ def _friction(context: ExportContext, q: ca.SX, v: ca.SX, load: ca.SX) -> ca.SX:
     torques = []
     for e, owner in enumerate(model.arm.drives.owners):
         function = trace_formula(partial(columns, shape=model.friction_shape[e]), 3)
-        values = function(speeds[e], load[owner], positions[e])
-        torques.append(ca.dot(values, ca.DM(model.friction_parameters[e])))
+
+        def torque(speed: ca.SX, e: int = e, owner: int = owner, function: Any = function) -> Any:
+            """Return the friction of the actuator at a speed."""
+            values = function(speed, load[owner], positions[e])
+            return ca.dot(values, ca.DM(model.friction_parameters[e]))
+
+        torques.append(torque(speeds[e]) if width is None
+                       else _smoothed(torque, speeds[e], width[owner]))
     return transmission.T @ ca.vertcat(*torques)
+
+
+def _smoothed(friction: Callable[[ca.SX], ca.SX], v: ca.SX, width: ca.SX) -> ca.SX:
+    """
+    Return friction f that is smooth in the velocity, without its jump at zero.
+
+    With m = sqrt(v^2 + width^2), it is (1 + v/m) / 2 f(m) + (1 - v/m) / 2 f(-m): for Coulomb and
+    viscous friction and an offset Fc v/m + Fv v + F0.
+    """
+    m = ca.sqrt(v * v + width * width)
+    forward = 0.5 * (1.0 + v / m)
+    return forward * friction(m) + (1.0 - forward) * friction(-m)
 
 
 def _fitted_friction(context: ExportContext, v: ca.SX) -> tuple[ca.SX, tuple[Loss, ...]]:

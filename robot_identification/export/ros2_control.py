@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import numpy as np
+from robot_identification.arrays import Array
 from robot_identification.export.friction_fit import root_mean_square
 from robot_identification.export.target import ExportContext, Exported
 import yaml
@@ -26,18 +27,23 @@ drives, so that the loops tolerate the delays of a computer. Feed-forward torque
 tracking."""
 
 
+def position_gains(context: ExportContext) -> tuple[Array, Array]:
+    """Return stiffness and damping, (n,), of critically damped loops at the mean inertia."""
+    model, states = context.model, context.states
+    masses = model.mass_matrix(states.q[::max(1, len(states.q) // 200)])
+    inertia = np.mean(np.diagonal(masses, axis1=1, axis2=2), axis=0)
+    omega = 2 * np.pi * BANDWIDTH
+    return omega ** 2 * inertia, 2 * omega * inertia
+
+
 def export_ros2_control(context: ExportContext) -> Exported:
     """Return a YAML file with the gains of a joint_trajectory_controller that commands effort."""
     model, states = context.model, context.states
     names = list(model.arm.joint_names)
-    masses = model.mass_matrix(states.q[::max(1, len(states.q) // 200)])
-    inertia = np.mean(np.diagonal(masses, axis1=1, axis2=2), axis=0)
-    omega = 2 * np.pi * BANDWIDTH
     gains = {
-        name: {'p': float(omega ** 2 * m), 'i': 0.0, 'd': float(2 * omega * m),
-               'ff_velocity_scale': float(context.fit.viscous[j])
-               if context.options.friction else 0.0}
-        for j, (name, m) in enumerate(zip(names, inertia))}
+        name: {'p': float(p), 'i': 0.0, 'd': float(d),
+               'ff_velocity_scale': float(viscous) if context.options.friction else 0.0}
+        for name, p, d, viscous in zip(names, *position_gains(context), context.fit.viscous)}
     content = {'joint_trajectory_controller': {'ros__parameters': {
         'joints': names, 'command_interfaces': ['effort'],
         'state_interfaces': ['position', 'velocity'], 'gains': gains}}}
