@@ -81,6 +81,23 @@ class LuGrePlant:
         return self.record(t, *RandomMotion(self.arm, seconds, self._rng, wobble=True).evaluate(t),
                            name=name, day=day)
 
+    def repeat(self, motion: RandomMotion, periods: int, name: str = 'motion',
+               day: float | Array = 1.0) -> Recording:
+        """Return a recording of some periods of a motion."""
+        t = np.arange(0, periods * motion.period, 1 / RATE)
+        return self.record(t, *motion.evaluate(t), name=name, day=day)
+
+    def reseed(self, *seed: int) -> None:
+        """Draw motions and noise of further recordings with another seed."""
+        self._rng = np.random.default_rng([*seed, zlib.crc32(self.arm.name.encode())])
+
+    def carry(self, mass: float, centre: Array) -> None:
+        """Add a body with a radius of gyration of 3 cm to the last link; `centre` in metres."""
+        last = self._model.njoints - 1
+        self._model.inertias[last] += pin.Inertia(mass, np.array(centre),
+                                                  mass * 0.03 ** 2 * np.eye(3))
+        self._data = self._model.createData()
+
     def work(self, seconds: float, day: float = 1.0, name: str = 'task',
              push: Array | None = None) -> Recording:
         """Return a recording of motions from pose to pose with pauses; see `record` for `push`."""
@@ -112,8 +129,8 @@ class LuGrePlant:
             yield here + still, still, still
             passed += duration + len(still) / RATE
 
-    def record(self, t: Array, q: Array, v: Array, a: Array, *, name: str, day: float = 1.0,
-               push: Array | None = None) -> Recording:
+    def record(self, t: Array, q: Array, v: Array, a: Array, *, name: str,
+               day: float | Array = 1.0, push: Array | None = None) -> Recording:
         """
         Return what the sensors make of a motion.
 
@@ -124,7 +141,7 @@ class LuGrePlant:
         name
             Name of the recording.
         day
-            Factor of the friction.
+            Factor of the friction, of all joints or of each one, (n,).
         push
             External torques, (N, n) [N m or N].
 
@@ -141,7 +158,7 @@ class LuGrePlant:
         return Recording(t, q + 1e-5 * self._rng.normal(size=q.shape), measured,
                          joint_names=self.arm.joint_names, name=name)
 
-    def torque(self, q: Array, v: Array, a: Array, day: float = 1.0,
+    def torque(self, q: Array, v: Array, a: Array, day: float | Array = 1.0,
                rate: float = RATE) -> Array:
         """Return the torques of bodies and friction at samples of a rate, (N, n) [N m or N]."""
         rigid = np.array([pin.rnea(self._model, self._data, *row) for row in zip(q, v, a)])

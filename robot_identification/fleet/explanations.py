@@ -27,7 +27,6 @@ from robot_identification.dynamics import (
     joint_torque_regressor,
 )
 from robot_identification.estimation.tilt import perpendicular_axes
-from robot_identification.fleet.stored_motion import StoredRun
 from robot_identification.tools.joint_fit import (
     Effect,
     Equations,
@@ -36,6 +35,7 @@ from robot_identification.tools.joint_fit import (
     SENSOR_DEVIATION,
     SHAPES,
 )
+from robot_identification.tools.motion_run import MotionRun
 from scipy.stats import norm
 from scipy.stats import t as student
 
@@ -171,7 +171,7 @@ class Candidates:
     friction: Array
 
     @classmethod
-    def of(cls, model: IdentifiedModel, top: Array, runs: Sequence[StoredRun]) -> Candidates:
+    def of(cls, model: IdentifiedModel, top: Array, runs: Sequence[MotionRun]) -> Candidates:
         """Return the candidates; friction is corrected by the residuals of runs of the model."""
         start = np.eye(1, 1 + SHAPES).repeat(len(model.arm.transmission), axis=0)
         plain = cls(model, top, start)

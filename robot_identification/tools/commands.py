@@ -30,7 +30,8 @@ from robot_identification.tools.drive_gains import (
     identify_gains,
     MASS_DEVIATION,
 )
-from robot_identification.tools.payload import identify_payload, SENSOR_DEVIATION
+from robot_identification.tools.joint_fit import SENSOR_DEVIATION
+from robot_identification.tools.payload import identify_payload
 import typer
 
 HEADS = ('value', '\u00b1', 'unit')
@@ -42,8 +43,8 @@ def payload_command(
     loaded: Annotated[Path, typer.Argument(
         metavar='RECORDING', help='CSV or NPZ recording with the payload.')],
     unloaded: Annotated[Path | None, typer.Option(
-        help='Recording without the payload; its residual torque, for instance because the gears '
-             'were colder, is subtracted.')] = None,
+        help='Recording without the payload, fitted together with the other; best of the same '
+             'motion, in which all errors of the model cancel.')] = None,
     sensor_deviation: Annotated[float, typer.Option(
         help='Standard deviation of the gains of the torque sensors [-].')] = SENSOR_DEVIATION,
     as_json: console.AsJson = False,

@@ -17,13 +17,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array, IndexArray, ReadOnlyArrays
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.estimation.noise import autocorrelation_factor
+from robot_identification.tools.motion_run import find_repetition, MotionRun
+from scipy.interpolate import interp1d
 from scipy.stats import f as f_distribution
+
+Mask = NDArray[np.bool_]
 
 SENSOR_DEVIATION = 0.02
 """Standard deviation of the gain of a joint's torque sensor, assumed: 2 % are common for strain
@@ -178,21 +183,64 @@ class JointFit(ReadOnlyArrays):
         return cls(_products(rows, blocks), _products(rows, joint, n), basis.shape[1], noise,
                    float(np.sum(np.bincount(joint, minlength=n) / factors)))
 
-    def estimate(self, columns: Sequence[int]) -> Effect:
-        """Return the estimate of some effects, given by their indices."""
-        chosen = [*range(self.nuisance), *(self.nuisance + k for k in columns)]
-        total = self.by_block.sum(axis=0)
-        matrix, right = total[np.ix_(chosen, chosen)], total[chosen, -1]
-        scale = 1 / np.sqrt(np.maximum(np.diag(matrix), 1e-300))
-        values = _solve(matrix, right, scale)
-        others = np.array([_solve(matrix - block[np.ix_(chosen, chosen)], right
-                                  - block[chosen, -1], scale) for block in self.by_block])
-        change = (others - values)[:, self.nuisance:]
-        count = len(others)
-        return Effect(values[self.nuisance:], (count - 1) / count * change.T @ change,
-                      float(total[-1, -1] - right @ values), count)
+    def estimate(self, columns: Sequence[int], prior: Array | float = np.inf) -> Effect:
+        """
+        Return the estimate of some effects.
 
-    def sensor_covariance(self, columns: Sequence[int], deviation: float) -> Array:
+        Parameters
+        ----------
+        columns
+            Indices of the effects.
+        prior
+            Standard deviations of these effects before the recordings, (k,); their mean is zero.
+
+        """
+        chosen, full = list(columns), self._reduced[0]
+        information = np.broadcast_to(np.asarray(prior, dtype=float) ** -2, len(chosen))
+        matrices = self._reduced[:, chosen][:, :, chosen] + np.diag(information)
+        scale = 1 / np.sqrt(np.maximum(np.diag(matrices[0]), 1e-300))
+        values, *others = (_solve(matrix, right, scale) for matrix, right in zip(
+            matrices, self._reduced[:, chosen, -1]))
+        change, count = np.array(others) - values, len(others)
+        covariance = (count - 1) / count * change.T @ change
+        if np.any(information):
+            bias = _solve(matrices[0], np.eye(len(chosen)), scale)
+            covariance += bias * information @ bias.T
+        return Effect(values, covariance, float(full[-1, -1] - full[chosen, -1] @ values), count)
+
+    @cached_property
+    def _reduced(self) -> Array:
+        """
+        Normal equations of the effects without the nuisance, (1 + blocks, m + 1, m + 1).
+
+        The first are those of all blocks, the others of all blocks but one.
+        """
+        r, total = self.nuisance, self.by_block.sum(axis=0)
+        reduced = []
+        for matrix in (total, *(total - block for block in self.by_block)):
+            cross = matrix[:r, r:]
+            inner = np.linalg.solve(matrix[:r, :r] + _SINGULAR * np.eye(r), cross)
+            reduced.append(matrix[r:, r:] - cross.T @ inner)
+        return np.array(reduced)
+
+    def equations_of(self, columns: Sequence[int]) -> tuple[Array, Array]:
+        """
+        Return equations of some effects alone, (k, k) and (k,), with the same solution.
+
+        Parameters
+        ----------
+        columns
+            Indices of the effects.
+
+        """
+        chosen = [*columns, -1]
+        left = self._reduced[0][np.ix_(chosen, chosen)]
+        squares, vectors = np.linalg.eigh(left[:-1, :-1])
+        root = np.sqrt(np.maximum(squares, _SINGULAR * squares[-1]))
+        return root[:, None] * vectors.T, vectors.T @ left[:-1, -1] / root
+
+    def sensor_covariance(self, columns: Sequence[int], deviation: float,
+                          prior: Array | float = np.inf) -> Array:
         """
         Return the covariance of estimated effects due to the gains of the torque sensors, (k, k).
 
@@ -205,16 +253,78 @@ class JointFit(ReadOnlyArrays):
             Indices of the effects.
         deviation
             Standard deviation of the gains.
+        prior
+            As for `estimate`.
 
         """
         chosen = [*range(self.nuisance), *(self.nuisance + k for k in columns)]
         effects = chosen[self.nuisance:]
         matrix = self.by_joint.sum(axis=0)[np.ix_(chosen, chosen)]
+        own = range(self.nuisance, len(chosen))
+        matrix[own, own] += np.asarray(prior, dtype=float) ** -2
         scale = 1 / np.sqrt(np.maximum(np.diag(matrix), 1e-300))
-        values = self.estimate(columns).values
+        values = self.estimate(columns, prior).values
         changes = np.array([_solve(matrix, joint[np.ix_(chosen, effects)] @ values,
                                    scale)[self.nuisance:] for joint in self.by_joint])
         return deviation ** 2 * changes.T @ changes
+
+
+def join_runs(
+    model: IdentifiedModel,
+    runs: tuple[Sequence[MotionRun], Sequence[MotionRun]],
+    errors: Sequence[Array],
+    changed: Sequence[Array],
+    top: Array,
+) -> tuple[list[Equations], bool]:
+    """
+    Return the equations of runs before and after a change, and whether the motion is the same.
+
+    With y the torques that the model does not explain, W the regressor of the standard parameters,
+    F what the model lacks (`friction_shapes`, `sensor_columns`) and X the effect of a change, the
+    equations are
+
+        y_1 = W_1 d + F_1 f + e_1,    y_2 = W_2 d + F_2 f + X_2 c + e_2.
+
+    All runs share d and f, so that errors of the model in their span change nothing. If the motion
+    is the same, the difference y_2 - y_1 = X_2 c + e is returned, in which all errors of the model
+    cancel.
+
+    Parameters
+    ----------
+    model
+        The model of the arm.
+    runs
+        Runs before and after the change.
+    errors
+        Torques of all runs that the model does not explain, (K, n) each.
+    changed
+        Effects of the change in the runs after it, (K, n, m) each.
+    top
+        Highest speed of each joint, (n,).
+
+    """
+    first, second = runs
+    count = len(first)
+    used = [run.moving(top) & model.arm.measured for run in (*first, *second)]
+    shifts = [find_repetition(*pair) for pair in zip(first, second)]
+    if len(first) == len(second) and None not in shifts:
+        return [_difference(
+            (first[k], second[k]), shifts[k] or 0.0, changed[k], (errors[k], errors[count + k]),
+            (used[k], used[count + k])) for k in range(count)], True
+    none = np.zeros((1, 1, changed[0].shape[2]))
+    return [Equations(
+        error, _common_columns(model, run, top),
+        np.broadcast_to(each, (*error.shape, none.shape[2])), mask,
+        time_blocks(run.clock, run.period))
+        for run, error, each, mask in zip((*first, *second), errors, [none] * count + [*changed],
+                                          used)], False
+
+
+def _common_columns(model: IdentifiedModel, run: MotionRun, top: Array) -> Array:
+    """Return the columns that all runs have in common, (K, n, p); see `join_runs`."""
+    return run.apply(lambda q, v, a: np.concatenate([
+        standard_columns(model, q, v, a), friction_shapes(model, q, v, a, top),
+        sensor_columns(model, q, v, a, run.rate)], axis=2))
 
 
 def friction_shapes(model: IdentifiedModel, q: Array, v: Array, a: Array, top: Array) -> Array:
@@ -267,6 +377,11 @@ def sensor_columns(model: IdentifiedModel, q: Array, v: Array, a: Array, rate: f
     return np.concatenate([torque[:, :, None] * joints, slope[:, :, None] * joints], axis=2)
 
 
+def standard_columns(model: IdentifiedModel, q: Array, v: Array, a: Array) -> Array:
+    """Return the regressor of the standard parameters along a path, (N, n, count)."""
+    return model.structure.columns(q, v, a, model.transmitted_torque(q, v, a), model.states(q))
+
+
 def time_blocks(t: Array, period: float | None = None) -> IndexArray:
     """
     Return the block of each row; equal phases of a repeated motion are in one block, (N,).
@@ -307,7 +422,7 @@ def _products(rows: Array, group: IndexArray, count: int | None = None) -> Array
 def _solve(matrix: Array, right: Array, scale: Array) -> Array:
     """Return the solution of normal equations; undetermined combinations are kept near zero."""
     scaled = matrix * scale[:, None] * scale + _SINGULAR * np.eye(len(matrix))
-    return scale * np.linalg.solve(scaled, scale * right)
+    return (scale * np.linalg.solve(scaled, (right.T * scale).T).T).T
 
 
 def _orthonormal(columns: Array) -> Array:
@@ -320,3 +435,20 @@ def _orthonormal(columns: Array) -> Array:
     squares, vectors = np.linalg.eigh(scaled.T @ scaled)
     kept = squares > _SINGULAR * squares[-1]
     return np.asarray(np.linalg.qr(scaled @ (vectors[:, kept] / np.sqrt(squares[kept])))[0])
+
+
+def _difference(pair: tuple[MotionRun, MotionRun], shift: float, columns: Array,
+                errors: tuple[Array, Array], used: tuple[Mask, Mask]) -> Equations:
+    """Return the equations of the difference between two runs of one motion."""
+    first, second = pair
+    t = first.clock + shift
+    rows = (t >= second.clock[0]) & (t <= second.clock[-1])
+
+    def align(x: Array) -> Array:
+        """Return values of the second run at the times of the first."""
+        return np.asarray(interp1d(second.clock, x, axis=0)(t[rows]))
+
+    target = align(errors[1]) - errors[0][rows]
+    both = used[0][rows] & (align(used[1].astype(float)) == 1)
+    return Equations(target, np.zeros((*target.shape, 0)), align(columns), both,
+                     time_blocks(t[rows]))

@@ -19,7 +19,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import Array, IndexArray, ReadOnlyArrays
-from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel
+from robot_identification.dynamics import (
+    from_pseudo_inertia,
+    IdentifiedModel,
+    joint_torque_regressor,
+)
 from robot_identification.dynamics.inertial import smallest_eigenvalues
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import payload_errors
@@ -27,7 +31,9 @@ from robot_identification.estimation.cone_program import solve_conic_least_squar
 from robot_identification.estimation.payload_errors import LARGEST, SCALE
 from robot_identification.estimation.prior import feasible_bound, link_transform
 from robot_identification.recording import Recording
-from robot_identification.signals import delayed, process
+from robot_identification.signals import delayed, process, Samples
+from robot_identification.tools import joint_fit
+from robot_identification.tools.motion_run import recorded_runs
 from scipy.stats import norm
 from scipy.stats import t as student
 
@@ -38,9 +44,7 @@ _NOTICEABLE = 0.5
 is given, unless it is a small part of what the arm can carry."""
 _CARRIED = 0.1
 """That part: mass relative to the one that a joint's torque limit holds at the tool."""
-SENSOR_DEVIATION = 0.02
-"""Standard deviation of the gains of torque sensors, assumed: 2 % are common for strain gauges in
-joints and for torque constants of motors."""
+_SHORT = 'the recording is too short to identify a payload; record several seconds of motion'
 _BLOCKS = 24
 """Number of blocks of time, and of similar states; more than twice the ten parameters."""
 _MARGIN = 1e-4
@@ -69,7 +73,8 @@ class PayloadEstimate(ReadOnlyArrays):
     certificate
         Smallest eigenvalue of the pseudo-inertia of the payload, or of what was removed.
     relative_error
-        Norm of the residuals over norm of the payload's torques; NaN without payload.
+        Norm of the residuals over norm of the payload's torques, both in units of the noise of
+        each joint; NaN without payload.
     free_mass
         Mass of the unconstrained estimate [kg]; it may be negative.
     verdict
@@ -131,7 +136,7 @@ class PayloadEstimate(ReadOnlyArrays):
 
 def identify_payload(model: IdentifiedModel, loaded: Recording,
                      unloaded: Recording | None = None, *,
-                     sensor_deviation: float = SENSOR_DEVIATION) -> PayloadEstimate:
+                     sensor_deviation: float = joint_fit.SENSOR_DEVIATION) -> PayloadEstimate:
     """
     Return the ten inertial parameters of a payload, with the model of the arm fixed.
 
@@ -145,8 +150,9 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
     loaded
         A recording with the payload.
     unloaded
-        A recording without it. An offset and a viscous friction are fitted to the model's torque
-        errors in this recording and subtracted from the loaded recording.
+        A recording without it, which is fitted together with the loaded one: errors of the model
+        that both have in common do not count, and all of them cancel if the motion is the same.
+        Torques of joints that rest do not count then.
     sensor_deviation
         Standard deviation of the gain of each joint's torque sensor [-], which the intervals
         contain.
@@ -163,28 +169,44 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
         raise ConfigurationError(f'the deviation of the sensors must be from 0 to 1, not '
                                  f'{sensor_deviation:g}')
 
-    def equations(recording: Recording) -> tuple[Array, Array, Array]:
-        samples = process(recording, model.arm, still_joints=True)
-        rows, errors, states = payload_errors.body_equations(
-            model, delayed(samples, model.delay, of=model.delay_of))
-        if not len(rows):
-            raise EstimationError('the recording is too short to identify a payload; record '
-                                  'several seconds of motion')
-        return rows, errors, states
-
-    rows, errors, states = equations(loaded)
+    samples = [process(recording, model.arm, still_joints=True)
+               for recording in (unloaded, loaded) if recording is not None]
     if unloaded is not None:
-        _, known, other = equations(unloaded)
-        for j, v in enumerate(range(model.arm.n, 2 * model.arm.n)):
-            line = np.polynomial.Polynomial.fit(other[:, v], known[:, j], 1)
-            errors[:, j] -= line(states[:, v])
-    return _make_estimate(model, rows, errors, states, sensor_deviation)
+        return _joint_estimate(model, samples[0], samples[1], sensor_deviation)
+    rows, errors, states = payload_errors.body_equations(
+        model, delayed(samples[0], model.delay, of=model.delay_of))
+    if not len(rows):
+        raise EstimationError(_SHORT)
+    return _single_estimate(model, rows, errors, states, sensor_deviation)
 
 
-def _make_estimate(model: IdentifiedModel, rows: Array, torques: Array, states: Array,
-                   sensor_deviation: float) -> PayloadEstimate:
+def _joint_estimate(model: IdentifiedModel, unloaded: Samples, loaded: Samples,
+                    sensor_deviation: float) -> PayloadEstimate:
+    """Return the payload from recordings without and with it, fitted together; `join_runs`."""
+    runs = tuple(recorded_runs(samples, model) for samples in (unloaded, loaded))
+    if not all(runs):
+        raise EstimationError(_SHORT)
+    top = np.max([np.abs(run.v).max(axis=0) for run in (*runs[0], *runs[1])], axis=0)
+    effects = [run.apply(lambda q, v, a: joint_torque_regressor(
+        model.arm, q, v, a, first_link=model.arm.n - 1)) for run in runs[1]]
+    errors = [run.residual for run in (*runs[0], *runs[1])]
+    equations, _ = joint_fit.join_runs(model, (runs[0], runs[1]), errors, effects, top)
+    columns, prior = range(10), LARGEST * SCALE
+    fit = joint_fit.JointFit.of(equations, columns)
+    free = fit.estimate(columns, prior)
+    widening = float(student.ppf(0.975, free.blocks - 1) / norm.ppf(0.975))
+    covariance = (free.covariance * widening ** 2
+                  + fit.sensor_covariance(columns, sensor_deviation, prior))
+    matrix, target = fit.equations_of(columns)
+    return _make_estimate(model, (matrix[:, None], target[:, None]), free.values, covariance,
+                          np.concatenate(effects)[..., 0],
+                          free.squares - float(np.sum((target - matrix @ free.values) ** 2)))
+
+
+def _single_estimate(model: IdentifiedModel, rows: Array, torques: Array, states: Array,
+                     sensor_deviation: float) -> PayloadEstimate:
     """
-    Return the payload that explains the model's torque errors, or none if it is not significant.
+    Return the payload that explains the model's torque errors.
 
     Parameters
     ----------
@@ -201,18 +223,42 @@ def _make_estimate(model: IdentifiedModel, rows: Array, torques: Array, states: 
     free, covariance, inverse = _free_body(matrix, target, states)
     covariance = covariance + np.array(model.information.get('payload_covariance', 0), dtype=float)
     covariance += _sensor_covariance(matrix, free, inverse, sensor_deviation)
+    return _make_estimate(model, (matrix, target), free, covariance, rows[..., 0])
+
+
+def _make_estimate(model: IdentifiedModel, equations: tuple[Array, Array], free: Array,
+                   covariance: Array, per_kilogram: Array,
+                   squares: float = 0.0) -> PayloadEstimate:
+    """
+    Return the physical payload, or none if its mass is not significant.
+
+    Parameters
+    ----------
+    model
+        The model of the arm.
+    equations
+        Regressor of the payload (N, n, 10) and torque errors (N, n), in units of the noise.
+    free, covariance
+        Unconstrained estimate (10,) and its covariance (10, 10).
+    per_kilogram
+        Torques per mass, (N, n).
+    squares
+        Sum of squares of the residuals that the equations do not contain.
+
+    """
     mass, needed = float(free[0]), _SIGNIFICANT * float(np.sqrt(covariance[0, 0]))
     if abs(mass) < needed:
         noticeable = max(_NOTICEABLE * float(model.inertial[-1, 0]),
-                         _CARRIED * _largest_mass(model, rows))
+                         _CARRIED * _largest_mass(model, per_kilogram))
         verdict = 'none' if needed < noticeable else 'undetermined'
         return PayloadEstimate(np.zeros(10), covariance, 0.0, float('nan'), mass, verdict)
-    sign = 1.0 if mass > 0 else -1.0
-    body = _feasible_body(matrix, sign * target)
+    sign, (rows, torques) = 1.0 if mass > 0 else -1.0, equations
+    body = _feasible_body(rows, sign * torques)
     predicted = sign * (rows @ body)
+    squares += float(np.sum((torques - predicted) ** 2))
     return PayloadEstimate(
         sign * body, covariance, float(smallest_eigenvalues(body)),
-        float(np.linalg.norm(torques - predicted) / np.linalg.norm(predicted)), mass,
+        float(np.sqrt(max(squares, 0.0)) / np.linalg.norm(predicted)), mass,
         'found' if sign > 0 else 'removed')
 
 
@@ -229,9 +275,9 @@ def _sensor_covariance(rows: Array, body: Array, inverse: Array, deviation: floa
     return deviation ** 2 * np.sum([np.outer(change, change) for change in changes], axis=0)
 
 
-def _largest_mass(model: IdentifiedModel, rows: Array) -> float:
+def _largest_mass(model: IdentifiedModel, per_kilogram: Array) -> float:
     """Return the mass at the last joint that the torque limits can move as recorded [kg]."""
-    torque = np.abs(rows[..., 0]).max(axis=0)    # per kilogram
+    torque = np.abs(per_kilogram).max(axis=0)
     limit = model.arm.limits.torque
     known = np.isfinite(limit) & (torque > 0)
     return float(np.min(limit[known] / torque[known], initial=np.inf)) if known.any() else 0.0

@@ -1,0 +1,212 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+The tools `compare`, `payload` and `gains` on arms with LuGre friction and imperfect sensors.
+
+    python benchmarks/tools.py [--quick] [--robots panda ur5e iiwa14] [--pairs 100] [--arms 12]
+
+Every arm is drawn by a seed: masses within 10 %, LuGre friction with Stribeck effect and load
+dependence, torque sensors with gain errors of 2 % (standard deviation), delay, white and
+correlated noise. `compare`: both arms of a pair are identified from three periods of 10 s of a
+random motion, the same or another one. `payload` and `gains`: recordings of 20 s on a day with
+15 % more friction. Errors are those of a least-squares fit of the same recordings without any of
+the package's estimators, too. `benchmarks/contact.py` has the table of contact detection.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+import tempfile
+
+import numpy as np
+from robot_identification import Arm, identify, load_arm, Recording
+from robot_identification.arrays import Array
+from robot_identification.benchmarking.lugre_plant import DAY, LuGrePlant
+from robot_identification.benchmarking.random_motion import RandomMotion
+from robot_identification.dynamics import joint_torque_regressor
+from robot_identification.errors import EstimationError
+from robot_identification.fleet.comparison import compare
+from robot_identification.reporting import load_results
+from robot_identification.reporting.stored_results import StoredResults
+from robot_identification.signals import process
+from robot_identification.tools.drive_gains import (
+    CENTRE_DEVIATION,
+    identify_gains,
+    MASS_DEVIATION,
+)
+from robot_identification.tools.payload import identify_payload
+
+PERIOD, PERIODS = 10.0, 3
+WORN, ADDED = 1.3, 0.3    # factor of one joint's friction, and mass [kg]
+CENTRE = (0.02, 0.01, 0.08)    # [m]
+MASSES = (0.5, 2.5)    # [kg]
+
+
+def results(arm: Arm, folder: str, seed: int, kind: str, motion: RandomMotion,
+            number: int) -> StoredResults:
+    """Return the stored results of an arm after a change."""
+    plant, day = LuGrePlant(arm, seed), np.ones(arm.n)
+    if kind == 'friction':
+        day[seed % arm.n] = WORN
+    if kind == 'body':
+        plant.carry(ADDED, np.array(CENTRE))
+    plant.reseed(seed, number)
+    place = Path(folder) / str(number)
+    identify(arm, plant.repeat(motion, PERIODS, day=day)).save(place)
+    return load_results(place)
+
+
+def compare_pairs(name: str, pairs: int) -> Iterator[str]:
+    """Yield rows: pairs called changed, and those with the right explanation."""
+    arm, counts = load_arm(name), np.zeros((6, 3), dtype=int)
+    cases = [(kind, other) for kind in ('nothing', 'friction', 'body') for other in (0, 1)]
+    for seed in range(pairs):
+        motions = [RandomMotion(arm, PERIOD, np.random.default_rng([seed, k])) for k in range(2)]
+        with tempfile.TemporaryDirectory() as folder:
+            before = results(arm, folder, seed, 'nothing', motions[0], 0)
+            for k, (kind, other) in enumerate(cases):
+                found = compare(before, results(arm, folder, seed, kind, motions[other], k + 1),
+                                ('A', 'B'))
+                named = [] if found.explanation is None else [
+                    (each.kind, each.subject) for each in found.explanation.changes]
+                wanted = {'nothing': [], 'body': [('body', arm.joint_names[-1])],
+                          'friction': [('friction', arm.joint_names[seed % arm.n])]}[kind]
+                changed = found.verdict != 'unchanged'
+                counts[k] += [1, changed, changed and named == wanted]
+    for (kind, other), (number, changed, right) in zip(cases, counts):
+        yield (f'| {name} | {kind} | {"another" if other else "the same"} | {changed} of {number} '
+               f'| {right if kind != "nothing" else "-"} |')
+
+
+def plain_body(arm: Arm, unloaded: Recording, loaded: Recording) -> Array:
+    """Return the least-squares body of the difference of two recordings of one motion, (10,)."""
+    without, carrying = (process(recording, arm) for recording in (unloaded, loaded))
+    rows = min(len(without), len(carrying))
+    body = joint_torque_regressor(arm, carrying.q, carrying.v, carrying.a,
+                                  first_link=arm.n - 1)[:rows]
+    matrix, torque = (carrying.decimate(x) for x in (body, carrying.tau[:rows]
+                                                     - without.tau[:rows]))
+    noise = (torque - matrix @ np.linalg.lstsq(matrix.reshape(-1, 10), torque.ravel())[0]).std(0)
+    return np.linalg.lstsq((matrix / noise[:, None]).reshape(-1, 10), (torque / noise).ravel())[0]
+
+
+def payloads(name: str, arms: int) -> Iterator[str]:
+    """Yield rows: errors of the mass, and coverage of mass and centre."""
+    arm = load_arm(name)
+    errors: dict[str, list[tuple[float, ...]]] = {}
+    for seed in range(arms):
+        plant, rng = LuGrePlant(arm, seed), np.random.default_rng([seed, 1])
+        model = identify(arm, plant.repeat(RandomMotion(arm, PERIOD, rng), PERIODS)).model
+        mass, centre = rng.uniform(*MASSES), [*rng.uniform(-0.05, 0.05, 2), rng.uniform(0, 0.12)]
+        one, other = (RandomMotion(arm, 2 * PERIOD, rng, wobble=True) for _ in range(2))
+        without = [plant.repeat(motion, 1, day=1 + DAY) for motion in (one, other)]
+        plant.carry(mass, np.array(centre))
+        loaded = plant.repeat(one, 1, day=1 + DAY)
+        for method, unloaded in (('payload', None), ('`--unloaded`, same motion', without[0]),
+                                 ('`--unloaded`, another motion', without[1])):
+            found = identify_payload(model, loaded, unloaded)
+            low, high = found.intervals()[0]
+            inside = np.abs(found.centre - centre) < 1.96 * found.centre_deviation
+            errors.setdefault(method, []).append(
+                (found.free_mass / mass - 1, low <= mass <= high, float(np.mean(inside)),
+                 (high - low) / 2 / mass))
+        plain = plain_body(arm, without[0], loaded)
+        errors.setdefault('plain least squares on the difference', []).append(
+            (plain[0] / mass - 1, *[np.nan] * 3))
+    for method, values in errors.items():
+        error, *others = np.array(values, dtype=float).T
+        coverage = ' | '.join('-' if np.isnan(x[0]) else f'{x.mean():.0%}' for x in others[:2])
+        width = '-' if np.isnan(others[2][0]) else f'{others[2].mean():.1%}'
+        yield (f'| {name} | {method} | {np.sqrt(np.mean(error ** 2)):.1%} | {coverage} | {width} '
+               '|')
+
+
+def drive_gains(name: str, arms: int) -> Iterator[str]:
+    """Yield rows: errors and coverage of drive gains, with and without the payload's centre."""
+    arm, rows = load_arm(name), {}
+    for seed in range(arms):
+        plant, rng = LuGrePlant(arm, seed), np.random.default_rng([seed, 2])
+        constant, mass = rng.uniform(0.5, 2, arm.n), rng.uniform(*MASSES)
+        motion = RandomMotion(arm, 2 * PERIOD, rng, wobble=True)
+        recordings = []
+        for carried in (False, True):
+            if carried:
+                plant.carry(mass, np.array(CENTRE))
+            felt = plant.repeat(motion, 1, day=1 + DAY)
+            recordings.append(Recording(felt.t, felt.q, current=felt.tau / constant,
+                                        joint_names=arm.joint_names, name='current'))
+        true = constant / plant.gains
+        for centre in (CENTRE, None):
+            try:
+                found = identify_gains(
+                    arm, recordings[:1], recordings[1:],
+                    mass * (1 + MASS_DEVIATION * rng.normal()), centre=None if centre is None else
+                    CENTRE + CENTRE_DEVIATION * rng.normal(size=3))
+            except EstimationError:
+                rows.setdefault(centre, []).append([np.nan] * 3)
+                continue
+            low, high = found.intervals().T
+            error = found.gains / true - 1
+            rows.setdefault(centre, []).append([
+                np.mean(error ** 2), np.mean((low <= true) & (true <= high)),
+                np.mean(plain_gain_errors(arm, recordings, mass, true) ** 2)])
+    for centre, values in rows.items():
+        table = np.array(values)
+        squares, inside, plain = np.nanmean(table, axis=0)
+        yield (f'| {name} | {"with" if centre else "without"} centre | {np.sqrt(squares):.1%} | '
+               f'{inside:.0%} | {np.sqrt(plain):.1%} | {np.isnan(table[:, 0]).sum()} of {arms} |')
+
+
+def plain_gain_errors(arm: Arm, recordings: list[Recording], mass: float, true: Array) -> Array:
+    """Return relative errors of the gains that fit the difference of the currents, (n,)."""
+    plain = [process(Recording(each.t, each.q, each.current, joint_names=arm.joint_names,
+                               name='current'), replace(arm, effort=None, source=None))
+             for each in recordings]
+    rows = min(map(len, plain))
+    last = plain[1]
+    body = joint_torque_regressor(arm, last.q, last.v, last.a, first_link=arm.n - 1)[:rows]
+    torque = last.decimate(body[:, :, :4] @ (mass * np.array([1.0, *CENTRE])))
+    current = last.decimate(last.tau[:rows] - plain[0].tau[:rows])
+    return np.sum(torque * current, axis=0) / np.sum(current ** 2, axis=0) / true - 1
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--robots', nargs='+', default=['panda', 'ur5e', 'iiwa14'])
+    parser.add_argument('--pairs', type=int, default=100, help='pairs of arms for compare')
+    parser.add_argument('--arms', type=int, default=12, help='arms for payload and gains')
+    parser.add_argument('--tools', nargs='+', default=['compare', 'payload', 'gains'])
+    parser.add_argument('--quick', action='store_true', help='few arms: five minutes')
+    options = parser.parse_args()
+    pairs, arms = (4, 3) if options.quick else (options.pairs, options.arms)
+    for tool, rows, count, head in (
+            ('compare', compare_pairs, pairs, 'arm | what changed | motion | called changed | '
+             'explained rightly'),
+            ('payload', payloads, arms, 'arm | method | mass, rms error | mass in its interval | '
+             'centre in its interval | half width'),
+            ('gains', drive_gains, arms, 'arm | payload | rms error | in the interval | plain '
+             'difference, rms error | undetermined')):
+        if tool in options.tools:
+            print(f'\n{tool}\n\n| {head} |\n{"| --- " * (head.count("|") + 1)}|')
+            for name in options.robots:
+                for row in rows(name, count):
+                    print(row, flush=True)
+
+
+if __name__ == '__main__':
+    main()

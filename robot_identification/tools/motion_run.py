@@ -1,0 +1,165 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Motions with torques, of stored identifications and of recordings, for a fit of several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.arrays import Array, ReadOnlyArrays
+from robot_identification.dynamics import IdentifiedModel
+from robot_identification.signals import delayed, Samples
+from robot_identification.signals.filters import lowpass_sections
+from robot_identification.validation.held_out import CUTOFF, EDGE
+from scipy import signal
+from scipy.interpolate import CubicSpline
+
+_FINE, _ROWS = 100.0, 25.0
+"""[Hz] Rate at which columns are computed before they pass the low-pass of the torques, and rate
+of the compared rows, three times its usual cut-off."""
+_SLOW = 0.03
+"""Speed relative to a joint's highest one below which its torque does not count: near a reversal
+friction depends on the path."""
+_FAST_PART = 0.9
+"""Part of the low-pass's window in which a joint must be faster."""
+_SHIFT, _COARSE = 5.0, 0.1
+"""[s] Largest difference in time between two recordings of one motion, and step of its search."""
+_SAME = 0.02
+"""Largest root mean square distance, relative to the range of each joint, of repeated motions."""
+
+
+@dataclass(frozen=True, eq=False)
+class MotionRun(ReadOnlyArrays):
+    """
+    A motion without gaps, and the torques of its inner part.
+
+    Parameters
+    ----------
+    t, q, v, a
+        Time from the start of the run (N,) [s] and the motion (N, n), sampled at one rate.
+    inner
+        Samples that have torques, (N,) bool.
+    measured, predicted
+        Low-passed torques of the inner samples, (M, n) [N m or N].
+    period
+        Period of the motion [s]; None if it does not repeat.
+    cutoff
+        Cut-off of the low-pass [Hz].
+
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+    inner: NDArray[np.bool_]
+    measured: Array
+    predicted: Array
+    period: float | None
+    cutoff: float
+
+    @property
+    def rate(self) -> float:
+        """Sampling rate of the motion [Hz]."""
+        return float((len(self.t) - 1) / (self.t[-1] - self.t[0]))
+
+    @property
+    def step(self) -> int:
+        """Samples per compared row."""
+        return max(1, int(self.rate / _ROWS))
+
+    def low_pass(self, columns: Array) -> Array:
+        """Return columns (N, ...) as the torques: low-passed, inner samples, at a lower rate."""
+        if self.cutoff < 0.45 * self.rate:
+            columns = signal.sosfiltfilt(lowpass_sections(self.cutoff, self.rate), columns, axis=0)
+        return np.asarray(columns[self.inner][::self.step])
+
+    def apply(self, function: Callable[[Array, Array, Array], Array]) -> Array:
+        """Return low-passed values of a function of q, v and a at the inner samples, (M, ...)."""
+        return self.low_pass(function(self.q, self.v, self.a))
+
+    @property
+    def clock(self) -> Array:
+        """Time of the compared samples, (K,) [s]."""
+        return self.t[self.inner][::self.step]
+
+    @property
+    def torque(self) -> Array:
+        """Measured torques of the compared samples, (K, n) [N m or N]."""
+        return self.measured[::self.step]
+
+    @property
+    def residual(self) -> Array:
+        """Measured minus predicted torques of the compared samples, (K, n) [N m or N]."""
+        return self.torque - self.predicted[::self.step]
+
+    def moving(self, top: Array) -> NDArray[np.bool_]:
+        """Return where a joint is faster than a small part of `top` (n,), (K, n) bool."""
+        return self.low_pass((np.abs(self.v) > _SLOW * top).astype(float)) > _FAST_PART
+
+
+def recorded_runs(samples: Samples, model: IdentifiedModel) -> list[MotionRun]:
+    """
+    Return the runs of a processed recording, with the torques that a model predicts.
+
+    Parameters
+    ----------
+    samples
+        The processed recording.
+    model
+        The model, whose delays are removed.
+
+    """
+    samples, runs = delayed(samples, model.delay, of=model.delay_of), []
+    edge, step = int(EDGE * samples.rate), max(1, int(samples.rate / _FINE))
+    for run in samples.segments:
+        count = (run.stop - run.start) // step * step
+        if count < 4 * edge + 2 * step:
+            continue
+        t, q, v, a, tau = (x[run][:count] for x in (samples.t, samples.q, samples.v, samples.a,
+                                                    samples.tau))
+        torques = [tau, model.torque(q, v, a, model.states(q))]
+        if 0.45 * samples.rate > CUTOFF:
+            sections = lowpass_sections(CUTOFF, samples.rate)
+            torques = [signal.sosfiltfilt(sections, x, axis=0) for x in torques]
+        t, q, v, a, measured, predicted = (x[::step] for x in (t, q, v, a, *torques))
+        inner = (t >= t[0] + EDGE) & (t <= t[-1] - EDGE)
+        period = None if samples.period is None else samples.period / samples.rate
+        runs.append(MotionRun(t - t[0], q, v, a, inner, measured[inner], predicted[inner], period,
+                              CUTOFF))
+    return runs
+
+
+def find_repetition(first: MotionRun, second: MotionRun) -> float | None:
+    """Return by how much later the second run makes the same motion [s]; None if it does not."""
+    reach = np.arange(-_SHIFT, _SHIFT + _COARSE, _COARSE)
+    scale = np.maximum(np.ptp(first.q, axis=0), 1e-3)
+    path = CubicSpline(second.t, second.q)
+
+    def difference(shift: float) -> tuple[float, Array, Array]:
+        """Return the distance at a shift, and scaled differences and velocities."""
+        inside = first.inner & (first.t + shift > 0) & (first.t + shift < second.t[-1])
+        if np.count_nonzero(inside) < 0.8 * np.count_nonzero(first.inner):
+            return np.inf, np.zeros(1), np.ones(1)
+        error = (path(first.t[inside] + shift) - first.q[inside]) / scale
+        return float(np.sqrt(np.mean(error ** 2))), error, first.v[inside] / scale
+
+    shift = float(min(reach, key=lambda each: difference(each)[0]))
+    for _ in range(4):
+        _, error, speed = difference(shift)
+        shift -= float(np.sum(error * speed) / max(float(np.sum(speed ** 2)), 1e-300))
+    return shift if difference(shift)[0] < _SAME else None
