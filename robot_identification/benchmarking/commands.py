@@ -20,7 +20,13 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-from robot_identification.benchmarking.output import FILES, write_benchmark
+from robot_identification.benchmarking.coverage import coverage_methods, measure_coverage
+from robot_identification.benchmarking.output import (
+    COVERAGE_FILES,
+    FILES,
+    write_benchmark,
+    write_coverage,
+)
 from robot_identification.benchmarking.run import BenchmarkOptions, RECORDS, run_benchmark
 from robot_identification.cli.console import AsJson, emit, Force, note, out, print_table, progress
 from robot_identification.errors import ConfigurationError
@@ -28,6 +34,7 @@ from robot_identification.files import check_output_folder
 from robot_identification.papers.commands import cluster_tasks
 import typer
 
+COVERAGE_SEEDS = 200
 SHOWN = ('method', 'friction', 'model', 'error_ratio', 'rank', 'seconds', 'failures')
 
 
@@ -51,8 +58,11 @@ def benchmark_command(
         '--quick', help='Few methods, data sets and seeds: some minutes.')] = False,
     resume: Annotated[bool, typer.Option(
         '--resume', help='Continue the run in the folder, and keep its results.')] = False,
+    coverage: Annotated[bool, typer.Option(
+        '--coverage', help='Instead: how often 95 % intervals contain the truth.')] = False,
     seeds: Annotated[int, typer.Option(
-        min=0, help='Number of seeds, which draw simulated arms; default 5, with --quick 2.')] = 0,
+        min=0, help='Number of seeds, which draw simulated arms; default 5, with --quick 2, with '
+                    '--coverage 200.')] = 0,
     seed: Annotated[int, typer.Option(min=0, help='First random seed.')] = 0,
     budget: Annotated[float, typer.Option(
         min=0, help='Processor time of each fit in seconds; default 5, with --quick 2.')] = 0.0,
@@ -71,6 +81,20 @@ def benchmark_command(
     """
     if only and not method:
         raise ConfigurationError('--only compares the estimators of --method; name one')
+    if coverage:
+        check_output_folder(output, COVERAGE_FILES, COVERAGE_FILES[0], (), force=force)
+        with cluster_tasks(scheduler, workers) as tasks, progress(as_json) as report:
+            rows = measure_coverage(
+                list(coverage_methods(_absolute(method), friction or ())),
+                seeds or COVERAGE_SEEDS, report, tasks)
+        write_coverage(rows, output)
+        if as_json:
+            emit({'coverage': rows, 'directory': str(output)})
+        else:
+            print_table('coverage of 95 % intervals', list(rows[0]), [
+                [f'{value:.3g}' if isinstance(value, float) else str(value)
+                 for value in row.values()] for row in rows])
+        return
     options = BenchmarkOptions(
         _absolute(data), _absolute(method), friction or (), _absolute(metric), seeds, seed, budget,
         quick, only)

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 import inspect
 import time
 from typing import Any
@@ -30,7 +31,7 @@ from robot_identification.benchmarking.recorded_data import RecordedData
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.estimation import Fit
 from robot_identification.estimation.estimator_info import AUTO
-from robot_identification.estimation.model_fit import fit_model, ModelOptions
+from robot_identification.estimation.model_fit import fit_model
 from robot_identification.parallel import single_threaded_blas, use_cores
 
 OK, FAILED, NOT_APPLICABLE = 'ok', 'failed', 'not applicable'
@@ -128,8 +129,7 @@ def _fit_within(case: BenchmarkCase, method: BenchmarkMethod, seed: int,
         settings['seed'] = seed
 
     def fit(extra: Mapping[str, Any]) -> tuple[Fit, float]:
-        options = ModelOptions(method.estimator, method.friction, {**settings, **extra},
-                               consistency=method.consistency)
+        options = replace(method.options, settings={**settings, **extra})
         began = time.thread_time()
         with processor_limit(budget):
             result = fit_model(case.arm, case.fitted, options, lambda text, fraction: None)

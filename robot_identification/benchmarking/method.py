@@ -15,8 +15,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 import hashlib
 import inspect
 from typing import Any
@@ -25,6 +25,7 @@ from robot_identification.dynamics import get_friction
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.estimation import Estimator, ESTIMATORS
 from robot_identification.estimation.estimator_info import AUTO
+from robot_identification.estimation.model_fit import ModelOptions
 
 FREE, CONSISTENT = 'free', 'consistent'
 FRICTIONS = ('coulomb_viscous', 'stribeck')
@@ -32,6 +33,7 @@ FRICTIONS = ('coulomb_viscous', 'stribeck')
 BOTH = (CONSISTENT, FREE)
 MODELS: dict[str, tuple[tuple[str, ...], str]] = {
     'wls': (BOTH, 'gautier2001 wensing2018'), 'ols': (BOTH, 'atkeson1986'),
+    'wls_entropic': ((CONSISTENT,), 'lee2020'),
     'mle': ((FREE,), 'wu2012'), 'ridge': ((CONSISTENT,), 'lee2020'),
     'tls': ((FREE,), 'gautier1994'), 'huber': ((CONSISTENT,), 'huber1964'),
     'kalman': ((FREE,), 'zhang2018'), 'extended_kalman': ((FREE,), 'zhang2018'),
@@ -39,11 +41,14 @@ MODELS: dict[str, tuple[tuple[str, ...], str]] = {
     'exponential_forgetting_nonlinear': ((FREE,), 'zhang2018'),
     'gradient_descent': ((FREE,), 'zhang2018'), 'ga': ((FREE,), 'zhang2018'),
     'particle_filter': ((FREE,), 'zhang2018 liu2001'), 'abc': ((FREE,), 'ding2015'),
-    'pso': ((FREE,), 'ding2018'), 'cs': ((FREE,), 'ding2018'), 'ics': ((FREE,), 'ding2018'),
-    'elpidso': ((FREE,), 'yan2015'), 'cma_es': ((FREE,), 'auger2005'),
+    'ics': ((FREE,), 'ding2018'), 'elpidso': ((FREE,), 'yan2015'),
+    'cma_es': ((FREE,), 'auger2005'),
     'idim_iv': (BOTH, 'janot2014'), 'didim': (BOTH, 'gautier2013')}
 """Models that count and sources (keys of sources.bib) by estimator. The free estimate of a method
 is what its paper publishes; the consistent model is what `identify` returns."""
+VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
+    'wls_entropic': ('wls', {'distance': 'entropic'})}
+"""Estimators with other options of the consistent model, by name."""
 QUICK = ('wls', 'ols', 'huber', 'kalman', 'ga')
 """Estimators of a quick run."""
 
@@ -56,17 +61,20 @@ class BenchmarkMethod:
     Parameters
     ----------
     estimator
-        Name or place of the estimator, or 'auto'.
+        Name or place of the estimator, 'auto', or a key in `VARIANTS`.
     friction
         Name of the friction model.
-    consistency
-        Options of the consistent model.
 
     """
 
     estimator: str
     friction: str
-    consistency: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def options(self) -> ModelOptions:
+        """The options of the fit, without settings that depend on the case."""
+        estimator, consistency = VARIANTS.get(self.estimator, (self.estimator, {}))
+        return ModelOptions(estimator, self.friction, consistency=consistency)
 
     @property
     def kind(self) -> type[Estimator]:
@@ -79,7 +87,7 @@ class BenchmarkMethod:
             There is no such estimator, or it cannot be loaded.
 
         """
-        return ESTIMATORS.find(self.estimator)
+        return ESTIMATORS.find(self.options.estimator)
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -87,9 +95,9 @@ class BenchmarkMethod:
         return MODELS.get(self.estimator, (BOTH, ''))[0]
 
     @property
-    def name(self) -> str:
-        """Estimator and friction model."""
-        return f'{self.estimator.rpartition(":")[2]} {self.friction}'
+    def title(self) -> str:
+        """Name of the estimator without its place."""
+        return self.estimator.rpartition(':')[2]
 
     @property
     def sources(self) -> tuple[str, ...]:

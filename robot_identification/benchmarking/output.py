@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 import csv
 import io
 import json
@@ -37,6 +37,9 @@ from robot_identification.reporting.pages import render_page
 from robot_identification.reporting.results_dict import plain
 
 FILES = ('benchmark.json', 'benchmark.html', 'table.csv', 'table.tex', 'table.md', 'cite.bib')
+COVERAGE_FILES = ('coverage.json', 'coverage.csv', 'coverage.md')
+COVERAGE_HEADS = ('estimator', 'friction', 'ok', 'values in their interval', 'worst value',
+                  'shape parameters', 'largest bias', 'states doubt')
 SOURCES = Path(__file__).with_name('sources.bib')
 
 
@@ -53,7 +56,7 @@ def write_benchmark(run: BenchmarkRun, folder: Path) -> dict[str, Any]:
 
     """
     rows = rank_methods(run.records, run.metrics)
-    contents = {
+    contents: dict[str, Any] = {
         'quick': run.quick, 'seeds': run.seeds, 'budget': run.budget, 'metrics': run.metrics,
         'reference': ' '.join(REFERENCE), 'environment': environment(),
         'data': [{'name': each.name, 'summary': each.summary, 'splits': list(each.splits()),
@@ -65,12 +68,36 @@ def write_benchmark(run: BenchmarkRun, folder: Path) -> dict[str, Any]:
         'benchmark.html': render_page(
             'benchmark.html', 'robot_identification.benchmarking', run=contents, rows=rows,
             figure=_cost_figure(rows), joints=list(_joint_tables(run, rows))),
-        'table.csv': _csv(rows), 'table.tex': _latex(rows), 'table.md': _markdown(rows),
+        'table.csv': _csv(contents['table']), 'table.tex': _latex(rows),
+        'table.md': _markdown(HEADS, [_cells(row, ' to ') for row in rows]),
         'cite.bib': collect_sources(run)}
     with replace_files(folder) as new:
         for name, text in texts.items():
             (new / name).write_text(text, encoding='utf-8')
     return contents
+
+
+def write_coverage(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
+    """
+    Write the files of a measurement of coverage.
+
+    Parameters
+    ----------
+    rows
+        Results of `measure_coverage`.
+    folder
+        Output folder.
+
+    """
+    lines = [(row['estimator'], row['friction'], f"{row['ok']} of {row['runs']}",
+              *(_number(row[name], '.1%') for name in ('covered', 'worst', 'shape')),
+              _number(row['bias'], '.1f'), f"{row['doubted']} of {row['ok']}") for row in rows]
+    texts = {'coverage.json': json.dumps(plain({'environment': environment(), 'rows': rows}),
+                                         indent=1),
+             'coverage.csv': _csv(rows), 'coverage.md': _markdown(COVERAGE_HEADS, lines)}
+    with replace_files(folder) as new:
+        for name, text in texts.items():
+            (new / name).write_text(text, encoding='utf-8')
 
 
 def row_cells(row: RankedMethod) -> dict[str, Any]:
@@ -84,9 +111,8 @@ def row_cells(row: RankedMethod) -> dict[str, Any]:
                                           for name, value in row.metrics.items()}}
 
 
-def _csv(rows: Sequence[RankedMethod]) -> str:
+def _csv(cells: Sequence[Mapping[str, Any]]) -> str:
     text = io.StringIO()
-    cells = [row_cells(row) for row in rows]
     writer = csv.DictWriter(text, list(cells[0]), lineterminator='\n')
     writer.writeheader()
     writer.writerows(cells)
@@ -97,19 +123,20 @@ HEADS = ('method', 'friction', 'model', 'error / wls', 'rank', 'error', 'worst j
          'failed')
 
 
+def _number(value: float, form: str) -> str:
+    return '-' if np.isnan(value) else format(value, form)
+
+
 def _cells(row: RankedMethod, dash: str) -> list[str]:
     """Return the texts of a row for LaTeX and Markdown; `dash` separates ends of intervals."""
-    def number(value: float, form: str) -> str:
-        return '-' if np.isnan(value) else format(value, form)
-
     def with_interval(value: float, ends: tuple[float, float], form: str) -> str:
-        return number(value, form) if np.isnan(value) else (
+        return '-' if np.isnan(value) else (
             f'{value:{form}} ({ends[0]:{form}}{dash}{ends[1]:{form}})')
 
     return [row.name, row.friction, row.model, with_interval(row.ratio, row.ratio_interval, '.2f'),
             with_interval(row.rank, row.rank_interval, '.1f'),
-            *(number(row.metrics.get(name, np.nan), '.1%') for name in ('error', 'worst_joint')),
-            number(row.seconds, '.2g'), f'{row.failures} of {row.cases}']
+            *(_number(row.metrics.get(name, np.nan), '.1%') for name in ('error', 'worst_joint')),
+            _number(row.seconds, '.2g'), f'{row.failures} of {row.cases}']
 
 
 def _latex(rows: Sequence[RankedMethod]) -> str:
@@ -123,8 +150,8 @@ def _latex(rows: Sequence[RankedMethod]) -> str:
         *(line(_cells(row, '--')) for row in rows), r'\bottomrule', r'\end{tabular}', ''])
 
 
-def _markdown(rows: Sequence[RankedMethod]) -> str:
-    lines = [HEADS, ['---'] * len(HEADS), *(_cells(row, ' to ') for row in rows)]
+def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [heads, ['---'] * len(heads), *rows]
     return '\n'.join(f"| {' | '.join(line)} |" for line in lines) + '\n'
 
 

@@ -99,14 +99,22 @@ class SimulatedArm(BenchmarkData):
         t = np.arange(0, PERIOD, 1 / EXACT_RATE)
         states = other.evaluate(t)
         torque = plant.rigid_torque(*states) + plant.friction_torque(states[1])
-        truth = {'coulomb_viscous': _true_parameters(plant)} if self.exact else {}
+        truth = {'coulomb_viscous': true_parameters(plant)} if self.exact else {}
         return BenchmarkCase(
             arm, (fitted,), exact_samples(fitted, states, torque), motion,
             None if plant.options.tracking == 'ideal' else JointController.tuned(plant), truth)
 
 
-def _true_parameters(plant: Plant) -> Array:
-    """Return the standard parameters (count,) of a plant with Coulomb and viscous friction."""
+def true_parameters(plant: Plant) -> Array:
+    """
+    Return the standard parameters (count,) of a plant with Coulomb and viscous friction.
+
+    Parameters
+    ----------
+    plant
+        The plant, without Stribeck effect.
+
+    """
     structure, truth = ModelStructure.of(plant.arm, 'coulomb_viscous'), plant.truth
     standard = np.zeros(structure.count)
     standard[structure.inertial_slice] = truth.inertial.ravel()

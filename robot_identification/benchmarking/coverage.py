@@ -1,0 +1,233 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""How often the 95 % intervals of estimators contain the truth, over seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, TYPE_CHECKING
+
+import numpy as np
+from robot_identification.arm import Arm, load_arm
+from robot_identification.arrays import Array
+from robot_identification.benchmarking.method import BenchmarkMethod, MODELS, VARIANTS
+from robot_identification.benchmarking.random_motion import RandomMotion
+from robot_identification.benchmarking.simulated_data import true_parameters
+from robot_identification.dynamics import ModelStructure
+from robot_identification.errors import RobotIdentificationError
+from robot_identification.estimation import Estimate
+from robot_identification.estimation.model_fit import fit_model
+from robot_identification.identification_data import Progress
+from robot_identification.parallel import single_threaded_blas, use_cores
+from robot_identification.recording import Recording
+from robot_identification.signals import process, Samples
+from robot_identification.simulation import Plant, PlantOptions, simulate
+from robot_identification.simulation.robot import JointController
+
+if TYPE_CHECKING:    # Dask
+    from robot_identification.fleet.cluster import Tasks
+
+ROBOT, RATE, SECONDS = 'two_link', 200.0, 8.0
+NOISE = 0.05
+"""[N m] white noise of the torques."""
+POSITION_NOISE = 1e-3
+"""[rad] white noise of the positions, for estimators that simulate the closed loop."""
+CHUNK = 5
+"""Seeds of a task."""
+FRICTIONS = ('coulomb_viscous', 'stribeck', 'atan', 'sech_tanh', 'cube_root', 'bompos')
+"""Friction models of the coverage, for estimators that find nonlinear parameters by
+optimisation."""
+SLOW = ('gradient_descent', 'ga', 'particle_filter', 'abc', 'ics', 'elpidso', 'cma_es')
+"""Searches: their covariance is that of least squares and ignores how far they are from it."""
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """
+    Coverage of an estimator's 95 % intervals.
+
+    Parameters
+    ----------
+    estimator, friction
+        The method.
+    runs, ok
+        Numbers of seeds, and of those whose estimate is 'ok', which are counted.
+    covered, worst
+        Fraction of the true values in their intervals: of all values, and of the value with the
+        smallest fraction.
+    shape
+        The same of all nonlinear friction parameters; NaN without them.
+    bias
+        Largest mean error of a value, in its standard deviations.
+    doubted
+        Number of the counted estimates that state that their intervals are too narrow.
+    reason
+        The last error, if a seed failed.
+
+    """
+
+    estimator: str
+    friction: str
+    runs: int
+    ok: int
+    covered: float
+    worst: float
+    shape: float
+    bias: float
+    doubted: int
+    reason: str
+
+
+def measure_coverage(methods: Sequence[BenchmarkMethod], seeds: int, progress: Progress,
+                     tasks: Tasks | None = None) -> list[dict[str, Any]]:
+    """
+    Return the coverage of each method as a mapping, see `Coverage`.
+
+    Parameters
+    ----------
+    methods
+        Estimators with friction models.
+    seeds
+        Number of seeds, from 0.
+    progress, tasks
+        As for `run_benchmark`.
+
+    """
+    jobs = [(method, first, min(first + CHUNK, seeds))
+            for method in methods for first in range(0, seeds, CHUNK)]
+    results = ((_measure(job) for job in jobs) if tasks is None
+               else tasks.map_items(_measure, jobs))
+    found: dict[BenchmarkMethod, list[_Error]] = {method: [] for method in methods}
+    for number, ((method, first, _), errors) in enumerate(zip(jobs, results)):
+        progress(f'{method.title} {method.friction}, seed {first}', number / len(jobs))
+        found[method] += errors
+    return [asdict(_summarise(method, errors)) for method, errors in found.items()]
+
+
+def coverage_methods(estimators: Sequence[str], frictions: Sequence[str]
+                     ) -> Iterator[BenchmarkMethod]:
+    """
+    Yield the methods whose coverage is measured.
+
+    Parameters
+    ----------
+    estimators
+        Names or places; empty for all that state intervals from a covariance of their own or of
+        least squares.
+    frictions
+        Friction models; empty for `FRICTIONS` with `wls`, and one suitable model with the others.
+
+    """
+    for name in estimators or [name for name in MODELS if name not in (*SLOW, *VARIANTS)]:
+        online = name in ('extended_kalman', 'exponential_forgetting_nonlinear')
+        for friction in frictions or (FRICTIONS if name == 'wls' else
+                                      ('stribeck',) if online else FRICTIONS[:1]):
+            yield BenchmarkMethod(name, friction)
+
+
+@dataclass(frozen=True, eq=False)
+class _Error:
+    """Errors of an estimate in its standard deviations; None for what is not 'ok'."""
+
+    values: Array | None
+    shape: Array | None = None
+    doubt: bool = False
+    reason: str = ''
+
+
+def _measure(job: tuple[BenchmarkMethod, int, int]) -> list[_Error]:
+    """Return the errors of a method for consecutive seeds."""
+    method, first, last = job
+    use_cores(1)
+    with single_threaded_blas():
+        return [_errors(method, seed) for seed in range(first, last)]
+
+
+def _errors(method: BenchmarkMethod, seed: int) -> _Error:
+    arm = load_arm(ROBOT)
+    try:
+        settings: dict[str, Any] = {}
+        if method.kind.info.control_law:
+            samples, standard, shape, settings = _closed_loop(arm, seed)
+        else:
+            samples, standard, shape = _open_loop(arm, method.friction, seed)
+        fit = fit_model(arm, [samples], replace(method.options, settings=settings),
+                        lambda text, fraction: None).fit
+    except RobotIdentificationError as error:
+        return _Error(None, reason=str(error))
+    estimate: Estimate = fit.estimate
+    if estimate.status != 'ok':
+        return _Error(None, reason=estimate.message)
+    z = (estimate.values - estimate.base.project(standard)) / estimate.standard_deviations
+    variances = np.diag(estimate.shape_covariance)
+    wrong = np.log(estimate.shape / shape).ravel() if shape.size else np.zeros(0)
+    known = len(variances) == len(wrong) and bool(wrong.size)
+    return _Error(z, wrong / np.sqrt(variances) if known else None, bool(estimate.interval_doubt))
+
+
+def _summarise(method: BenchmarkMethod, errors: Sequence[_Error]) -> Coverage:
+    good = [error for error in errors if error.values is not None]
+    reason = next((error.reason for error in reversed(errors) if error.reason), '')
+    nan = float('nan')
+    if not good:
+        return Coverage(method.title, method.friction, len(errors), 0, nan, nan, nan, nan, 0,
+                        reason)
+    z = np.array([error.values for error in good])
+    held = np.abs(z) < 1.959964
+    shapes = [error.shape for error in good if error.shape is not None]
+    return Coverage(
+        method.title, method.friction, len(errors), len(good), float(held.mean()),
+        float(held.mean(axis=0).min()),
+        float(np.mean(np.abs(np.array(shapes)) < 1.959964)) if shapes else nan,
+        float(np.abs(z.mean(axis=0)).max()), sum(error.doubt for error in good), reason)
+
+
+def _open_loop(arm: Arm, friction: str, seed: int) -> tuple[Samples, Array, Array]:
+    """Return samples of exact states with noisy torques, true parameters and friction shapes."""
+    rng = np.random.default_rng(seed)
+    structure = ModelStructure.of(arm, friction)
+    low, high = np.log(np.moveaxis(structure.shape_bounds, -1, 0))
+    shape = np.exp(low + rng.uniform(0.3, 0.7, low.shape) * (high - low))
+    structure = structure.with_friction_shape(shape)
+    t = np.arange(0, 2 * SECONDS, 1 / RATE)
+    q, v, a = RandomMotion(arm, SECONDS, rng).evaluate(t)
+    standard = np.zeros(structure.count)
+    inertial = np.array(arm.inertial_parameters)
+    standard[structure.inertial_slice] = (inertial * rng.uniform(0.9, 1.1)).ravel()
+    standard[structure.rotor_slice] = rng.uniform(0.1, 0.3, len(arm.transmission))
+    sizes = rng.uniform(1.0, 3.0, (len(arm.transmission), len(structure.friction.parameters)))
+    for place, parameter in enumerate(structure.friction.parameters):
+        if parameter.startswith('f1') and friction.startswith('bompos'):
+            sizes[:, place] += 6.0    # friction must dissipate energy
+    standard[structure.friction_slice] = sizes.ravel()
+    torque = structure.columns(q, v, a, None) @ standard
+    noisy = torque + NOISE * rng.normal(size=torque.shape)
+    return (Samples(t, q, v, a, noisy, RATE, arm.joint_names, (slice(0, len(t)),),
+                    decimation_cutoff=40.0, noise=np.full(arm.n, NOISE ** 2)), standard, shape)
+
+
+def _closed_loop(arm: Arm, seed: int) -> tuple[Samples, Array, Array, dict[str, Any]]:
+    """Return samples with noisy positions under a known controller, truth and settings."""
+    rng = np.random.default_rng(seed)
+    plant = Plant(arm, PlantOptions(
+        seed=seed, stribeck_ratio=1.0, delay=0.0, encoder_bits=None, torque_signal='applied',
+        velocity_signal='none', friction_compensation=1.0, rate=500.0))
+    motion = RandomMotion(arm, 4.0, rng)
+    run = simulate(plant, motion, rng=rng).recording
+    noisy = Recording(run.t, run.q + POSITION_NOISE * rng.normal(size=run.q.shape), run.tau,
+                      joint_names=arm.joint_names)
+    samples = process(noisy, arm, cutoff=100.0, decimation_cutoff=10.0)
+    settings = {'reference': motion, 'control_law': JointController.tuned(plant)}
+    return samples, true_parameters(plant), np.zeros((arm.n, 0)), settings
