@@ -16,20 +16,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-import csv
-import io
+from collections.abc import Iterator, Sequence
 import json
 from pathlib import Path
-import re
 from typing import Any
 
 import numpy as np
 from robot_identification.benchmarking.measure import OK
-from robot_identification.benchmarking.method import MODELS
 from robot_identification.benchmarking.ranking import rank_methods, RankedMethod, REFERENCE
 from robot_identification.benchmarking.run import BenchmarkRun
-from robot_identification.errors import RobotIdentificationError
+from robot_identification.benchmarking.sources import collect_sources
+import robot_identification.benchmarking.tables as tables
 from robot_identification.output_folder import replace_files
 from robot_identification.papers.stored_run import environment
 from robot_identification.reporting.figure import Curve, Figure, Panel, SERIES
@@ -37,10 +34,6 @@ from robot_identification.reporting.pages import render_page
 from robot_identification.reporting.results_dict import plain
 
 FILES = ('benchmark.json', 'benchmark.html', 'table.csv', 'table.tex', 'table.md', 'cite.bib')
-COVERAGE_FILES = ('coverage.json', 'coverage.csv', 'coverage.md')
-COVERAGE_HEADS = ('estimator', 'friction', 'ok', 'values in their interval', 'worst value',
-                  'shape parameters', 'largest bias', 'states doubt')
-SOURCES = Path(__file__).with_name('sources.bib')
 
 
 def write_benchmark(run: BenchmarkRun, folder: Path) -> dict[str, Any]:
@@ -61,126 +54,20 @@ def write_benchmark(run: BenchmarkRun, folder: Path) -> dict[str, Any]:
         'reference': ' '.join(REFERENCE), 'environment': environment(),
         'data': [{'name': each.name, 'summary': each.summary, 'splits': list(each.splits()),
                   'drawn': each.drawn} for each in run.data],
-        'missing': run.missing, 'table': [row_cells(row) for row in rows],
+        'missing': run.missing, 'table': [tables.row_cells(row) for row in rows],
         'failures': _failures(run)}
     texts = {
         'benchmark.json': json.dumps(plain({**contents, 'records': run.records}), indent=1),
         'benchmark.html': render_page(
             'benchmark.html', 'robot_identification.benchmarking', run=contents, rows=rows,
             figure=_cost_figure(rows), joints=list(_joint_tables(run, rows))),
-        'table.csv': _csv(contents['table']), 'table.tex': _latex(rows),
-        'table.md': _markdown(HEADS, [_cells(row, ' to ') for row in rows]),
+        'table.csv': tables.write_csv(contents['table']), 'table.tex': tables.write_latex(rows),
+        'table.md': tables.write_markdown(tables.HEADS, [tables.text_cells(row, ' to ') for row in rows]),
         'cite.bib': collect_sources(run)}
     with replace_files(folder) as new:
         for name, text in texts.items():
             (new / name).write_text(text, encoding='utf-8')
     return contents
-
-
-def write_coverage(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
-    """
-    Write the files of a measurement of coverage.
-
-    Parameters
-    ----------
-    rows
-        Results of `measure_coverage`.
-    folder
-        Output folder.
-
-    """
-    lines = [(row['estimator'], row['friction'], f"{row['ok']} of {row['runs']}",
-              *(_number(row[name], '.1%') for name in ('covered', 'worst', 'shape')),
-              _number(row['bias'], '.1f'), f"{row['doubted']} of {row['ok']}") for row in rows]
-    texts = {'coverage.json': json.dumps(plain({'environment': environment(), 'rows': rows}),
-                                         indent=1),
-             'coverage.csv': _csv(rows), 'coverage.md': _markdown(COVERAGE_HEADS, lines)}
-    with replace_files(folder) as new:
-        for name, text in texts.items():
-            (new / name).write_text(text, encoding='utf-8')
-
-
-def row_cells(row: RankedMethod) -> dict[str, Any]:
-    """Return the cells of a row by column, for CSV and JSON."""
-    return {'method': row.name, 'friction': row.friction, 'model': row.model,
-            'error_ratio': row.ratio, 'error_ratio_low': row.ratio_interval[0],
-            'error_ratio_high': row.ratio_interval[1], 'rank': row.rank,
-            'rank_low': row.rank_interval[0], 'rank_high': row.rank_interval[1],
-            'seconds': row.seconds, 'cases': row.cases, 'failures': row.failures,
-            'not_ok': row.unconverged, **{f'median_{name.rpartition(":")[2]}': value
-                                          for name, value in row.metrics.items()}}
-
-
-def _csv(cells: Sequence[Mapping[str, Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(cells[0]), lineterminator='\n')
-    writer.writeheader()
-    writer.writerows(cells)
-    return text.getvalue()
-
-
-HEADS = ('method', 'friction', 'model', 'error / wls', 'rank', 'error', 'worst joint', 'time [s]',
-         'failed')
-
-
-def _number(value: float, form: str) -> str:
-    return '-' if np.isnan(value) else format(value, form)
-
-
-def _cells(row: RankedMethod, dash: str) -> list[str]:
-    """Return the texts of a row for LaTeX and Markdown; `dash` separates ends of intervals."""
-    def with_interval(value: float, ends: tuple[float, float], form: str) -> str:
-        return '-' if np.isnan(value) else (
-            f'{value:{form}} ({ends[0]:{form}}{dash}{ends[1]:{form}})')
-
-    return [row.name, row.friction, row.model, with_interval(row.ratio, row.ratio_interval, '.2f'),
-            with_interval(row.rank, row.rank_interval, '.1f'),
-            *(_number(row.metrics.get(name, np.nan), '.1%') for name in ('error', 'worst_joint')),
-            _number(row.seconds, '.2g'), f'{row.failures} of {row.cases}']
-
-
-def _latex(rows: Sequence[RankedMethod]) -> str:
-    """Return a table for the package booktabs."""
-    def line(cells: Sequence[str]) -> str:
-        escaped = (re.sub(r'([_%&#])', r'\\\1', cell) for cell in cells)
-        return ' & '.join(escaped) + r' \\'
-
-    return '\n'.join([
-        r'\begin{tabular}{lllrrrrrr}', r'\toprule', line(HEADS), r'\midrule',
-        *(line(_cells(row, '--')) for row in rows), r'\bottomrule', r'\end{tabular}', ''])
-
-
-def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [heads, ['---'] * len(heads), *rows]
-    return '\n'.join(f"| {' | '.join(line)} |" for line in lines) + '\n'
-
-
-def collect_sources(run: BenchmarkRun) -> str:
-    """
-    Return the BibTeX entries of the methods and data sets of a run.
-
-    A method or data set of a user adds its own entries with an attribute `bibtex`.
-
-    Parameters
-    ----------
-    run
-        The run.
-
-    """
-    known = dict(re.findall(r'^(@\w+\{([^,]+),.*?^\}$)', SOURCES.read_text(encoding='utf-8'),
-                            re.MULTILINE | re.DOTALL))
-    known = {key: entry for entry, key in known.items()}
-    keys = {'robot_identification', *(key for method in run.methods for key in method.sources)}
-    entries = [known[key] for key in sorted(keys)]
-    for method in run.methods:
-        if method.estimator not in MODELS:
-            try:
-                entries.append(str(getattr(method.kind, 'bibtex', '')))
-            except RobotIdentificationError:
-                continue    # its failure is in the table
-    entries += [each.bibtex for each in run.data]
-    texts = dict.fromkeys(entry.strip() for entry in entries)
-    return '\n\n'.join(text for text in texts if text) + '\n'
 
 
 def _failures(run: BenchmarkRun) -> list[dict[str, Any]]:
