@@ -62,7 +62,8 @@ def write_benchmark(run: BenchmarkRun, folder: Path) -> dict[str, Any]:
             'benchmark.html', 'robot_identification.benchmarking', run=contents, rows=rows,
             figure=_cost_figure(rows), joints=list(_joint_tables(run, rows))),
         'table.csv': tables.write_csv(contents['table']), 'table.tex': tables.write_latex(rows),
-        'table.md': tables.write_markdown(tables.HEADS, [tables.text_cells(row, ' to ') for row in rows]),
+        'table.md': tables.write_markdown(
+            tables.HEADS, [tables.text_cells(row, ' to ') for row in rows]),
         'cite.bib': collect_sources(run)}
     with replace_files(folder) as new:
         for name, text in texts.items():
