@@ -26,8 +26,14 @@ from robot_identification.dynamics import get_friction
 from robot_identification.errors import EstimationError, SignalError
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator, select_model
 from robot_identification.estimation.auto import FOLDS
-from robot_identification.estimation.resampling import split_folds
+from robot_identification.estimation.resampling import (
+    BLOCKS,
+    left_out_errors,
+    row_blocks,
+    split_folds,
+)
 from robot_identification.estimation.selection import select_terms
+from robot_identification.papers.gaussian_process import range_indices
 from robot_identification.reporting import load_results, save_results
 from robot_identification.reporting.terminal_summary import summary
 from robot_identification.signals import delayed
@@ -62,12 +68,34 @@ def test_blocks_leave_out_the_same_phase_of_every_period():
 def test_blocks_of_other_speeds_lie_outside_the_fitted_range():
     data, *_ = friction_samples(two_link(), 'coulomb_viscous', seconds=20.0)
     faster = np.where(np.arange(len(data)) < len(data) // 2, 0.1, 1.0)[:, None] * data.v
-    pairs, _ = split_folds(dataclasses.replace(data, v=faster), 2, 'speed')
+    data = dataclasses.replace(data, v=faster)
+    pairs, _ = split_folds(data, 2, range_indices(data, 2, 'speed'))
     assert len(pairs) == 2
     for train, out in pairs:
         slow, fast = sorted((train, out), key=lambda part: np.abs(part.v).mean())
         assert np.abs(slow.v).max() < 0.3 * np.abs(fast.v).max()
-    assert len(split_folds(data, 3, 'posture')[0]) == 3
+    assert len(split_folds(data, 3, range_indices(data, 3, 'posture'))[0]) == 3
+
+
+def test_ranges_of_short_recordings_are_no_blocks_of_time():
+    """With windows long enough to filter anew, 8 s of motion at 3 Hz would have three of them."""
+    data, *_ = friction_samples(two_link(), 'coulomb_viscous', seconds=8.0)
+    data = dataclasses.replace(data, decimation_cutoff=3.0)
+    labels = row_blocks(data)
+    assert labels.shape[1] == len(data.decimate(data.t))
+    for label in labels:
+        assert set(label) == set(range(BLOCKS))
+    assert np.all(np.diff(labels[0]) >= 0)
+    speed, posture = data.decimate(np.abs(data.v)).sum(axis=1), data.decimate(data.q)[:, 0]
+    for label, level in zip(labels[1:], (posture, speed)):
+        assert np.sum(np.diff(label) != 0) > BLOCKS    # ranges that recur
+        means = np.array([level[label == k].mean() for k in range(BLOCKS)])
+        assert abs(np.corrcoef(np.arange(BLOCKS), means)[0, 1]) > 0.7
+    options = FitOptions(get_estimator('wls'))
+    fit = fit_samples(two_link(), [data], options)
+    errors = left_out_errors(fit, options)
+    assert errors.shape == (3, 2)
+    assert np.all(errors.sum(axis=0) > 3 * fit.regression.normal.rss(fit.estimate.values))
 
 
 def test_short_recordings_are_compared_on_fewer_blocks():

@@ -27,6 +27,7 @@ from robot_identification.errors import EstimationError
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator
 from robot_identification.estimation.tilt import (
     _interpolate,
+    choose_gravity_direction,
     estimate_gravity_direction,
     estimate_tilt,
 )
@@ -77,6 +78,16 @@ def test_estimated_gravity_predicts_and_stays_in_the_model_file():
     assert np.array_equal(again.gravity, result.model.arm.gravity) and not again.estimate_gravity
     assert any('gravity was estimated' in note for note in result.verdict.notes)
     assert any('seems to be tilted' in note for note in stated.verdict.notes)
+
+
+def test_model_selection_takes_the_direction_only_where_it_predicts_better():
+    options = FitOptions(get_estimator('wls'))
+    for seed in range(3):
+        arm, tilt = choose_gravity_direction(PANDA, [samples_of(tilted(PANDA, ANGLES), seed)],
+                                             options)
+        assert np.allclose(tilt.angles, ANGLES, atol=np.radians(0.1))
+        assert np.allclose(arm.gravity, tilted(PANDA, ANGLES).gravity, atol=0.02)
+        assert choose_gravity_direction(PANDA, [samples_of(PANDA, seed)], options) == (PANDA, None)
 
 
 def test_motion_that_does_not_show_it_is_refused():

@@ -29,7 +29,7 @@ from robot_identification.errors import EstimationError, RobotIdentificationErro
 from robot_identification.estimation.consistent import RELATIVE_DEVIATION
 from robot_identification.estimation.estimator import Estimator
 from robot_identification.estimation.fit import Fit, fit_samples, FitOptions, PLAIN
-from robot_identification.estimation.resampling import split_folds
+import robot_identification.estimation.resampling as resampling
 from robot_identification.estimation.selection import select_terms
 from robot_identification.signals import Samples, shift
 
@@ -124,7 +124,7 @@ def select_model(
 
     The terms of each joint (`select_terms`) are selected first, then delays, then the estimator.
     Terms are kept only if they also predict left-out ranges of postures and speeds better than the
-    initial ones (`split_folds`), because blocks of one motion resemble each other.
+    initial ones (`left_out_errors`), because blocks of one motion resemble each other.
     Each step selects the combination with the fewest parameters among those whose error exceeds
     the smallest one by at most one standard error of the difference over the folds. The error is
     the mean over the joints of the squared error relative to that of the reference model, so that
@@ -300,17 +300,9 @@ class _TrialTable:
     def worse_elsewhere(self, options: FitOptions, plain: FitOptions) -> bool:
         """Return whether options predict other postures and speeds worse than plain ones."""
         self.report('predicting other postures and speeds', len(self.rows))
-        errors = np.zeros((2, self.arm.n))
-        for by in ('posture', 'speed'):
-            splits = [split_folds(recording, FOLDS, by)[0] for recording in self.samples]
-            for pairs in zip(*splits):
-                try:
-                    errors += [self._score(each, pairs, *self._find_start(each))[0]
-                               for each in (options, plain)]
-                except RobotIdentificationError:
-                    continue    # too little is left to fit
-        present = errors[1] > 0
-        return bool(present.any() and np.mean(errors[0, present] / errors[1, present]) > 1)
+        new, old = (resampling.left_out_errors(self.fit(each), each)[1:].sum(axis=0)
+                    for each in (options, plain))
+        return bool(np.mean(new[old > 0] / old[old > 0]) > 1)
 
     def _score(self, options: FitOptions, pairs: Sequence[tuple[Samples, Samples]],
                shape: Array | None, delays: Array) -> tuple[Array, Array]:
@@ -352,10 +344,10 @@ def _split(samples: Sequence[Samples]) -> list[tuple[list[tuple[Samples, Samples
     """Return the folds of each recording: `FOLDS`, or fewer if a recording is too short."""
     for count in range(FOLDS, 2, -1):
         try:
-            return [split_folds(recording, count) for recording in samples]
+            return [resampling.split_folds(recording, count) for recording in samples]
         except EstimationError:
             continue
-    return [split_folds(recording, 2) for recording in samples]
+    return [resampling.split_folds(recording, 2) for recording in samples]
 
 
 def _mean_and_error(values: Array) -> tuple[Array, Array]:

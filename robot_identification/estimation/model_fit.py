@@ -28,7 +28,7 @@ from robot_identification.estimation.consistent import with_data_covariance
 from robot_identification.estimation.estimator_info import AUTO
 from robot_identification.estimation.fit import PLAIN
 from robot_identification.estimation.resampling import inflate_covariance
-from robot_identification.estimation.tilt import estimate_gravity_direction, Tilt
+import robot_identification.estimation.tilt as tilts
 from robot_identification.registry import Registry
 from robot_identification.signals import Samples
 
@@ -123,7 +123,7 @@ class ModelFit:
     fit: estimation.Fit
     options: estimation.FitOptions
     choice: Choice | None = None
-    tilt: Tilt | None = None
+    tilt: tilts.Tilt | None = None
 
 
 def fit_model(arm: Arm, samples: Sequence[Samples], options: ModelOptions,
@@ -149,9 +149,11 @@ def fit_model(arm: Arm, samples: Sequence[Samples], options: ModelOptions,
 
     """
     tilt = None
-    if arm.estimate_gravity:
+    if arm.estimate_gravity or options.estimator == AUTO:
         report('estimating the direction of gravity', 1.0)
-        arm, tilt = estimate_gravity_direction(arm, samples, estimation.FitOptions(
+        estimate_direction = (tilts.estimate_gravity_direction if arm.estimate_gravity
+                              else tilts.choose_gravity_direction)
+        arm, tilt = estimate_direction(arm, samples, estimation.FitOptions(
             estimation.get_estimator('wls'), options.friction or PLAIN))
     fit_options, choice = _select(arm, samples, options, report)
     fit = estimation.fit_samples(

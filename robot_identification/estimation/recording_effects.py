@@ -24,12 +24,7 @@ import numpy as np
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters
 from robot_identification.estimation.estimate import Estimate
-from robot_identification.estimation.estimator import (
-    Estimator,
-    make_estimate,
-    ReweightedFit,
-    solve,
-)
+import robot_identification.estimation.estimator as weighted
 from robot_identification.estimation.noise import autocorrelation_factor
 from robot_identification.estimation.prior import Prior
 from robot_identification.regression import ReducedRegression, Regression
@@ -72,7 +67,7 @@ class RecordingEffects:
 
 
 def fit_recording_effects(
-    regression: Regression, estimate: Estimate, estimator: Estimator,
+    regression: Regression, estimate: Estimate, estimator: weighted.Estimator,
 ) -> tuple[Regression, Estimate, RecordingEffects | None]:
     """
     Return regression and estimate with effects of the recordings on friction, and the effects.
@@ -110,7 +105,7 @@ def fit_recording_effects(
         for _ in range(ITERATIONS):
             variances = (spread[np.searchsorted(names, kinds)] * scale) ** 2
             whitened = [_whiten(each, index, variances, fitted.weights) for each in normals]
-            fitted = _refit(whitened, regression, fitted, estimator)
+            fitted = refit(reduce(operator.add, whitened), regression, fitted, estimator)
             means, squares = _predict(normals, index, variances, fitted)
             spread = np.sqrt([np.mean((squares / scale ** 2)[:, kinds == name])
                               for name in names])
@@ -121,11 +116,11 @@ def fit_recording_effects(
     widen = stats.t.ppf(0.975, counts * (len(normals) - 1)) / stats.norm.ppf(0.975)
     variances = ((widen * spread)[np.searchsorted(names, kinds)] * scale) ** 2
     whitened = [_whiten(each, index, variances, fitted.weights) for each in normals]
-    fitted = _refit(whitened, regression, fitted, estimator)
+    fitted = refit(reduce(operator.add, whitened), regression, fitted, estimator)
     if estimate.shape_covariance.size:    # the part that is due to unknown nonlinear parameters
-        weights = estimator.weights(regression, ReweightedFit.of(regression.normal))
-        fixed = make_estimate(estimate.estimator, regression.normal, weights,
-                              solve(regression.normal, weights), estimate.noise,
+        weights = estimator.weights(regression, weighted.ReweightedFit.of(regression.normal))
+        fixed = weighted.make_estimate(estimate.estimator, regression.normal, weights,
+                              weighted.solve(regression.normal, weights), estimate.noise,
                               estimate.autocorrelation_factor, estimate.status, 0)
         fitted = replace(fitted, covariance=fitted.covariance
                          + np.nan_to_num(estimate.covariance - fixed.covariance))
@@ -183,14 +178,27 @@ def _whiten(normal: ReducedRegression, index: IndexArray, variances: Array,
     return replace(normal, factors=tuple(factors))
 
 
-def _refit(whitened: Sequence[ReducedRegression], regression: Regression, last: Estimate,
-           estimator: Estimator) -> Estimate:
-    """Return the estimate from whitened recordings, with the last one's autocorrelation."""
-    normal = reduce(operator.add, whitened)
-    reweighted = ReweightedFit.of(normal, 1 / last.noise)
+def refit(normal: ReducedRegression, regression: Regression, last: Estimate,
+          estimator: weighted.Estimator) -> Estimate:
+    """
+    Return the estimate from another reduced regression, with the last one's autocorrelation.
+
+    Parameters
+    ----------
+    normal
+        The reduced regression, of a part of the rows or with other weights of rows.
+    regression
+        The regression problem.
+    last
+        Its estimate.
+    estimator
+        The estimator.
+
+    """
+    reweighted = weighted.ReweightedFit.of(normal, 1 / last.noise)
     weights = estimator.weights(replace(regression, reduced=normal), reweighted)
-    return replace(make_estimate(
-        last.estimator, normal, weights, solve(normal, weights), reweighted.deviations,
+    return replace(weighted.make_estimate(
+        last.estimator, normal, weights, weighted.solve(normal, weights), reweighted.deviations,
         last.autocorrelation_factor, last.status, last.iterations),
         equal_weights=last.equal_weights, interval_doubt=last.interval_doubt)
 

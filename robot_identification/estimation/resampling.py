@@ -18,16 +18,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
+from itertools import product
 import operator
 
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters
 from robot_identification.errors import EstimationError
+from robot_identification.estimation.consistent import fit_consistent
 from robot_identification.estimation.estimate import Estimate
-from robot_identification.estimation.recording_effects import RecordingEffects
-from robot_identification.regression import Regression
+from robot_identification.estimation.fit import Fit, FitOptions
+from robot_identification.estimation.recording_effects import RecordingEffects, refit
+from robot_identification.regression import ReducedRegression, Regression
 from robot_identification.regression.packing import expand_rows
+from robot_identification.regression.reduced_regression import triangle
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import select
 from robot_identification.spilling_list import SpillingList
@@ -107,8 +111,8 @@ def find_runs(mask: Array, samples: Samples) -> list[slice]:
     return runs
 
 
-def split_folds(samples: Samples, folds: int,
-                by: str = '') -> tuple[list[tuple[Samples, Samples]], str]:
+def split_folds(samples: Samples, folds: int, block: IndexArray | None = None,
+                ) -> tuple[list[tuple[Samples, Samples]], str]:
     """
     Return training and left-out samples of each cross-validation fold, and a description.
 
@@ -118,9 +122,8 @@ def split_folds(samples: Samples, folds: int,
         Processed samples.
     folds
         Number of folds, each of which leaves out one block, see `block_indices`.
-    by
-        'posture' or 'speed' to leave out windows of time in a range of postures (the first
-        principal component of the mean positions) or mean speeds instead. Folds without a run that
+    block
+        Index of each sample's fold, (N,), if not that of `block_indices`. Folds without a run that
         is long enough to decimate are then omitted.
 
     Raises
@@ -133,13 +136,13 @@ def split_folds(samples: Samples, folds: int,
     period = repetition_period(samples, samples.t)
     text = (f'{folds} blocks of time, {length / folds:.3g} s each' if period is None
             else f'{folds} blocks of phase across all periods of {period:.4g} s')
-    block = _range_indices(samples, folds, by) if by else block_indices(samples, folds)
+    fold = block_indices(samples, folds) if block is None else block
     pairs = []
     for k in range(folds):
-        training, left_out = find_runs(block != k, samples), find_runs(block == k, samples)
+        training, left_out = find_runs(fold != k, samples), find_runs(fold == k, samples)
         if training and left_out:
             pairs.append((select(samples, training), select(samples, left_out)))
-        elif not by:
+        elif block is None:
             raise EstimationError(
                 f'{length:.3g} s of motion cannot be split into {folds} blocks at a decimation '
                 f'cut-off of {samples.decimation_cutoff:.3g} Hz; record longer, or name the '
@@ -147,23 +150,12 @@ def split_folds(samples: Samples, folds: int,
     return pairs, text
 
 
-def _range_indices(samples: Samples, folds: int, by: str) -> IndexArray:
-    """Return for each sample the range of postures or speeds of its window of time, (N,)."""
-    elapsed = samples.t - samples.t[0]
-    shortest = 2 * len(samples.decimator().taps) / samples.rate
-    count = max(int(elapsed[-1] / max(shortest, elapsed[-1] / (10 * folds))), 1)
-    window = np.minimum((elapsed / elapsed[-1] * count).astype(int), count - 1)
-    level = (_posture_level(window, count, samples.q) if by == 'posture'
-             else _speed_level(window, count, np.abs(samples.v)))
-    return np.asarray((np.argsort(np.argsort(level)) * folds // count)[window])
-
-
-def _posture_level(window: IndexArray, count: int, q: Array) -> Array:
+def posture_level(window: IndexArray, count: int, q: Array) -> Array:
     """Return the first principal component of each window's mean positions, (count,)."""
     return np.linalg.svd(_scaled_means(window, count, q), full_matrices=False)[0][:, 0]
 
 
-def _speed_level(window: IndexArray, count: int, speed: Array) -> Array:
+def speed_level(window: IndexArray, count: int, speed: Array) -> Array:
     """Return the sum of each window's scaled mean speeds, (count,)."""
     return _scaled_means(window, count, speed).sum(axis=1)
 
@@ -275,25 +267,63 @@ def _block_equations(samples: Samples, packed: Sequence[Array], base: BaseParame
     """
     Return the normal equations [G, h] of the blocks of three kinds, (3, `BLOCKS`, r, r + 1).
 
-    Blocks of time (of phase if the motion repeats), posture and speed consist of the same windows.
     `own` (r,) is what differs in this recording; its torques are subtracted.
+    """
+    result = np.zeros((3, BLOCKS, base.rank, base.rank + 1))
+    for blocks, label in zip(result, row_blocks(samples)):
+        for k in range(BLOCKS):
+            rows = expand_rows([part[label == k] for part in packed], base.joint_columns,
+                               base.rank, weights)
+            blocks[k] = _equations(rows[:, :-1], rows[:, -1] - rows[:, :-1] @ own)
+    return result
+
+
+def row_blocks(samples: Samples) -> IndexArray:
+    """
+    Return the block of time, of posture and of speed of each decimated row, (3, rows).
+
+    The three kinds of `BLOCKS` blocks consist of the same windows of time (of phase if the motion
+    repeats), which may be as short as two rows. Neighbouring rows share samples, but their noise
+    is independent, see `Decimator`.
     """
     t, q, v = map(samples.decimate, (samples.t, samples.q, np.abs(samples.v)))
     period = repetition_period(samples, samples.t)
     elapsed = (t - t[0]) / (max(float(t[-1] - t[0]), 1e-9) if period is None else period)
     count = max(min(WINDOWS, len(t) // 2), 1)
     window = (elapsed / (1 + 1e-9) % 1.0 * count).astype(int)
-    equations = []
-    for k in range(count):
-        rows = expand_rows([part[window == k] for part in packed], base.joint_columns, base.rank,
-                           weights)
-        equations.append(_equations(rows[:, :-1], rows[:, -1] - rows[:, :-1] @ own))
-    result = np.zeros((3, BLOCKS, *equations[0].shape))
-    for blocks, level in zip(result, (np.arange(count), _posture_level(window, count, q),
-                                      _speed_level(window, count, v))):
-        for k, rank in enumerate(np.argsort(np.argsort(level))):
-            blocks[rank * BLOCKS // count] += equations[k]
-    return result
+    levels = (np.arange(count), posture_level(window, count, q), speed_level(window, count, v))
+    return np.array([(np.argsort(np.argsort(level)) * BLOCKS // count)[window]
+                     for level in levels])
+
+
+def left_out_errors(fit: Fit, options: FitOptions) -> Array:
+    """
+    Return each joint's squared residuals on left-out blocks of time, posture and speed, (3, n).
+
+    The physically consistent model is fitted without each block; nonlinear friction parameters,
+    delays and loads are those of the whole fit.
+
+    Parameters
+    ----------
+    fit
+        The fit.
+    options
+        Its options.
+
+    """
+    regression, base = fit.regression, fit.regression.base
+    rows, labels = regression.rows(), np.hstack([row_blocks(each) for each in regression.samples])
+    errors = np.zeros((3, len(rows)))
+    for kind, block in product(range(3), range(BLOCKS)):
+        inside = labels[kind] == block
+        training = ReducedRegression(base, tuple(triangle(part[~inside]) for part in rows),
+                                     np.full(len(rows), np.sum(~inside)))
+        estimate = refit(training, regression, fit.estimate, options.estimator)
+        beta = base.project(fit_consistent(replace(regression, reduced=training), estimate,
+                                           **options.consistency).values)
+        errors[kind] += [np.sum((part[inside, -1] - part[inside, :-1] @ beta[chosen]) ** 2)
+                         for part, chosen in zip(rows, base.joint_columns)]
+    return errors
 
 
 def _equations(rows: Array, target: Array) -> Array:

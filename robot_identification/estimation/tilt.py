@@ -27,6 +27,7 @@ from robot_identification.errors import EstimationError
 from robot_identification.estimation.consistent import DRIVE_DEVIATION
 from robot_identification.estimation.fit import Fit, fit_samples, FitOptions
 from robot_identification.estimation.prior import Prior
+from robot_identification.estimation.resampling import left_out_errors
 from robot_identification.regression import packing
 from robot_identification.regression.reduce import packed_rows
 from robot_identification.regression.reduced_regression import ReducedRegression, triangle
@@ -43,6 +44,9 @@ PRIOR_DEVIATION = np.radians(5.0)
 """[rad] Prior standard deviation of a tilt; larger tilts are visible to the eye."""
 MAX_DEVIATION = np.radians(1.0)
 """[rad] Largest standard deviation of a tilt that counts as determined by the data."""
+MIN_GAIN = 0.05
+"""Smallest reduction of the squared errors on left-out blocks, mean of the joints, for which model
+selection takes the estimated direction, as for other additional parameters."""
 MAX_ITERATIONS = 6
 CONVERGED = 1e-5
 """[rad] Largest change of the tilt in the last iteration."""
@@ -205,6 +209,31 @@ def estimate_gravity_direction(arm: Arm, samples: Sequence[Samples],
     axes = perpendicular_axes(nominal.gravity)
     before, after = (x.gravity / np.linalg.norm(x.gravity) for x in (nominal, arm))
     return arm, Tilt(axes @ np.cross(before, after), step.covariance, axes)
+
+
+def choose_gravity_direction(arm: Arm, samples: Sequence[Samples],
+                             options: FitOptions) -> tuple[Arm, Tilt | None]:
+    """
+    Return the arm with the direction of gravity that predicts better, and the tilt of its base.
+
+    The tilt is None, and the arm unchanged, unless the estimated tilt is significant and predicts
+    left-out blocks of time, ranges of postures and ranges of speeds better, each of them.
+
+    Parameters
+    ----------
+    arm, samples, options
+        As for `estimate_gravity_direction`.
+
+    """
+    nominal = fit_samples(arm, samples, options)
+    if not np.any(arm.gravity) or not estimate_tilt(nominal).significant:
+        return arm, None
+    turned, tilt = estimate_gravity_direction(arm, samples, options)
+    old, new = (left_out_errors(fit, options)
+                for fit in (nominal, fit_samples(turned, samples, options)))
+    present = np.all(old > 0, axis=0)
+    better = np.mean(new[:, present] / old[:, present], axis=1) < 1 - MIN_GAIN
+    return (turned, tilt) if np.all(better) else (arm, None)
 
 
 def perpendicular_axes(gravity: Array) -> Array:

@@ -21,13 +21,17 @@ from functools import partial
 from itertools import product
 
 import numpy as np
-from robot_identification.arrays import Array
+from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.dynamics.joint_residual import JointResidual, RESIDUAL_GAINS
 from robot_identification.errors import EstimationError, RobotIdentificationError
 from robot_identification.estimation.fit import fit_samples
 from robot_identification.estimation.model_fit import ModelFit
-from robot_identification.estimation.resampling import split_folds
+from robot_identification.estimation.resampling import (
+    posture_level,
+    speed_level,
+    split_folds,
+)
 from robot_identification.parallel import parallel_map
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import decimate_to_bandwidth
@@ -39,11 +43,11 @@ LEVEL = 0.9
 """Level of the one-sided t-tests over the folds. Of 69 joints of simulated arms that the physical
 model describes, 3 have a part with it, and 8 if one standard error is enough."""
 KINDS = {'time': '', 'posture': 'posture', 'speed': 'speed'}
-"""What the left-out folds have in common, see `split_folds`."""
+"""What the left-out folds have in common, see `range_indices`."""
 MIN_FOLDS, MAX_FOLDS = 3, 5
 WINDOWS = 1.6
-"""Smallest number of windows of time per fold, of which `split_folds` makes ranges of posture and
-speed. With one window per fold, these ranges would be the blocks of time again."""
+"""Smallest number of windows of time per fold, of which `range_indices` makes ranges of posture
+and speed. With one window per fold, these ranges would be the blocks of time again."""
 POINTS = 40
 """Largest number of points of a joint. With 60, errors on the recordings of real arms change by
 less than 1 % of themselves."""
@@ -147,7 +151,9 @@ def _folds(samples: Sequence[Samples], count: int, by: str,
     """Yield training and left-out samples of each fold, whose torques the physics leaves."""
     options = replace(model_fit.options, delay='')    # delays are compensated in the samples
     arm, shape = model_fit.fit.regression.base.structure.arm, model_fit.fit.estimate.shape
-    for pairs in zip(*(split_folds(piece, count, by)[0] for piece in samples)):
+    ranges = [range_indices(piece, count, by) if by else None for piece in samples]
+    for pairs in zip(*(split_folds(piece, count, block)[0]
+                       for piece, block in zip(samples, ranges))):
         try:
             fit = fit_samples(arm, [training for training, _ in pairs], options,
                               start=shape if shape.size else None)
@@ -157,6 +163,31 @@ def _folds(samples: Sequence[Samples], count: int, by: str,
             continue    # too little is left to fit
         model = fit.model({})
         yield [[_physical_residual(model, piece) for piece in pieces] for pieces in zip(*pairs)]
+
+
+def range_indices(samples: Samples, folds: int, by: str) -> IndexArray:
+    """
+    Return for each sample the range of postures or mean speeds of its window of time, (N,).
+
+    Windows are long enough to decimate, so that short recordings have few of them.
+
+    Parameters
+    ----------
+    samples
+        Processed samples.
+    folds
+        Number of ranges.
+    by
+        'posture' or 'speed'.
+
+    """
+    elapsed = samples.t - samples.t[0]
+    shortest = 2 * len(samples.decimator().taps) / samples.rate
+    count = max(int(elapsed[-1] / max(shortest, elapsed[-1] / (10 * folds))), 1)
+    window = np.minimum((elapsed / elapsed[-1] * count).astype(int), count - 1)
+    level = (posture_level(window, count, samples.q) if by == 'posture'
+             else speed_level(window, count, np.abs(samples.v)))
+    return np.asarray((np.argsort(np.argsort(level)) * folds // count)[window])
 
 
 def _physical_residual(model: IdentifiedModel, samples: Samples) -> Samples:
