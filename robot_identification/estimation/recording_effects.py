@@ -216,8 +216,6 @@ def _predict(normals: Sequence[ReducedRegression], index: IndexArray, variances:
     for i, normal in enumerate(normals):
         for joint, weight in enumerate(fitted.weights):
             own, factor, columns = _joint_effects(normal, index, joint)
-            if not len(own):
-                continue
             chosen = normal.base.joint_columns[joint]
             inverse = np.linalg.inv(weight ** 2 * columns.T @ columns
                                     + np.diag(1 / np.maximum(variances[own], 1e-300)))

@@ -202,8 +202,7 @@ def inflate_covariance(estimate: Estimate, regression: Regression,
         return estimate
     regression, weights = regression.of(estimate.base), 1 / estimate.noise
     owners = regression.owners
-    own = (np.zeros((owners[-1] + 1, len(estimate.values))) if effects is None
-           else effects.values)
+    own = np.zeros((owners[-1] + 1, len(estimate.values))) if effects is None else effects.values
     pieces = SpillingList(
         _block_equations(samples, rows, regression.base, weights, own[owner])
         for samples, rows, owner in zip(regression.samples, regression.rows_per_piece(), owners))
