@@ -16,6 +16,7 @@ Every HTML page of the suite from simulated arms, and its pictures for docs and 
 
     python docs/pictures.py --data build/pages                        # pages not there yet
     python docs/pictures.py --data build/pages --shots build/shots    # and photographs
+    python docs/pictures.py --data build/pages --axe axe.min.js       # check with axe-core
 
 Needs Chromium, MuJoCo and the extra `fleet`; `--only` restricts the pages. Photographs are taken
 of pages at 1440 and 390 pixels, light and dark, without JavaScript, and in print.
@@ -46,6 +47,7 @@ from robot_identification.simulation import Plant, PlantOptions, simulate  # noq
 from servo_plant import hobby_urdf, recorded, Truth  # noqa: E402
 
 ARM = 'ur10e'
+CENTRE = (0.05, 0.0, 0.06)    # [m] of a mass, in the frame of the last joint
 DESK, PHONE = 1440, 390
 RECORDINGS = 6
 WEAR = {'cell-07': ('elbow_joint', 0.08), 'cell-19': ('wrist_2_joint', 0.05)}
@@ -87,9 +89,9 @@ def recording(seed: int, motion: int, *, friction: tuple[str, float] = ('', 0.0)
         truth, coulomb=truth.coulomb * factor, static=truth.static * factor))
     made = simulate(plant, SumOfSines(arm, 10.0, 4, motion), rng=np.random.default_rng(noise))
     tau = np.array(made.recording.tau)
-    carried = np.zeros(10)
-    carried[:4] = mass * np.array([1.0, 0.0, 0.0, 0.06])
-    carried[[4, 6, 9]] = mass * np.array([0.06 ** 2 + 0.03 ** 2] * 2 + [0.03 ** 2])
+    x, _, z = CENTRE
+    carried = mass * np.array([1.0, *CENTRE, z * z + 9e-4, 0.0, x * x + z * z + 9e-4, -x * z, 0.0,
+                               x * x + 9e-4])    # a body with a radius of gyration of 3 cm
     tau += joint_torque_regressor(arm, made.q, made.v, made.a)[..., -10:] @ carried
     tau[:, 1] *= gain
     return replace(made.recording, tau=tau, name=f'motion {motion}')
@@ -130,15 +132,14 @@ def fleet(folder: Path) -> None:
                 continue
             worn = growth * max(0, min(day, RECORDINGS - 1) - 1) / (RECORDINGS - 2)
             recording(number, 10 * number + day, friction=(joint, worn), noise=day,
-                      gain=1.25 if name in ('cell-04', 'cell-12') and day == RECORDINGS else 1.0
-                      ).to_npz(path)
+                      gain=1.25 if name in ('cell-04', 'cell-12') and day == RECORDINGS else 1.0,
+                      mass=5.0 if name == 'cell-21' and day == RECORDINGS else 0.0).to_npz(path)
         last = f'logs/{name}_2026-{3 + RECORDINGS:02}-01.npz'
         if name == 'cell-15':    # a disk was full
             for path in folder.glob(f'logs/{name}_*'):
                 path.write_bytes(path.read_bytes()[:2000])
-        held = '' if name == 'cell-21' else f', held_out: [{last}]'
         given = ', '.join(f'logs/{name}_2026-{3 + day:02}-01.npz' for day in range(RECORDINGS))
-        lines.append(f'  {name}: {{robot: {ARM}, recordings: [{given}]{held}}}')
+        lines.append(f'  {name}: {{robot: {ARM}, recordings: [{given}], held_out: [{last}]}}')
     (folder / 'fleet.yaml').write_text('\n'.join(lines) + '\n', encoding='utf-8')
     run('fleet', folder / 'fleet.yaml', '-o', folder / 'results', '--force')
 
@@ -162,7 +163,20 @@ def servos(folder: Path) -> None:
 
 
 def at_work(folder: Path) -> None:
-    """Write a payload and drive gains."""
+    """Write the pages of a payload and of drive gains."""
+    for name, case in {'fit': {'motion': 1}, 'check': {'motion': 11}, 'empty': {'motion': 2},
+                       'loaded': {'motion': 2, 'mass': 1.0, 'noise': 1},
+                       'heavy': {'motion': 1, 'mass': 8.0, 'noise': 1}}.items():
+        made = recording(3, **case)
+        made.to_npz(folder / f'{name}.npz')
+        current = made.tau / [12.0, 12.0, 9.0, 6.0, 6.0, 6.0]    # N m/A
+        replace(made, tau=None, current=current).to_npz(folder / f'{name}_current.npz')
+    run('identify', ARM, folder / 'fit.npz', '--held-out', folder / 'check.npz', '-o',
+        folder / 'model', '--friction', 'stribeck', '--force')
+    run('payload', folder / 'model' / 'model.yaml', folder / 'loaded.npz', '--unloaded',
+        folder / 'empty.npz', '--report', folder / 'payload.html', '--force')
+    run('gains', ARM, '--mass', 8, '--centre', *CENTRE, '--unloaded', folder / 'fit_current.npz',
+        '--loaded', folder / 'heavy_current.npz', '--report', folder / 'gains.html', '--force')
 
 
 PARTS: dict[str, tuple[Callable[[Path], None], dict[str, str]]] = {
@@ -182,6 +196,7 @@ def main() -> int:
     parser.add_argument('--data', type=Path, required=True, help='folder of the pages')
     parser.add_argument('--only', nargs='*', default=list(PARTS), choices=PARTS)
     parser.add_argument('--shots', type=Path, help='folder of the screenshots')
+    parser.add_argument('--axe', type=Path, help='axe.min.js; prints serious findings')
     asked = parser.parse_args()
     pages = {}
     for part in asked.only:
@@ -191,34 +206,62 @@ def main() -> int:
         if not all((folder / name).exists() for name in files.values()):
             make(folder)
         pages |= {name: folder / path for name, path in files.items() if (folder / path).exists()}
-    if asked.shots:
-        photograph(pages, asked.shots)
-    return 0
-
-
-def photograph(pages: dict[str, Path], folder: Path) -> None:
-    """Take screenshots of pages in all circumstances."""
-    folder.mkdir(parents=True, exist_ok=True)
+    found = []
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         browser = Browser(Path(profile))
         try:
             for name, page in pages.items():
-                for width in (DESK, PHONE):
-                    browser.visit(page, width)
-                    for dark in (False, True):
-                        browser.appear(dark=dark)
-                        word = 'dark' if dark else 'light'
-                        browser.screenshot(folder / f'{name}_{width}_{word}.png')
-                browser.to_pdf(folder / f'{name}.pdf')
-                print(name, page.stat().st_size, browser.errors, flush=True)
-                browser.appear()
-                browser.call('Emulation.setScriptExecutionDisabled', value=True)
-                browser.call('Page.navigate', url=page.resolve().as_uri())
-                time.sleep(1.0)    # without scripts the browser does not say when it is ready
-                browser.screenshot(folder / f'{name}_noscript.png')
-                browser.call('Emulation.setScriptExecutionDisabled', value=False)
+                if asked.shots:
+                    photograph(browser, name, page, asked.shots)
+                if asked.axe:
+                    found += violations(browser, name, page, asked.axe.read_text(encoding='utf-8'))
         finally:
             browser.close()
+    return 1 if found else 0
+
+
+def photograph(browser: Browser, name: str, page: Path, folder: Path) -> None:
+    """Take screenshots of a page in all circumstances."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for width in (DESK, PHONE):
+        browser.visit(page, width)
+        for dark in (False, True):
+            browser.appear(dark=dark)
+            browser.screenshot(folder / f'{name}_{width}_{"dark" if dark else "light"}.png')
+    browser.to_pdf(folder / f'{name}.pdf')
+    print(name, page.stat().st_size, browser.errors, flush=True)
+    browser.appear()
+    browser.call('Emulation.setScriptExecutionDisabled', value=True)
+    browser.call('Page.navigate', url=page.resolve().as_uri())
+    time.sleep(1.0)    # without scripts the browser does not say when it is ready
+    browser.screenshot(folder / f'{name}_noscript.png')
+    browser.call('Emulation.setScriptExecutionDisabled', value=False)
+
+
+AXE = """(() => {
+  document.querySelectorAll('details').forEach(each => { each.open = true; });
+  document.head.append(Object.assign(document.createElement('style'), {
+    textContent: '.scroll { background: none; }'}));    // contrast on a gradient is not checked
+  return axe.run().then(result => result.violations.filter(
+    each => ['serious', 'critical'].includes(each.impact)).map(each => [
+      each.id, each.nodes.length, each.nodes[0].html.slice(0, 200),
+      each.nodes[0].failureSummary]));
+})()"""
+
+
+def violations(browser: Browser, name: str, page: Path, axe: str) -> list[str]:
+    """Print and return the serious findings of axe-core on a page, light and dark, both widths."""
+    found = []
+    for width in (DESK, PHONE):
+        for dark in (False, True):
+            browser.visit(page, width)
+            browser.appear(dark=dark)
+            browser.evaluate(f'{axe}; 0')
+            result = browser.evaluate(AXE)
+            for finding in result:
+                found.append(f'{name} {width} {"dark" if dark else "light"}: {finding}')
+                print(found[-1], flush=True)
+    return found
 
 
 if __name__ == '__main__':

@@ -24,7 +24,7 @@ import numpy as np
 import pytest
 from reporting_results import chain, identified
 import robot_identification
-from robot_identification import load_arm
+from robot_identification import Arm, load_arm, Recording
 from robot_identification.excitation import build_scene, DEFAULT_REQUIREMENTS
 from robot_identification.fleet.comparison import compare
 from robot_identification.fleet.comparison_page import comparison_page
@@ -35,6 +35,13 @@ from robot_identification.papers.study_report import write_study
 from robot_identification.reporting import save_results
 from robot_identification.reporting.excitation_page import write_excitation_page, write_repair_page
 from robot_identification.reporting.stored_results import load_results
+from robot_identification.servos.model import ServoModel
+from robot_identification.servos.page import servo_page
+from robot_identification.servos.result import HorizonError, QUANTITIES, RATIOS, ServoResult
+from robot_identification.tools.drive_gains import GainEstimate
+from robot_identification.tools.pages import gains_page, payload_page
+from robot_identification.tools.payload import PayloadEstimate
+from servo_plant import hobby_urdf, teleoperated
 
 PACKAGE = robot_identification.__path__[0]
 POLICY = {'default-src': {"'none'"}, 'base-uri': {"'none'"}, 'form-action': {"'none'"}}
@@ -69,8 +76,34 @@ def repair(folder):
     return path
 
 
+def servos(folder):
+    arm = Arm.from_urdf(hobby_urdf(2))
+    model = ServoModel.nominal(arm)
+    t, command = teleoperated(1, 4.0, n=2)
+    trial = Recording(t, command, command=command, joint_names=arm.joint_names, name='a')
+    result = ServoResult(model, {name: np.full(2, 0.02) for name in (*QUANTITIES, *RATIOS)}, 0.001,
+                         np.zeros(2), tuple(HorizonError.of(model, trial, 0.02)), True, (),
+                         np.ones(2))
+    return written(folder, servo_page(result, [trial]))
+
+
+def written(folder, text):
+    (folder / 'page.html').write_text(text, encoding='utf-8')
+    return folder / 'page.html'
+
+
+def payload(folder):
+    return written(folder, payload_page(PayloadEstimate(
+        np.arange(1.0, 11.0), np.eye(10), 1.0, 0.1, 1.0, 'found'), load_arm('panda'), ('a', 'b')))
+
+
+def gains(folder):
+    return written(folder, gains_page(GainEstimate(np.full(7, 9.0), np.full(7, 0.5)),
+                                      load_arm('panda'), 2.0, 'weak'))
+
+
 PAGES = {
-    'repair': repair,
+    'repair': repair, 'servos': servos, 'payload': payload, 'gains': gains,
     'report': report, 'comparison': comparison, 'study': study,
     'fleet': lambda folder: write_fleet_page([RobotResult('a', 'two_link', 'passed', '')], folder),
     'excitation': lambda folder: write_excitation_page(

@@ -37,10 +37,11 @@ from robot_identification.export import export_model, ExportOptions
 from robot_identification.files import check_output_folder
 from robot_identification.reporting.results_dict import plain
 from robot_identification.servos import identify_servos, ServoRecording, ServoResult
+from robot_identification.servos.page import servo_page
 from robot_identification.servos.printing import print_servos
 import typer
 
-MODEL, MJCF, RESULT = 'model.yaml', 'servos.xml', 'servos.json'
+MODEL, MJCF, RESULT, PAGE = 'model.yaml', 'servos.xml', 'servos.json', 'servos.html'
 
 
 def servos_command(
@@ -65,7 +66,7 @@ def servos_command(
 ) -> None:
     """Identify position servos without torque measurements."""
     arm = load_arm(robot)
-    check_output_folder(output, (MODEL, MJCF, RESULT), RESULT,
+    check_output_folder(output, (MODEL, MJCF, RESULT, PAGE), RESULT,
                         (*arm.files, *recordings, *(held_out or ())), force=force)
     settings = _settings([*recordings, *(held_out or ())], gain or (), payload or ())
     fitted = [ServoRecording(load_recording_verbose(path, arm, window, topic), *settings[path])
@@ -74,11 +75,11 @@ def servos_command(
               for path in held_out or ()]
     with progress(as_json) as report:
         result = identify_servos(arm, fitted, others, report)
-    content = save_servos(result, output)
+    content = save_servos(result, output, others or fitted)
     if as_json:
         emit({**content, 'directory': str(output)})
     else:
-        print_servos(result, output, (MODEL, MJCF, RESULT))
+        print_servos(result, output, (MODEL, MJCF, RESULT, PAGE))
     raise typer.Exit(0 if result.status == 'passed' else 1)
 
 
@@ -103,13 +104,28 @@ def _settings(paths: Sequence[Path], gains: Sequence[str], payloads: Sequence[st
                    tuple(masses.get(path, [0.0])[1:]) or (0.0, 0.0, 0.0)) for path in paths}
 
 
-def save_servos(result: ServoResult, output: Path) -> dict[str, Any]:
-    """Write model, MuJoCo servos and results into a folder; return the content of servos.json."""
+def save_servos(result: ServoResult, output: Path,
+                shown: Sequence[ServoRecording] = ()) -> dict[str, Any]:
+    """
+    Write model, MuJoCo servos, results and page into a folder; return the content of servos.json.
+
+    Parameters
+    ----------
+    result
+        Identified servos.
+    output
+        The folder.
+    shown
+        Recordings whose measured and predicted positions the page shows.
+
+    """
     content, model = result.to_dict(), result.model.to_identified_model()
     exported = export_model(model, 'mjcf', ExportOptions())
+    page = servo_page(result, shown)
     with output_folder.replace_files(output) as folder:
         model.save(folder / MODEL)
         (folder / MJCF).write_text(str(next(iter(exported.files.values()))), encoding='utf-8')
+        (folder / PAGE).write_text(page, encoding='utf-8')
         content['files'] = {name: output_folder.sha256(folder / name) for name in (MODEL, MJCF)}
         (folder / RESULT).write_text(
             json.dumps(plain(content), indent=1, allow_nan=False) + '\n', encoding='utf-8')

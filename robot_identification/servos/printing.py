@@ -26,7 +26,7 @@ from robot_identification.servos.result import BETTER, PLAIN, ServoResult
 STYLES = {'passed': 'bold green', 'failed': 'bold red', 'not validated': 'bold black on yellow'}
 
 
-def print_servos(result: ServoResult, output: Path, files: tuple[str, str, str]) -> None:
+def print_servos(result: ServoResult, output: Path, files: tuple[str, str, str, str]) -> None:
     """
     Print identified servos, what is not determined, their errors and the verdict.
 
@@ -37,10 +37,10 @@ def print_servos(result: ServoResult, output: Path, files: tuple[str, str, str])
     output
         Output folder.
     files
-        Names of the model file, the MuJoCo file and the results in this folder.
+        Names of the model file, the MuJoCo file, the results and the page in this folder.
 
     """
-    model, mjcf, results = files
+    model, mjcf, results, page = files
     shown = ('kp', 'damping', 'armature', 'friction', 'limit', 'speed', 'friction/kp')
     present = [parameter.name for parameter in PARAMETERS[len(shown) - 1:]
                if np.any(result.values(parameter.name) != parameter.absent)]
@@ -76,7 +76,8 @@ def print_servos(result: ServoResult, output: Path, files: tuple[str, str, str])
               f'without identification (limit {BETTER:.0%})'
               + ('' if result.validated else '; computed on the fitted motion: provide another '
                  'one with --held-out'), markup=False)
-    out.print(f'wrote {output}: {model} for `export`, {mjcf} for MuJoCo, {results}', markup=False)
+    out.print(f'wrote {output}: {model} for `export`, {mjcf} for MuJoCo, {results}, '
+              f'{page}', markup=False)
 
 
 def _interval(result: ServoResult, name: str, i: int) -> str:

@@ -25,15 +25,18 @@ from robot_identification.cli import console
 from robot_identification.dynamics import INERTIAL_NAMES
 from robot_identification.dynamics.inertial import INERTIAL_UNITS
 from robot_identification.dynamics.model_file import load_model
+from robot_identification.files import check_outputs, HTML_PAGE, write_text
 from robot_identification.tools.drive_gains import (
     CENTRE_DEVIATION,
     identify_gains,
     MASS_DEVIATION,
 )
 from robot_identification.tools.joint_fit import SENSOR_DEVIATION
+from robot_identification.tools.pages import gains_page, payload_page
 from robot_identification.tools.payload import identify_payload
 import typer
 
+Report = Annotated[Path | None, typer.Option(help='HTML page to write.')]
 HEADS = ('value', '\u00b1', 'unit')
 
 
@@ -47,15 +50,22 @@ def payload_command(
              'motion, in which all errors of the model cancel.')] = None,
     sensor_deviation: Annotated[float, typer.Option(
         help='Standard deviation of the gains of the torque sensors [-].')] = SENSOR_DEVIATION,
+    report: Report = None,
+    force: console.Force = False,
     as_json: console.AsJson = False,
 ) -> None:
     """Identify the ten inertial parameters of a payload."""
+    inputs = [path for path in (model, loaded, unloaded) if path is not None]
+    check_outputs([(report, HTML_PAGE)], inputs, force=force)
     identified = load_model(model)
     payload = identify_payload(
         identified, console.load_recording_verbose(loaded, identified.arm),
         None if unloaded is None else console.load_recording_verbose(unloaded, identified.arm),
         sensor_deviation=sensor_deviation)
     std = payload.covariance.diagonal() ** 0.5
+    if report is not None:
+        write_text(report, payload_page(
+            payload, identified.arm, (str(loaded), '' if unloaded is None else str(unloaded))))
     if as_json:
         console.emit({
             'verdict': payload.verdict, 'detectable_mass': payload.detectable,
@@ -99,16 +109,21 @@ def gains_command(
         help='Standard deviation of each coordinate of the centre [m].')] = CENTRE_DEVIATION,
     friction: Annotated[str, typer.Option(
         help='Friction model (see `frictions`).')] = 'coulomb_viscous',
+    report: Report = None,
+    force: console.Force = False,
     as_json: console.AsJson = False,
 ) -> None:
     """Identify drive gains from recordings with a known payload."""
     arm = load_arm(robot)
+    check_outputs([(report, HTML_PAGE)], [*arm.files, *unloaded, *loaded], force=force)
     result = identify_gains(
         arm, [console.load_recording_verbose(path, arm) for path in unloaded],
         [console.load_recording_verbose(path, arm) for path in loaded], mass, centre=centre,
         friction=friction, mass_deviation=mass_deviation, centre_deviation=centre_deviation)
     verdict = ('implausible' if result.implausible else
                'weak' if result.weak.any() else 'determined')
+    if report is not None:
+        write_text(report, gains_page(result, arm, mass, verdict))
     if as_json:
         console.emit({
             'verdict': verdict, 'urdf_ratio': result.urdf_ratio,

@@ -25,11 +25,11 @@
   const add = (parent, name, properties) => parent.appendChild(
     Object.assign(document.createElement(name), properties));
 
-  for (const box of document.querySelectorAll('.scroll')) {
+  for (const [number, box] of document.querySelectorAll('.scroll').entries()) {
     const table = box.querySelector('table'), heads = [...table.querySelectorAll('thead th')];
     const named = box.closest('section')?.querySelector('h2')?.textContent || document.title;
     if (box.scrollWidth > box.clientWidth + 1) {    // reached by keyboard
-      Object.assign(box, {tabIndex: 0, role: 'region', ariaLabel: `Table: ${named}`});
+      Object.assign(box, {tabIndex: 0, role: 'region', ariaLabel: `Table ${number + 1}: ${named}`});
     }
     if (!table.classList.contains('sortable')) { continue; }
     const rows = [...table.tBodies[0].rows];
@@ -48,7 +48,7 @@
     if (rows.length < 2) { continue; }
     const find = document.createElement('div'), search = box.dataset.search;
     find.className = 'find';
-    const order = add(find, 'select', {ariaLabel: `Sort ${named} by`});
+    const order = add(find, 'select', {ariaLabel: `Sort table ${number + 1}, ${named}, by`});
     add(order, 'option', {textContent: 'sort by', value: ''});
     heads.forEach((head, i) => {
       if (head.textContent) { add(order, 'option', {textContent: head.textContent, value: i}); }
