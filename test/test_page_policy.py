@@ -25,6 +25,7 @@ import pytest
 from reporting_results import chain, identified
 import robot_identification
 from robot_identification import Arm, load_arm, Recording
+from robot_identification.benchmarking.ranking import RankedMethod
 from robot_identification.excitation import build_scene, DEFAULT_REQUIREMENTS
 from robot_identification.fleet.comparison import compare
 from robot_identification.fleet.comparison_page import comparison_page
@@ -34,6 +35,8 @@ from robot_identification.papers.studies.study import Plot, StudyResult
 from robot_identification.papers.study_report import write_study
 from robot_identification.reporting import save_results
 from robot_identification.reporting.excitation_page import write_excitation_page, write_repair_page
+from robot_identification.reporting.figure import Curve, Figure, Panel
+from robot_identification.reporting.pages import render_page
 from robot_identification.reporting.stored_results import load_results
 from robot_identification.servos.model import ServoModel
 from robot_identification.servos.page import servo_page
@@ -102,8 +105,19 @@ def gains(folder):
                                       load_arm('panda'), 2.0, 'weak'))
 
 
+def benchmark(folder):
+    row = RankedMethod('wls', 'coulomb', 'free', 1.0, (1.0, 1.5), 1.0, (0.9, 1.1), 0.1, 2, 0, 0,
+                       {'error': 0.1})
+    run = {'quick': True, 'seeds': [0], 'budget': 1.0, 'metrics': ['error'], 'reference': 'wls',
+           'environment': {}, 'data': [], 'missing': [], 'failures': []}
+    x = np.array([1.0])
+    figure = Figure('cost', 'cost', 'x', (Panel('y', (Curve('one', x, x, 'var(--ink)'),)),))
+    return written(folder, render_page('benchmark.html', 'robot_identification.benchmarking',
+                                       run=run, rows=[row], figure=figure, joints=[]))
+
+
 PAGES = {
-    'repair': repair, 'servos': servos, 'payload': payload, 'gains': gains,
+    'benchmark': benchmark, 'repair': repair, 'servos': servos, 'payload': payload, 'gains': gains,
     'report': report, 'comparison': comparison, 'study': study,
     'fleet': lambda folder: write_fleet_page([RobotResult('a', 'two_link', 'passed', '')], folder),
     'excitation': lambda folder: write_excitation_page(

@@ -22,16 +22,8 @@ from typing import Annotated, Any
 
 from robot_identification import output_folder
 from robot_identification.arm import load_arm
-from robot_identification.cli.console import (
-    AsJson,
-    emit,
-    Force,
-    load_recording_verbose,
-    progress,
-    Robot,
-    Topic,
-    Window,
-)
+from robot_identification.cli import console
+from robot_identification.cli.console import AsJson, Force, Robot, Topic, Window
 from robot_identification.errors import ConfigurationError
 from robot_identification.export import export_model, ExportOptions
 from robot_identification.files import check_output_folder
@@ -69,15 +61,16 @@ def servos_command(
     check_output_folder(output, (MODEL, MJCF, RESULT, PAGE), RESULT,
                         (*arm.files, *recordings, *(held_out or ())), force=force)
     settings = _settings([*recordings, *(held_out or ())], gain or (), payload or ())
-    fitted = [ServoRecording(load_recording_verbose(path, arm, window, topic), *settings[path])
+    load = console.load_recording_verbose
+    fitted = [ServoRecording(load(path, arm, window, topic), *settings[path])
               for path in recordings]
-    others = [ServoRecording(load_recording_verbose(path, arm, None, topic), *settings[path])
+    others = [ServoRecording(load(path, arm, None, topic), *settings[path])
               for path in held_out or ()]
-    with progress(as_json) as report:
+    with console.progress(as_json) as report:
         result = identify_servos(arm, fitted, others, report)
     content = save_servos(result, output, others or fitted)
     if as_json:
-        emit({**content, 'directory': str(output)})
+        console.emit({**content, 'directory': str(output)})
     else:
         print_servos(result, output, (MODEL, MJCF, RESULT, PAGE))
     raise typer.Exit(0 if result.status == 'passed' else 1)
