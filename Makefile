@@ -7,7 +7,7 @@ ROS_STAMP := $(VENV)/ros_installed
 
 unexport PYTHONDONTWRITEBYTECODE    # some containers set it: every process would compile the package
 
-.PHONY: oldest newest demo ros ros-demo ros-test test tests portable-test faults fuzz reliability lint ament-lint docs house benchmarks clean
+.PHONY: oldest newest demo ros ros-demo ros-test test tests portable-test faults fuzz reliability lint ament-lint docs pictures house benchmarks clean
 
 demo: $(STAMP)
 	$(VENV)/bin/robot-identification demo -o results/demo
@@ -92,6 +92,10 @@ ament-lint: $(ROS_STAMP)
 docs: $(STAMP)
 	$(VENV)/bin/python -m pip install --quiet --editable '.[docs]'
 	$(VENV)/bin/python -m sphinx --fail-on-warning --keep-going --quiet docs build/docs
+
+# the pictures in docs, from pages of simulated arms in build/pages; needs Chromium and Pillow
+pictures: $(STAMP)
+	$(VENV)/bin/python docs/pictures.py --data build/pages --docs docs/images
 
 house:
 	@$(PYTHON) test/house.py

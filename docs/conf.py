@@ -29,8 +29,6 @@ extensions = ['myst_parser', 'sphinx.ext.autodoc', 'sphinx.ext.napoleon', 'comma
 smartquotes = False    # options are written with two hyphens
 html_math_renderer = 'mathml'    # browsers show it without a network
 exclude_patterns = ['studies.json']
-# the last list of index.md takes what the others lack
-suppress_warnings = ['toc.multiple_toc_parents']
 
 myst_enable_extensions = ['dollarmath', 'colon_fence']
 myst_heading_anchors = 3
@@ -45,4 +43,5 @@ napoleon_preprocess_types = False
 
 html_theme = 'furo'
 html_title = f'robot_identification {__version__}'
-html_static_path: list[str] = []
+html_static_path = ['site/static']
+html_css_files = ['site.css']

@@ -16,17 +16,20 @@ Every HTML page of the suite from simulated arms, and its pictures for docs and 
 
     python docs/pictures.py --data build/pages                        # pages not there yet
     python docs/pictures.py --data build/pages --shots build/shots    # and photographs
+    python docs/pictures.py --data build/pages --docs docs/images     # `make pictures`
     python docs/pictures.py --data build/pages --axe axe.min.js       # check with axe-core
 
-Needs Chromium, MuJoCo and the extra `fleet`; `--only` restricts the pages. Photographs are taken
-of pages at 1440 and 390 pixels, light and dark, without JavaScript, and in print.
+Needs Chromium, MuJoCo, Pillow and the extra `fleet`; `--only` restricts the pages. Photographs are
+taken of pages at 1440 and 390 pixels, light and dark, without JavaScript, and in print.
 """
 
 from __future__ import annotations
 
 import argparse
+import base64
 from collections.abc import Callable
 from dataclasses import replace
+import io
 import json
 from pathlib import Path
 import subprocess
@@ -35,6 +38,7 @@ import tempfile
 import time
 
 import numpy as np
+from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / 'test')]
@@ -100,7 +104,7 @@ def recording(seed: int, motion: int, *, friction: tuple[str, float] = ('', 0.0)
 def identification(folder: Path) -> None:
     """Write the results of the demonstration: excitation page and report."""
     run('excite', 'panda', '-o', folder / 'excitation.yaml', '--report',
-        folder / 'excitation.html', '--time-budget', 30, '--force')
+        folder / 'excitation.html', '--time-budget', 45, '--floor', 0, '--force')
     run('demo', '-o', folder / 'demo', '--time-budget', 30, '--force')
 
 
@@ -196,6 +200,7 @@ def main() -> int:
     parser.add_argument('--data', type=Path, required=True, help='folder of the pages')
     parser.add_argument('--only', nargs='*', default=list(PARTS), choices=PARTS)
     parser.add_argument('--shots', type=Path, help='folder of the screenshots')
+    parser.add_argument('--docs', type=Path, help='folder of the pictures in docs')
     parser.add_argument('--axe', type=Path, help='axe.min.js; prints serious findings')
     asked = parser.parse_args()
     pages = {}
@@ -213,8 +218,12 @@ def main() -> int:
             for name, page in pages.items():
                 if asked.shots:
                     photograph(browser, name, page, asked.shots)
+                if asked.docs and name in PICTURES:
+                    picture(browser, name, page, asked.docs)
                 if asked.axe:
                     found += violations(browser, name, page, asked.axe.read_text(encoding='utf-8'))
+            if asked.docs and 'excitation' in pages:
+                animation(browser, pages, asked.docs / 'motion.webp')
         finally:
             browser.close()
     return 1 if found else 0
@@ -236,6 +245,55 @@ def photograph(browser: Browser, name: str, page: Path, folder: Path) -> None:
     time.sleep(1.0)    # without scripts the browser does not say when it is ready
     browser.screenshot(folder / f'{name}_noscript.png')
     browser.call('Emulation.setScriptExecutionDisabled', value=False)
+
+
+PICTURES = {
+    'report': 1000, 'excitation': 1000, 'comparison_gripper': 1000, 'comparison_same': 480,
+    'fleet': 1150, 'study_ics_er16': 900, 'servos': 900, 'payload': 720, 'gains': 700}
+"""Pages of docs, and the heights of their pictures [px]."""
+WIDTH, FRAMES = 1200, 40
+
+
+def picture(browser: Browser, name: str, page: Path, folder: Path) -> None:
+    """Write the beginning of a page, light and dark."""
+    browser.visit(page, WIDTH)
+    for dark in (False, True):
+        browser.appear(dark=dark)
+        image = shot(browser, WIDTH, PICTURES[name]).resize(
+            (WIDTH * 5 // 6, PICTURES[name] * 5 // 6), Image.Resampling.LANCZOS)
+        image.save(folder / f'page_{name}{"_dark" if dark else ""}.webp', quality=80, method=6)
+
+
+def shot(browser: Browser, width: int, height: int, top: float = 0.0) -> Image.Image:
+    """Return a part of the page."""
+    data = browser.call('Page.captureScreenshot', captureBeyondViewport=True, clip={
+        'x': 0, 'y': top, 'width': width, 'height': height, 'scale': 1})['data']
+    return Image.open(io.BytesIO(base64.b64decode(data))).convert('RGB')
+
+
+def animation(browser: Browser, pages: dict[str, Path], path: Path) -> None:
+    """Write an animation: the sentence of the design, the moving arm, the verdict, the torques."""
+    size, still, frames = (1000, 620), 2400, []
+
+    def top(selector: str) -> float:
+        return float(browser.evaluate(
+            f"document.querySelector('{selector}').getBoundingClientRect().top + scrollY"))
+
+    browser.visit(pages['excitation'], size[0])
+    frames.append((shot(browser, *size), still))
+    browser.evaluate("document.querySelector('#arm').style.height = '480px'; draw()")
+    place = top('#view')
+    for k in range(FRAMES):
+        browser.evaluate(f'frame = Math.floor({k} / {FRAMES} * data.frames.length); '
+                         f'view.yaw = 0.9 + 0.3 * Math.sin({2 * np.pi * k / FRAMES}); draw()')
+        frames.append((shot(browser, *size, place - 12), 110))
+    browser.visit(pages['report'], size[0])
+    for selector in ('#verdict', '#torques', '#friction', '#base'):
+        frames.append((shot(browser, *size, top(selector) - 12), still))
+    images = [image.resize((800, 496), Image.Resampling.LANCZOS) for image, _ in frames]
+    images[0].save(path, save_all=True, append_images=images[1:], loop=0, quality=60, method=6,
+                   duration=[time for _, time in frames])
+    print(path, path.stat().st_size, flush=True)
 
 
 AXE = """(() => {

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Annotated
@@ -88,8 +89,8 @@ def _print(comparison: ModelComparison) -> None:
         'parameters, most significant first',
         ('parameter', 'A', 'B', 'change', 'p (Holm)', ''),
         ((change.label,
-          *(f'{value:.4g} \u00b1 {std:.2g}' for value, std in zip(change.values, change.std)),
-          f'{change.difference:+.3g} \u00b1 {change.difference_std:.2g}', _p_value(change.p),
+          *(_measured(*pair) for pair in zip(change.values, change.std)),
+          _measured(change.difference, change.difference_std, '+'), _p_value(change.p),
           Text('changed', style='bold red') if change.changed else 'may be chance')
          for change in comparison.parameters[:count]), right=('A', 'B', 'change', 'p (Holm)'))
     for change in comparison.changed:
@@ -124,6 +125,12 @@ def _print_explanation(comparison: ModelComparison, explanation: Explanation) ->
         ((change.text, _p_value(change.p), change.found_above)
          for change in sorted(explanation.considered, key=lambda each: each.p)[:SHOWN]),
         right=('p (Bonferroni)', 'found above'))
+
+
+def _measured(value: float, std: float, sign: str = '') -> str:
+    """Return a value with as many digits as two of its standard deviation."""
+    places = max(0, 1 - math.floor(math.log10(std))) if std > 0 else 4
+    return f'{value:{sign}.{places}f} \u00b1 {std:.{places}f}'
 
 
 def _p_value(p: float) -> str:
