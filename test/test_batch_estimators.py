@@ -314,3 +314,15 @@ def test_intervals_that_do_not_hold_are_said_to(name, friction, words):
     doubt = fit_samples(arm, [data], FitOptions(get_estimator(name), friction)
                         ).estimate.interval_doubt
     assert words in doubt and bool(words) == bool(doubt)
+
+
+@pytest.mark.parametrize(('estimator', 'friction', 'stated'), [
+    ('wls', 'coulomb_viscous', True), ('wls', 'atan', True), ('wls', 'bompos', False),
+    ('wls', 'sech_tanh', False)])
+def test_no_intervals_are_stated_where_they_would_be_wrong(estimator, friction, stated):
+    data, *_ = friction_samples(two_link(), friction)
+    estimate = fit_samples(two_link(), [data], FitOptions(
+        get_estimator(estimator), friction)).estimate
+    assert np.all(np.isfinite(estimate.confidence_interval())) == stated
+    assert bool(estimate.interval_doubt) != stated
+    assert np.all(np.isfinite(estimate.standard_deviations))

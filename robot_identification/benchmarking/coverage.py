@@ -64,8 +64,8 @@ class Coverage:
         The same of all nonlinear friction parameters; NaN without them.
     bias
         Largest mean error of a value, in its standard deviations.
-    doubted
-        Number of the counted estimates that state that their intervals are too narrow.
+    unstated
+        Number of the counted estimates that state no intervals, because they would be wrong.
     reason
         The last error, if a seed failed.
 
@@ -79,7 +79,7 @@ class Coverage:
     worst: float
     shape: float
     bias: float
-    doubted: int
+    unstated: int
     reason: str
 
 
@@ -136,7 +136,7 @@ class _Error:
 
     values: Array | None
     shape: Array | None = None
-    doubt: bool = False
+    unstated: bool = False
     reason: str = ''
 
 
@@ -167,7 +167,7 @@ def _errors(method: BenchmarkMethod, seed: int) -> _Error:
     variances = np.diag(estimate.shape_covariance)
     wrong = np.log(estimate.shape / shape).ravel() if shape.size else np.zeros(0)
     known = len(variances) == len(wrong) and bool(wrong.size)
-    return _Error(z, wrong / np.sqrt(variances) if known else None, bool(estimate.interval_doubt))
+    return _Error(z, wrong / np.sqrt(variances) if known else None, not estimate.has_intervals)
 
 
 def _summarise(method: BenchmarkMethod, errors: Sequence[_Error]) -> Coverage:
@@ -184,4 +184,4 @@ def _summarise(method: BenchmarkMethod, errors: Sequence[_Error]) -> Coverage:
         method.title, method.friction, len(errors), len(good), float(held.mean()),
         float(held.mean(axis=0).min()),
         float(np.mean(np.abs(np.array(shapes)) < 1.959964)) if shapes else nan,
-        float(np.abs(z.mean(axis=0)).max()), sum(error.doubt for error in good), reason)
+        float(np.abs(z.mean(axis=0)).max()), sum(error.unstated for error in good), reason)

@@ -68,7 +68,7 @@ def worst_joint_error(prediction: TorquePrediction) -> float:
 
 def interval_coverage(prediction: TorquePrediction) -> float:
     """Return the fraction of true base parameters in their 95 % intervals; NaN if unknown."""
-    if prediction.truth is None or prediction.estimate.interval_doubt:
+    if prediction.truth is None or not prediction.estimate.has_intervals:
         return float('nan')
     low, high = prediction.estimate.confidence_interval().T
     return float(np.mean((low <= prediction.truth) & (prediction.truth <= high)))

@@ -33,7 +33,7 @@ HEADS = ('method', 'friction', 'model', 'error / wls', 'rank', 'error', 'worst j
          'failed')
 COVERAGE_FILES = ('coverage.json', 'coverage.csv', 'coverage.md')
 COVERAGE_HEADS = ('estimator', 'friction', 'ok', 'values in their interval', 'worst value',
-                  'shape parameters', 'largest bias', 'states doubt')
+                  'shape parameters', 'largest bias', 'no intervals stated')
 
 
 def write_coverage(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
@@ -50,7 +50,7 @@ def write_coverage(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
     """
     lines = [(row['estimator'], row['friction'], f"{row['ok']} of {row['runs']}",
               *(format_number(row[name], '.1%') for name in ('covered', 'worst', 'shape')),
-              format_number(row['bias'], '.1f'), f"{row['doubted']} of {row['ok']}")
+              format_number(row['bias'], '.1f'), f"{row['unstated']} of {row['ok']}")
              for row in rows]
     texts = {'coverage.json': json.dumps(plain({'environment': environment(), 'rows': rows}),
                                          indent=1),

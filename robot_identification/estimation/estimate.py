@@ -76,6 +76,9 @@ class Estimate(ReadOnlyArrays):
         Whether all joints have the same weight instead of one from their noise.
     interval_doubt
         Why the confidence intervals are too narrow; empty if they are not.
+    has_intervals
+        Whether confidence intervals are stated. They are infinite otherwise: with this estimator
+        or friction they would contain the true value much less often than they state.
 
     """
 
@@ -98,6 +101,7 @@ class Estimate(ReadOnlyArrays):
     own_values: bool = False
     equal_weights: bool = False
     interval_doubt: str = ''
+    has_intervals: bool = True
 
     def __repr__(self) -> str:
         return (f'<Estimate {self.estimator}: {self.base.rank} base parameters, condition number '
@@ -129,6 +133,7 @@ class Estimate(ReadOnlyArrays):
         return np.sqrt(np.diag(self.covariance))
 
     def confidence_interval(self, level: float = 0.95) -> Array:
-        """Return confidence intervals of the values, (r, 2)."""
-        half = stats.norm.ppf(0.5 + level / 2) * self.standard_deviations
+        """Return confidence intervals of the values, (r, 2); infinite if none are stated."""
+        deviations = self.standard_deviations if self.has_intervals else np.inf
+        half = stats.norm.ppf(0.5 + level / 2) * deviations
         return np.column_stack([self.values - half, self.values + half])

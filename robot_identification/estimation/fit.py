@@ -203,7 +203,8 @@ def fit_samples(
                                  loads=_transmitted(samples, fit))
             fit = _fit_regression(regression, options, fit.delay.values)
     return replace(fit, estimate=replace(
-        fit.estimate, interval_doubt=_interval_doubt(options.estimator, fit.estimate)))
+        fit.estimate, interval_doubt=_interval_doubt(options.estimator, fit.estimate),
+        has_intervals=not (friction.ambiguous or options.estimator.interval_doubt)))
 
 
 def _interval_doubt(estimator: Estimator, estimate: Estimate) -> str:

@@ -88,7 +88,8 @@ def _fit_notes(fit: Fit) -> list[str]:
                 / np.linalg.norm(consistent.free_residual_rms / estimate.noise) - 1)
     notes = [f'residual increase from physical consistency: {increase:.1%}']
     if estimate.interval_doubt:
-        notes.append(f'confidence intervals of the base parameters are too narrow: '
+        state = 'are too narrow' if estimate.has_intervals else 'are not stated'
+        notes.append(f'confidence intervals of the base parameters {state}: '
                      f'{estimate.interval_doubt}')
     leads = fit.delay.implausible(1 / min(piece.rate for piece in fit.regression.samples))
     if len(leads):

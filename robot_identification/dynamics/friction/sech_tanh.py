@@ -42,6 +42,7 @@ class SechTanh(FrictionTerm):
     shape_units = ('s/rad', 's/rad')
     shape_powers = (-1.0, -1.0)
     shape_bounds = ((0.5, 200.0), (5.0, 1000.0))
+    ambiguous = True
     contains = ('coulomb',)
 
     def columns(self, motion: FrictionInput, shape: Array) -> Array:
