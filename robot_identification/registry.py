@@ -57,14 +57,13 @@ def load_object(place: str) -> Any:
 
     """
     path, _, name = place.rpartition(':')
-    folder, module = os.path.split(path[:-3]) if path.endswith('.py') else ('', path)
+    folder, module = os.path.split(path.removesuffix('.py'))
     sys.path.insert(0, os.path.abspath(folder))
     try:
         return getattr(import_module(module), name)
     except Exception as error:    # whatever the user's file raises
-        raise ConfigurationError(
-            f"'{place}' cannot be loaded: {type(error).__name__}: {error}; write "
-            'package.module:Name or path/file.py:Name') from error
+        raise ConfigurationError(f"'{place}' cannot be loaded ({type(error).__name__}: {error}); "
+                                 'write package.module:Name or path/file.py:Name') from error
 
 
 class Registry(dict[str, Member]):
@@ -152,8 +151,6 @@ class Registry(dict[str, Member]):
         """
         if name not in self:
             load_extensions()
-        if name not in self and ':' in name:
-            return self.register(name, load_object(name))
-        if name not in self:
+        if name not in self and ':' not in name:
             raise UnknownNameError(self.kind, name, self)
-        return self[name]
+        return self[name] if name in self else self.register(name, load_object(name))

@@ -130,10 +130,10 @@ def _fit_within(case: BenchmarkCase, method: BenchmarkMethod, seed: int,
 
     def fit(extra: Mapping[str, Any]) -> tuple[Fit, float]:
         options = replace(method.options, settings={**settings, **extra})
-        began = time.thread_time()
+        began = time.process_time()
         with processor_limit(budget):
             result = fit_model(case.arm, case.fitted, options, lambda text, fraction: None)
-        return result.fit, time.thread_time() - began
+        return result.fit, time.process_time() - began
 
     extra: dict[str, Any] = {}
     if 'budget' in accepted:

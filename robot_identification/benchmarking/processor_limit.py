@@ -31,10 +31,11 @@ class ProcessorLimitError(Exception):
 @contextmanager
 def processor_limit(seconds: float) -> Iterator[None]:
     """
-    Raise an error in this thread once it has used an amount of processor time.
+    Raise an error in this thread once the process has used an amount of processor time.
 
-    Signals would only work in the main thread, but a Dask worker runs tasks in another one. The
-    error is raised between two operations of Python, so a long call of compiled code ends first.
+    The time of all threads of the process counts, because searches use several. Signals would only
+    work in the main thread, but a Dask worker runs tasks in another one. The error is raised
+    between two operations of Python, so a long call of compiled code ends first.
 
     Parameters
     ----------
@@ -48,12 +49,11 @@ def processor_limit(seconds: float) -> Iterator[None]:
 
     """
     thread = threading.get_ident()
-    clock = time.pthread_getcpuclockid(thread)
-    end, done = time.clock_gettime(clock) + seconds, threading.Event()
+    end, done = time.process_time() + seconds, threading.Event()
 
     def watch() -> None:
         while not done.wait(POLL):
-            if time.clock_gettime(clock) > end:
+            if time.process_time() > end:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
                     ctypes.c_ulong(thread), ctypes.py_object(ProcessorLimitError))
                 return

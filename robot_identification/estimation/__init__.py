@@ -65,8 +65,7 @@ def get_estimator(name: str, **settings: Any) -> Estimator:
     """
     estimator = ESTIMATORS.build(name, settings)
     if not isinstance(estimator, Estimator):
-        raise ConfigurationError(f"'{name}' is not a subclass of "
-                                 'robot_identification.estimation.Estimator')
+        raise ConfigurationError(f"'{name}' is not a subclass of estimation.Estimator")
     return estimator
 
 

@@ -134,6 +134,6 @@ class Estimate(ReadOnlyArrays):
 
     def confidence_interval(self, level: float = 0.95) -> Array:
         """Return confidence intervals of the values, (r, 2); infinite if none are stated."""
-        deviations = self.standard_deviations if self.has_intervals else np.inf
-        half = stats.norm.ppf(0.5 + level / 2) * deviations
+        half = stats.norm.ppf(0.5 + level / 2) * (
+            self.standard_deviations if self.has_intervals else np.inf)
         return np.column_stack([self.values - half, self.values + half])

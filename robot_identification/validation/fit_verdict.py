@@ -88,9 +88,8 @@ def _fit_notes(fit: Fit) -> list[str]:
                 / np.linalg.norm(consistent.free_residual_rms / estimate.noise) - 1)
     notes = [f'residual increase from physical consistency: {increase:.1%}']
     if estimate.interval_doubt:
-        state = 'are too narrow' if estimate.has_intervals else 'are not stated'
-        notes.append(f'confidence intervals of the base parameters {state}: '
-                     f'{estimate.interval_doubt}')
+        notes.append('confidence intervals of the base parameters are too narrow: '
+                     + estimate.interval_doubt)
     leads = fit.delay.implausible(1 / min(piece.rate for piece in fit.regression.samples))
     if len(leads):
         delays = ', '.join(f'{-1e3 * fit.delay.values[j]:.1f} ms ({arm.joint_names[j]})'
