@@ -13,6 +13,7 @@
 # limitations under the License.
 """The page docs/studies.md, the stored run with its results, and resuming a run."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -22,9 +23,11 @@ from robot_identification.errors import ConfigurationError
 from robot_identification.papers import stored_run
 from robot_identification.papers.studies import STUDIES
 from robot_identification.papers.studies.study import Plot, StudyResult, Table
-from robot_identification.papers.studies.verdict import evaluate_claim
-from robot_identification.papers.studies_page import pages, RUN, write_page
+from robot_identification.papers.studies.verdict import Claim, judge_claims, read_claim
+from robot_identification.papers.studies_page import contradicts, pages, RUN, write_page
 
+CHANGED = 1
+"""Largest number of claims in docs/studies.json whose verdict differs between the seeds."""
 DOCS = Path(__file__).resolve().parent.parent / 'docs'
 
 
@@ -37,14 +40,33 @@ def test_page_and_pictures_are_those_of_the_stored_run():
         assert (DOCS / name).read_text(encoding='utf-8') == content, name
 
 
-def test_claims_of_the_stored_run_respect_their_p_values():
+@pytest.fixture(scope='module')
+def stored_claims():
     run = json.loads((DOCS / RUN).read_text(encoding='utf-8'))
-    claims = [claim for study in run['studies'] for claim in study['claims']]
-    assert len(claims) > 40
-    for claim in claims:
-        assert (claim['verdict'] == 'undecided') == (not claim['p'] < 0.05), claim['claim']
-        if claim['verdict'] == 'holds':
-            assert claim['effect'] > 0.5 and min(claim['n']) >= 1, claim['claim']
+    return [(study, claim) for study in run['studies'] for claim in study['claims']]
+
+
+def test_verdicts_of_the_stored_run_follow_from_its_draws(stored_claims):
+    assert len(stored_claims) > 40
+    run = json.loads((DOCS / RUN).read_text(encoding='utf-8'))
+    for study in run['studies']:
+        again = judge_claims([read_claim([claim]) for claim in study['claims']])
+        assert [v.verdict for v in again] == [claim['verdict'] for claim in study['claims']]
+
+
+def test_no_seed_of_the_stored_run_contradicts_another(stored_claims):
+    opposite = [claim['claim'] for _, claim in stored_claims if contradicts(claim['by_seed'])]
+    changed = [claim['claim'] for _, claim in stored_claims if len(set(claim['by_seed'])) > 1]
+    assert not opposite and len(changed) <= CHANGED, (opposite, changed)
+
+
+def test_every_claim_that_does_not_hold_names_its_literal_run_and_its_sensitivity(stored_claims):
+    failed = [claim for _, claim in stored_claims
+              if claim['verdict'] == 'does not hold' and not claim['ours']]
+    assert failed
+    for claim in failed:
+        assert claim['literal'] and claim['sensitivity'], claim['claim']
+        assert all(row['verdict'] and row['ratio'] > 0 for row in claim['sensitivity'])
 
 
 def small(name, quick, seed):
@@ -52,7 +74,7 @@ def small(name, quick, seed):
     return StudyResult(
         name=name, title=f'Title of {name}', reference='Somebody, 2000', settings={'runs': 3},
         assumptions=('one',), tables=(Table('A table', ('a | b', 'value'), (('x', 1.0),)),),
-        claims=(evaluate_claim('a claim', [1.0, 2.0], [3.0, 4.0]),),
+        claims=(Claim('a claim', [(1.0, 3.0), (2.0, 4.0)]),),
         plots=(Plot('Lines <1>', 'x', 'y', (('one', x, x), ('two', x, 2 * x)), True),),
         quick=quick)
 
@@ -71,14 +93,14 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(stored_run, 'run_study', run_study)
     seen = []
     with pytest.raises(KeyboardInterrupt):
-        stored_run.run_all(tmp_path, True, 0, lambda text, part: seen.append(part))
+        stored_run.run_all(tmp_path, True, [0], lambda text, part: seen.append(part))
     assert seen == sorted(seen)
     seen.clear()
-    run = stored_run.run_all(tmp_path, True, 0, lambda text, part: seen.append(part))
+    run = stored_run.run_all(tmp_path, True, [0], lambda text, part: seen.append(part))
     assert ran == list(STUDIES)                 # no study ran twice
     assert [study['study'] for study in run['studies']] == list(STUDIES)
     assert seen == sorted(seen) and seen[-1] == 1.0
-    stored_run.run_all(tmp_path, True, 1, lambda text, part: None)
+    stored_run.run_all(tmp_path, True, [1], lambda text, part: None)
     assert ran == 2 * list(STUDIES)             # another seed makes another run
     page = write_page(run, tmp_path / 'docs')
     assert 'a \\| b' in page.read_text() and '**undecided**' in page.read_text()
@@ -87,7 +109,24 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
         page.read_text()
     (tmp_path / ran[0] / 'study.json').write_text('nothing')
     with pytest.raises(ConfigurationError, match='is not a stored study'):
-        stored_run.run_all(tmp_path, True, 1, lambda text, part: None)
+        stored_run.run_all(tmp_path, True, [1], lambda text, part: None)
+
+
+def test_claims_of_several_seeds_are_judged_together(tmp_path, monkeypatch):
+    def run_study(name, quick, seed, progress, tasks):
+        study = small(name, quick, seed)
+        pairs = [(1.0, 2.0 + seed + 0.1 * k) for k in range(4)]
+        return dataclasses.replace(study, claims=(Claim('a claim', pairs),))
+
+    monkeypatch.setattr(stored_run, 'run_study', run_study)
+    run = stored_run.run_all(tmp_path, False, range(3), lambda text, part: None)
+    assert run['seeds'] == [0, 1, 2] and (tmp_path / 'seed_2' / 'mfs_qj' / 'study.json').exists()
+    for study in run['studies']:
+        claim, = study['claims']
+        assert claim['by_seed'] == 3 * ['undecided']
+        assert claim['verdict'] == 'holds' and claim['n'] == len(claim['pairs']) == 12
+    page = write_page(run, tmp_path / 'docs').read_text()
+    assert '--seeds 3' in page and '3 undecided' in page
 
 
 def test_a_process_that_dies_is_named(tmp_path, monkeypatch):
@@ -95,4 +134,4 @@ def test_a_process_that_dies_is_named(tmp_path, monkeypatch):
         monkeypatch.delitem(STUDIES, name)
     monkeypatch.setitem(STUDIES, 'oracle', None)
     with pytest.raises(RuntimeError, match='the study oracle ended with 1'):
-        stored_run.run_all(tmp_path, True, 0, lambda text, part: None, workers=2)
+        stored_run.run_all(tmp_path, True, [0], lambda text, part: None, workers=2)

@@ -11,46 +11,136 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Verdicts on claims: decided by a test with effect size, p and n, or undecided."""
+"""The judge of the studies: false verdicts, power, correction, sensitivity and pooling."""
 
 import numpy as np
 import pytest
-from robot_identification.papers.studies.verdict import evaluate_claim, FAILS, HOLDS, UNDECIDED
+from robot_identification.papers.studies.study import StudyOptions
+from robot_identification.papers.studies.verdict import (
+    ALPHA,
+    Claim,
+    DEPENDS,
+    FAILS,
+    HOLDS,
+    judge_claims,
+    read_claim,
+    RELEVANT,
+    UNDECIDED,
+)
+from scipy import stats
+
+# Draws of log(ratio / required ratio) whose median is zero: symmetric, heavy-tailed, and skewed.
+DISTRIBUTIONS = {
+    'normal': lambda rng, n: rng.standard_normal(n),
+    'Cauchy': lambda rng, n: np.clip(rng.standard_cauchy(n), -20, 20),
+    'exponential': lambda rng, n: np.log(2) - rng.exponential(size=n),
+    'log-normal': lambda rng, n: 1 - np.exp(rng.standard_normal(n)),
+    'arms of two kinds': lambda rng, n: rng.choice([-1, 1], n) * (1 + 0.1 * rng.random(n))}
 
 
-@pytest.mark.parametrize('paired', [False, True])
-def test_a_clear_difference_decides_in_its_direction(paired):
-    low = np.arange(12.0)
-    high = low + 20
-    claim = evaluate_claim('a', low, high, 'cost', paired=paired)
-    assert (claim.verdict, claim.effect, claim.n) == (HOLDS, 1.0, (12, 12))
-    assert claim.p < 0.001 and claim.evidence.startswith('median 5.5 against 25.5')
-    other = evaluate_claim('a', high, low, paired=paired)
-    assert (other.verdict, other.effect) == (FAILS, 0.0)
+def claim_of(logarithms, **settings):
+    return Claim('a', [(1.0, RELEVANT * float(np.exp(x))) for x in logarithms], **settings)
 
 
-def test_a_small_difference_between_medians_is_undecided():
-    rng = np.random.default_rng(0)
-    low, high = rng.normal(32.2, 3.0, 30), rng.normal(32.2, 3.0, 30)
-    claim = evaluate_claim('medians differ, distributions do not', low, high)
-    assert np.median(low) != np.median(high)
-    assert claim.verdict == UNDECIDED and claim.p > 0.05 and 0.3 < claim.effect < 0.7
+@pytest.mark.parametrize('name', DISTRIBUTIONS)
+@pytest.mark.parametrize('count', [14, 70])
+def test_no_claim_of_a_family_at_its_bound_is_decided_more_often_than_alpha(name, count):
+    rng = np.random.default_rng(3)
+    families = 300
+    false = sum(any(v.verdict != UNDECIDED for v in judge_claims(
+        [claim_of(DISTRIBUTIONS[name](rng, count)) for _ in range(10)])) for _ in range(families))
+    assert false <= stats.binom.ppf(0.999, families, ALPHA)
 
 
-def test_two_draws_or_no_difference_decide_nothing():
-    assert evaluate_claim('few', [1.0, 2.0], [11.0, 12.0]).verdict == UNDECIDED
-    same = evaluate_claim('same', [1.0] * 9, [1.0] * 9, paired=True)
-    assert (same.verdict, same.effect, same.p) == (UNDECIDED, 0.5, 1.0)
+@pytest.mark.parametrize('name', DISTRIBUTIONS)
+def test_single_claims_hold_falsely_in_at_most_five_per_cent(name):
+    rng = np.random.default_rng(4)
+    verdicts = [judge_claims([claim_of(DISTRIBUTIONS[name](rng, 14))])[0].verdict
+                for _ in range(600)]
+    assert verdicts.count(HOLDS) <= stats.binom.ppf(0.999, 600, ALPHA)
+    assert verdicts.count(FAILS) <= stats.binom.ppf(0.999, 600, ALPHA)
 
 
-def test_a_bound_is_compared_with_every_draw():
-    below = evaluate_claim('below', 0.1 * np.arange(1, 10), 1.0)
-    assert (below.verdict, below.n) == (HOLDS, (9, 9))
-    assert evaluate_claim('above', 1.0, 0.1 * np.arange(1, 10)).verdict == FAILS
+def test_clear_effects_are_found_in_both_directions():
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        found = judge_claims([
+            *(claim_of(3 + rng.standard_normal(14)) for _ in range(10)),
+            *(claim_of(-3 + rng.standard_normal(14)) for _ in range(10))])
+        seen = [verdict.verdict for verdict in found]
+        assert seen[:10].count(HOLDS) >= 9 and seen[10:].count(FAILS) >= 9
 
 
-def test_under_no_difference_one_claim_in_twenty_is_decided():
-    rng = np.random.default_rng(1)
-    decided = sum(evaluate_claim(
-        '', *rng.normal(size=(2, 15))).verdict != UNDECIDED for _ in range(300))
-    assert 3 <= decided <= 32
+def test_power_grows_with_the_number_of_draws():
+    rng = np.random.default_rng(6)
+    powers = [np.mean([judge_claims([claim_of(0.7 + rng.standard_normal(n))])[0].verdict == HOLDS
+                       for _ in range(200)]) for n in (14, 28, 70)]
+    assert powers[0] < powers[1] < powers[2] and powers[2] > 0.95
+
+
+def test_differences_below_the_relevant_ratio_do_not_hold():
+    better = Claim('1 % better', [(1.0, 1.01 + 1e-4 * k) for k in range(14)])
+    no_worse = Claim('no worse', better.pairs, at_least=1 / RELEVANT)
+    assert [v.verdict for v in judge_claims([better])] == [FAILS]
+    assert [v.verdict for v in judge_claims([no_worse])] == [HOLDS]
+
+
+def test_values_without_noise_count_once():
+    same = judge_claims([Claim('a', [(63.1, 1.0)] * 8)])[0]
+    assert same.verdict == FAILS and same.finding.n == 1
+    assert 'counted once' in same.contents()['evidence']
+
+
+@pytest.mark.parametrize('count', [1, 2, 5])
+def test_few_runs_cannot_decide(count):
+    few = judge_claims([claim_of(5.0 + np.arange(count))])[0]
+    assert few.verdict == UNDECIDED and few.finding.interval is None
+    words = {1: 'one run', 2: 'two runs', 5: '5 runs'}[count]
+    assert f'{words} cannot decide' in few.contents()['evidence']
+
+
+def test_an_opposite_variant_makes_a_claim_depend_on_its_assumption():
+    up, down = 3 + 0.1 * np.arange(14), -3 - 0.1 * np.arange(14)
+    variants = {('leak', '0.5'): claim_of(down).pairs, ('noise', '1'): claim_of(up).pairs}
+    found = judge_claims([claim_of(up, variants=variants)])[0]
+    assert found.verdict == f'{DEPENDS} leak'
+    rows = found.contents()['sensitivity']
+    assert [row['verdict'] for row in rows] == [FAILS, HOLDS]
+    assert rows[0]['ratio'] < 1 < found.contents()['ratio']
+
+
+def test_claims_of_paper_and_package_are_corrected_apart_and_with_their_variants():
+    plain = claim_of(3 + 0.1 * np.arange(14))
+    alone = judge_claims([plain])[0].finding.p
+    varied = claim_of(3 + 0.1 * np.arange(14), variants={('x', str(k)): plain.pairs
+                                                         for k in range(3)})
+    assert judge_claims([varied])[0].finding.p == pytest.approx(4 * alone)
+    ours = claim_of(3 + 0.1 * np.arange(14), ours=True)
+    assert judge_claims([plain, ours])[0].finding.p == pytest.approx(alone)
+
+
+def test_stored_claims_of_several_seeds_are_judged_together():
+    rng = np.random.default_rng(7)
+    verdicts = [judge_claims([claim_of(0.8 + rng.standard_normal(14), variants={
+        ('x', 'y'): claim_of(rng.standard_normal(14)).pairs})])[0] for _ in range(5)]
+    pooled = judge_claims([read_claim([verdict.contents() for verdict in verdicts])])[0]
+    assert pooled.finding.n == 70 and pooled.verdict == HOLDS and pooled.variants[0].n == 70
+    low, high = pooled.finding.interval
+    assert 1.0 < low < pooled.finding.ratio < high
+
+
+@pytest.mark.parametrize('pairs', [[], [(1.0, 0.0)], [(1.0, float('nan'))], [(-1.0, 2.0)]])
+def test_values_without_a_ratio_are_rejected(pairs):
+    with pytest.raises(ValueError, match="the claim 'a' needs positive, finite values"):
+        judge_claims([Claim('a', pairs)])
+
+
+def test_another_seed_changes_every_level_of_every_draw():
+    one, other = StudyOptions(seed=0).draws(14), StudyOptions(seed=1).draws(14)
+    levels = [seed for draw in (*one, *other)
+              for seed in (draw.arm, draw.design, draw.noise, draw.start)]
+    assert len(set(levels)) == len(levels) == 4 * 28
+    assert one == StudyOptions(seed=0).draws(14) and one[:5] == StudyOptions(seed=0).draws(5)
+    assert len(StudyOptions(quick=True).draws(14)) == 2
+    assert len(StudyOptions(count=20).draws(14)) == 20
+    assert len(set(one[0].starts(3))) == 3

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from robot_identification.papers.studies import Table as StudyTable
 
 STYLES = {'holds': 'green', 'does not hold': 'yellow', 'undecided': 'cyan'}
+DEPENDS_STYLE = 'magenta'
 
 
 def print_study(name: str, output: Path | None, quick: bool, seed: int, as_json: bool,
@@ -56,7 +57,7 @@ def print_study(name: str, output: Path | None, quick: bool, seed: int, as_json:
     out.print(f'wrote {page}', markup=False)
 
 
-def print_all_studies(directory: Path, docs: Path | None, quick: bool, seed: int, as_json: bool,
+def print_all_studies(directory: Path, docs: Path | None, quick: bool, seeds: range, as_json: bool,
                       force: bool, workers: int, tasks: Tasks | None) -> None:
     """Run all studies, write their pages and print their claims."""
     from robot_identification.papers.stored_run import run_all
@@ -68,7 +69,7 @@ def print_all_studies(directory: Path, docs: Path | None, quick: bool, seed: int
     if docs is not None:
         check_output_folder(docs, (PAGE, RUN), RUN, (), force=force)
     with progress(as_json) as report:
-        run = run_all(directory, quick, seed, report, workers, tasks)
+        run = run_all(directory, quick, seeds, report, workers, tasks)
     page = None if docs is None else write_page(run, docs)
     if as_json:
         emit({'directory': str(directory), 'page': None if page is None else str(page),
@@ -115,6 +116,12 @@ def _print_table(table: StudyTable) -> None:
 
 def _print_claims(claims: Sequence[Mapping[str, Any]]) -> None:
     for claim in claims:
-        out.print(claim['verdict'], style=STYLES[claim['verdict']], end=': ')
-        out.print(f"{claim['claim']} ({claim['evidence']}; effect {claim['effect']:.2g}, p = "
-                  f"{claim['p']:.2g}, n = {claim['n'][0]} and {claim['n'][1]})", markup=False)
+        out.print(claim['verdict'], style=STYLES.get(claim['verdict'], DEPENDS_STYLE), end=': ')
+        interval = '' if claim['interval'] is None else ' [{:.4g}, {:.4g}]'.format(
+            *claim['interval'])
+        out.print(f"{claim['claim']} ({claim['evidence']}; ratio {claim['ratio']:.4g}{interval}, "
+                  f"required {claim['at_least']:.4g}, p = {claim['p']:.2g}, n = {claim['n']})",
+                  markup=False)
+        for row in claim['sensitivity']:
+            out.print(f"    {row['assumption']}, {row['value']}: {row['verdict']}, ratio "
+                      f"{row['ratio']:.4g}, p = {row['p']:.2g}", markup=False)

@@ -52,7 +52,10 @@ def study_command(
         metavar='ROBOT', help='Name or YAML of the robot of --recording.')] = None,
     quick: Annotated[bool, typer.Option(
         '--quick', help='Fewer runs, for a test; the results are not meaningful.')] = False,
-    seed: Annotated[int, typer.Option(min=0, help='First random seed.')] = 0,
+    seed: Annotated[int, typer.Option(min=0, help='Random seed of all draws.')] = 0,
+    seeds: Annotated[int, typer.Option(
+        min=1, help='With --all: number of consecutive seeds, from --seed on. The claims are '
+        'judged by the draws of all seeds, with the verdict of each seed beside it.')] = 1,
     scheduler: Annotated[str | None, typer.Option(
         help='Address of a running Dask scheduler (tcp://...) on which the study is computed.'
         )] = None,
@@ -69,6 +72,8 @@ def study_command(
         raise ConfigurationError('--docs writes the page of all studies; it needs --all')
     if (recording is None) != (robot is None):
         raise ConfigurationError('--recording and --robot go together')
+    if seeds > 1 and not every:
+        raise ConfigurationError('--seeds is for --all; name one study with --seed')
     if every and recording is not None:
         raise ConfigurationError('--recording is for the study survey_er20, not for --all')
     if scheduler is not None and workers is not None:
@@ -84,7 +89,8 @@ def study_command(
             print_study(name, output, quick, seed, as_json, force, tasks)
     else:
         with cluster_tasks(scheduler, None) as tasks:
-            print_all_studies(output or Path('results/studies'), docs, quick, seed, as_json, force,
+            print_all_studies(output or Path('results/studies'), docs, quick,
+                              range(seed, seed + seeds), as_json, force,
                               1 if tasks else workers or os.cpu_count() or 1, tasks)
 
 

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 import contextlib
 from importlib.metadata import PackageNotFoundError, version
 import json
@@ -30,6 +30,7 @@ from robot_identification.errors import ConfigurationError
 from robot_identification.helper_process import isolated_workers
 from robot_identification.papers.studies import run_study, STUDIES
 from robot_identification.papers.studies.study import Progress
+from robot_identification.papers.studies.verdict import judge_claims, read_claim
 from robot_identification.papers.study_report import write_study
 from robot_identification.reporting.results_dict import software_versions
 
@@ -39,6 +40,8 @@ if TYPE_CHECKING:    # Dask
 PACKAGES = ('scipy', 'numba', 'mujoco', 'clarabel', 'cma')
 LONGEST = ('survey_er20', 'ics_er16', 'elpidso_2link', 'mfs_qj', 'abc_er16')    # start order
 STORED = 'study.json'
+Job = tuple[str, int]
+"""Study and seed."""
 POLL = 0.2    # [s] longest wait for a message from the processes
 
 
@@ -53,17 +56,23 @@ def environment() -> dict[str, str]:
     return machine
 
 
-def run_all(directory: Path, quick: bool, seed: int, progress: Progress,
+def run_all(directory: Path, quick: bool, seeds: Sequence[int], progress: Progress,
             workers: int = 1, tasks: Tasks | None = None) -> dict[str, Any]:
     """
     Run the studies that are not yet stored in a folder, and return the results of all studies.
 
+    Tables and plots are those of the first seed. Each claim is judged by the draws of all seeds,
+    and has the verdict of each seed beside it.
+
     Parameters
     ----------
     directory
-        Folder with a subfolder for each study, written when the study has finished.
-    quick, seed
+        Folder with a subfolder for each study, written when the study has finished. The studies of
+        further seeds are in subfolders `seed_1` and so on.
+    quick
         As for `run_study`. Stored studies with other options or package versions are repeated.
+    seeds
+        Seeds, each of which runs all studies.
     progress
         Called with the current step and the completed fraction of all studies, 0 to 1.
     workers
@@ -79,55 +88,78 @@ def run_all(directory: Path, quick: bool, seed: int, progress: Progress,
         A process died.
 
     """
-    fractions = dict.fromkeys(STUDIES, 0.0)
+    jobs = {(name, seed): directory / f'seed_{seed}' if k else directory
+            for k, seed in enumerate(seeds) for name in STUDIES}
+    fractions = dict.fromkeys(jobs, 0.0)
 
-    def report(name: str, text: str, fraction: float) -> None:
-        fractions[name] = max(fractions[name], fraction)
-        progress(f'{name}: {text}', sum(fractions.values()) / len(fractions))
+    def report(job: Job, text: str, fraction: float) -> None:
+        fractions[job] = max(fractions[job], fraction)
+        seed = f', seed {job[1]}' if len(seeds) > 1 else ''
+        progress(f'{job[0]}{seed}: {text}', sum(fractions.values()) / len(fractions))
 
     if workers > 1:
         with isolated_workers() as context:
-            _in_processes(context, directory, quick, seed, report, workers)
-    done = []
-    for name in STUDIES:
-        def own(text: str, fraction: float, name: str = name) -> None:
-            report(name, text, fraction)
+            _in_processes(context, jobs, quick, report, workers)
+    done: dict[Job, dict[str, Any]] = {}
+    for job, folder in jobs.items():
+        def own(text: str, fraction: float, job: Job = job) -> None:
+            report(job, text, fraction)
 
-        done.append(stored_study(name, directory, quick, seed, own, tasks))
-        report(name, 'done', 1.0)
-    return {'seed': seed, 'quick': quick, 'environment': environment(), 'studies': done}
+        done[job] = stored_study(job[0], folder, quick, job[1], own, tasks)
+        report(job, 'done', 1.0)
+    return {'seeds': list(seeds), 'quick': quick, 'environment': environment(),
+            'studies': [pool_seeds([done[name, seed] for seed in seeds]) for name in STUDIES]}
 
 
-def _in_processes(context: Any, directory: Path, quick: bool, seed: int,
-                  report: Callable[[str, str, float], None], workers: int) -> None:
+def pool_seeds(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """
+    Return the first of several results of a study, with claims judged by the draws of all.
+
+    Parameters
+    ----------
+    results
+        Stored results of one study, one for each seed.
+
+    """
+    claims = [read_claim(same) for same in zip(*(result['claims'] for result in results))]
+    pooled = [{**verdict.contents(), 'by_seed': [result['claims'][k]['verdict']
+                                                 for result in results]}
+              for k, verdict in enumerate(judge_claims(claims))]
+    return {**results[0], 'claims': pooled, 'processor_seconds': sum(
+        result['processor_seconds'] for result in results)}
+
+
+def _in_processes(context: Any, jobs: Mapping[Job, Path], quick: bool,
+                  report: Callable[[Job, str, float], None], workers: int) -> None:
     """Run and store the missing studies in parallel processes of a multiprocessing context."""
     messages = context.Queue()
     waiting = sorted(
-        (name for name in STUDIES if _stored(directory / name / STORED, quick, seed) is None),
-        key=lambda name: LONGEST.index(name) if name in LONGEST else 0)
-    running: dict[str, Any] = {}
+        (job for job, folder in jobs.items()
+         if _stored(folder / job[0] / STORED, quick, job[1]) is None),
+        key=lambda job: LONGEST.index(job[0]) if job[0] in LONGEST else 0)
+    running: dict[Job, Any] = {}
     try:
         while waiting or running:
             while waiting and len(running) < workers:
-                name = waiting.pop(0)
-                running[name] = context.Process(
-                    target=_job, args=(name, directory, quick, seed, messages), daemon=True)
-                running[name].start()
+                job = waiting.pop(0)
+                running[job] = context.Process(
+                    target=_job, args=(job, jobs[job], quick, messages), daemon=True)
+                running[job].start()
             with contextlib.suppress(queue.Empty):
                 report(*messages.get(timeout=POLL))
-            for name in [name for name, process in running.items() if not process.is_alive()]:
-                code = running.pop(name).exitcode
+            for job in [job for job, process in running.items() if not process.is_alive()]:
+                code = running.pop(job).exitcode
                 if code:
-                    raise RuntimeError(f'the process of the study {name} ended with {code}')
+                    raise RuntimeError(f'the process of the study {job[0]} ended with {code}')
     finally:
         for process in running.values():
             process.terminate()
 
 
-def _job(name: str, directory: Path, quick: bool, seed: int, messages: Any) -> None:
+def _job(job: Job, directory: Path, quick: bool, messages: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)     # the parent process handles Ctrl-C
-    stored_study(name, directory, quick, seed,
-                 lambda text, fraction: messages.put((name, text, fraction)))
+    stored_study(job[0], directory, quick, job[1],
+                 lambda text, fraction: messages.put((job, text, fraction)))
 
 
 def stored_study(name: str, directory: Path, quick: bool, seed: int,
@@ -139,8 +171,10 @@ def stored_study(name: str, directory: Path, quick: bool, seed: int,
     ----------
     name
         Key in `STUDIES`.
-    directory, quick, seed, progress, tasks
+    directory, quick, progress, tasks
         As for `run_all`.
+    seed
+        Seed of the study.
 
     """
     path = directory / name / STORED

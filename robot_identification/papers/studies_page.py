@@ -15,7 +15,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 import json
 from pathlib import Path
 import textwrap
@@ -24,7 +25,13 @@ from typing import Any
 import numpy as np
 from robot_identification.output_folder import replace_paths
 from robot_identification.papers.picture import picture
-from robot_identification.papers.studies.verdict import ALPHA
+from robot_identification.papers.studies.verdict import (
+    ALPHA,
+    FAILS,
+    FEWEST,
+    HOLDS,
+    RELEVANT,
+)
 
 PAGE, RUN = 'studies.md', 'studies.json'
 POINTS = 120
@@ -36,10 +43,10 @@ INTRODUCTION = """# Studies
 With a study you repeat the comparison of a paper on an arm simulated in MuJoCo:
 `robot-identification study NAME` writes `study.html` and `study.json`.
 `robot-identification study --all -o DIR` runs all studies; with the same folder it resumes an
-interrupted run. `--docs docs` writes this page, its pictures and the stored run
-`docs/studies.json`. Everything below the next line is generated, and `test/test_studies_page.py`
-checks that it agrees with the stored run. `--quick` is for a test run; its results are not
-meaningful.
+interrupted run, `--seeds 5` repeats everything with five seeds, and `--docs docs` writes this
+page, its pictures and the stored run `docs/studies.json`. Everything below the next line is
+generated, and `test/test_studies_page.py` checks that it agrees with the stored run. `--quick` is
+for a test run; its results are not meaningful.
 
 The following command compares the methods and friction models of `survey_er20` on a recording of
 your own arm, and prints a table of suitable methods for different requirements:
@@ -52,16 +59,28 @@ whether it was printed in the paper or computed here."""
 QUICK = """\
 **A quick run: its samples are too small for any decision, and its results are not meaningful.**"""
 REPEATS = """\
-All random numbers are seeded, so costs, errors and verdicts repeat on one machine with the same
-versions; times do not. On another processor the last digits of sums differ. The result of a search
-then changes as much as with another seed, and the design of a motion may reach another optimum.
-Only the verdicts are expected to be the same everywhere."""
+All random numbers follow from the seed, so costs, errors and verdicts repeat on one machine with
+the same versions; times do not. On another processor the last digits of sums differ. The result of
+a search then changes as much as with another seed, and the design of a motion may reach another
+optimum. Tables and pictures are those of the first seed."""
 VERDICTS = f"""\
-A claim *holds* or *does not hold* if a two-sided test finds a difference at p < {ALPHA:g} in the
-claimed or in the opposite direction; otherwise it is *undecided*. The test is Wilcoxon's
-signed-rank test for pairs that share a seed, an arm or a motion and for bounds, and the rank-sum
-test for independent samples. *effect* is the probability that the claim holds for a single pair
-(0.5: no difference). A significant difference may be small; the evidence lists the medians."""
+Each draw has its own arm, its own design of the motion, its own noise and its own start of the
+searches, unless the paper prints one of them (the two-link arm and its torques). Seeds of the
+levels are spawned by numpy's `SeedSequence`. A claim says that one value is lower than another one
+by at least a ratio: {RELEVANT - 1:.0%} if the paper names no bound, and the bound if it does.
+
+* A claim *holds* if the median ratio of fresh draws is above the required one, and *does not hold*
+if it is below. This is a two-sided sign test, which assumes nothing about the distribution, at
+{ALPHA:g} after Holm's correction for all claims of the paper and their sensitivity rows together.
+* It is *undecided* if the corrected p-value is not below {ALPHA:g}, or if there are fewer than
+{FEWEST} draws.
+* It *depends on* an assumption if the verdict is the opposite under another value of it that the
+paper's text allows. The sensitivity rows show both numbers.
+* Draws that are all the same contain nothing random and count once.
+
+*ratio* is the median over the draws with its 95 % interval from order statistics, *p* the
+corrected p-value, *n* the number of draws. *by seed* counts the verdicts of the seeds alone, each
+of which has fewer draws."""
 
 
 def write_page(run: Mapping[str, Any], folder: Path) -> Path:
@@ -118,9 +137,11 @@ def _page(run: Mapping[str, Any]) -> str:
     total = sum(s['processor_seconds'] for s in run['studies']) / 60
     lines = [
         INTRODUCTION, '---', '## The stored run',
-        f'Seed {run["seed"]}; {here["processor"]}, {here["cores"]} cores; {versions}. '
-        f'Processor time: {times}; {total:.1f} min in all.', REPEATS, '## Claims', VERDICTS,
-        *(_claims(run, ours) for ours in (False, True))]
+        f'`robot-identification study --all --seed {run["seeds"][0]} --seeds {len(run["seeds"])} '
+        f'--docs docs` on {here["processor"]}, {here["cores"]} cores; {versions}. '
+        f'Processor time of all seeds: {times}; {total:.1f} min in all.', _agreement(run), REPEATS,
+        '## Claims', VERDICTS, *(_claims(run, ours) for ours in (False, True)),
+        _sensitivity(run)]
     for study in run['studies']:
         lines += _study(study)
     blocks = '\n\n'.join(lines).split('\n\n')
@@ -138,14 +159,51 @@ def _wrap(block: str) -> str:
                       break_on_hyphens=False) for item in items)
 
 
+def _agreement(run: Mapping[str, Any]) -> str:
+    """Return a sentence on how many verdicts differ between the seeds."""
+    claims = [claim for study in run['studies'] for claim in study['claims']]
+    changed, opposite = (sum(test(set(claim['by_seed'])) for claim in claims) for test in (
+        lambda seen: len(seen) > 1, contradicts))
+    return (f'{len(claims)} claims, {len(run["seeds"])} seeds: {changed} do not have the same '
+            f'verdict with every seed, and {opposite} hold with one seed and do not hold with '
+            f'another.')
+
+
+def contradicts(verdicts: Collection[str]) -> bool:
+    """Return whether a claim holds with one seed and does not hold with another."""
+    return {HOLDS, FAILS} <= set(verdicts)
+
+
 def _claims(run: Mapping[str, Any], ours: bool) -> str:
-    rows = [(f'`{study["study"]}`' + ', quick' * study['quick'], c['claim'],
-             f'**{c["verdict"]}**', _cell(c['effect'], 2), _cell(c['p'], 2), _count(c['n']),
-             c['evidence'])
-            for study in run['studies'] for c in study['claims'] if c['ours'] == ours]
+    rows = []
+    for study in run['studies']:
+        for c in study['claims']:
+            if c['ours'] == ours:
+                rows.append((
+                    f'`{study["study"]}`' + ', quick' * study['quick'], c['claim'],
+                    f'**{c["verdict"]}**', _ratio(c), _cell(c['at_least']), _cell(c['p'], 2),
+                    str(c['n']), '; '.join(f'{count} {verdict}' for verdict, count in
+                                           Counter(c['by_seed']).most_common()),
+                    '; '.join(filter(None, (c['evidence'], c['literal'])))))
     title = 'Claims of this package' if ours else 'Claims of the papers'
     return f'### {title}\n\n' + _table(
-        ('study', 'claim', 'here', 'effect', 'p', 'n', 'evidence'), rows)
+        ('study', 'claim', 'here', 'ratio', 'required', 'p', 'n', 'by seed',
+         'evidence and how the methods were run'), rows)
+
+
+def _sensitivity(run: Mapping[str, Any]) -> str:
+    rows = [(f'`{study["study"]}`', c['claim'], f'{row["assumption"]}: {row["value"]}',
+             row['verdict'], _ratio(row), _cell(c['at_least']), _cell(row['p'], 2))
+            for study in run['studies'] for c in study['claims'] for row in c['sensitivity']]
+    return ('### Sensitivity\n\nClaims under other values of what the papers do not print, with '
+            'the same draws.\n\n' + _table(('study', 'claim', 'assumption', 'verdict', 'ratio',
+                                            'required', 'p'), rows))
+
+
+def _ratio(finding: Mapping[str, Any]) -> str:
+    interval = finding['interval']
+    return _cell(finding['ratio']) + ('' if interval is None else
+                                      f' [{_cell(interval[0])}, {_cell(interval[1])}]')
 
 
 def _study(study: Mapping[str, Any]) -> list[str]:
@@ -159,10 +217,6 @@ def _study(study: Mapping[str, Any]) -> list[str]:
                          table['heads'], [[_cell(cell) for cell in row] for row in table['rows']]))
     lines.append('### Assumptions\n\n' + '\n'.join(f'* {line}' for line in study['assumptions']))
     return lines
-
-
-def _count(n: Sequence[int]) -> str:
-    return str(n[0]) if n[0] == n[1] else f'{n[0]}, {n[1]}'
 
 
 def _cell(value: str | float | None, digits: int = 4) -> str:

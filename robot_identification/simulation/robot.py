@@ -123,14 +123,16 @@ class SimulatedRobot:
     Parameters
     ----------
     plant
-        The arm in the physics engine.
+        The arm in the physics engine. Its attribute `controller`, if any, is used instead of
+        `JointController`.
     rng
         Random generator of the measurement noise.
 
     """
 
     def __init__(self, plant: Plant, rng: np.random.Generator) -> None:
-        self.plant, self.controller = plant, JointController.tuned(plant)
+        self.plant = plant
+        self.controller = getattr(plant, 'controller', JointController).tuned(plant)
         self.sensors = Sensors(plant, rng)
         self.reset(plant.home)
 

@@ -45,6 +45,9 @@ class ArtificialBeeColony(Search):
     limit
         Number of trials without improvement before a source is abandoned. None: sources times
         dimension.
+    initial
+        Number of random points of which the best become the food sources, step 2 of Ding et al.
+        None: as many as sources, as in Karaboga and Basturk.
 
     References
     ----------
@@ -58,14 +61,18 @@ class ArtificialBeeColony(Search):
     name = 'abc'
     summary = 'artificial bee colony'
 
-    def __init__(self, sources: int = 25, limit: int | None = None) -> None:
+    def __init__(self, sources: int = 25, limit: int | None = None,
+                 initial: int | None = None) -> None:
         self.sources, self.limit = check_minimum('sources', sources, 2), limit
+        self.initial = check_minimum('initial', initial or sources, sources)
 
     def _search(self, run: SearchRun) -> None:
         rng, count = run.rng, self.sources
         limit = self.limit or count * run.dimension
-        x = run.initial(count)
+        x = run.initial(self.initial)
         costs = run.evaluate(x)
+        best = np.sort(np.argsort(costs, kind='stable')[:count])
+        x, costs = x[best], costs[best]
         trials = np.zeros(count, dtype=np.int64)
         every = np.arange(count)
         while True:

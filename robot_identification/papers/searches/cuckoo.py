@@ -59,7 +59,8 @@ class CuckooSearch(Search):
 
     Each generation evaluates every nest twice. First each nest x moves by alpha L (x - best),
     where L are Levy-distributed steps. The factor (x - best) is that of Yang and Deb's program and
-    is missing in equation (9); it makes the moves smaller as the nests converge. Then each
+    is missing in equation (9); it makes the moves smaller as the nests converge. Without it
+    (`scaled` is False) the nest moves by alpha L, in fractions of the range. Then each
     coordinate moves with probability `abandon` by alpha r (x_j - x_k), where x_j and x_k are
     random nests and r is a random number from 0 to 1, equation (8).
 
@@ -73,6 +74,8 @@ class CuckooSearch(Search):
         Scale of the steps.
     power
         Tail exponent lambda of the Levy flights.
+    scaled
+        Whether the flights are scaled by the distance from the best nest.
 
     References
     ----------
@@ -86,9 +89,9 @@ class CuckooSearch(Search):
     summary = 'cuckoo search: Levy flights and abandoned nests'
 
     def __init__(self, size: int = 25, abandon: float = 0.4, alpha: float = 0.25,
-                 power: float = 1.5) -> None:
+                 power: float = 1.5, scaled: bool = True) -> None:
         self.size = check_minimum('size', size, 2)
-        self.abandon, self.alpha, self.power = abandon, alpha, power
+        self.abandon, self.alpha, self.power, self.scaled = abandon, alpha, power, scaled
 
     def _search(self, run: SearchRun) -> None:
         rng = run.rng
@@ -98,7 +101,9 @@ class CuckooSearch(Search):
         while True:
             alpha = next(alphas)
             flight = alpha * levy_steps(rng, nests.shape, self.power)
-            self._replace(run, nests, costs, nests + flight * (nests - run.best), alpha)
+            if self.scaled:
+                flight *= nests - run.best
+            self._replace(run, nests, costs, nests + flight, alpha)
             abandoned = rng.random(nests.shape) < self.abandon
             first, second = rng.permutation(self.size), rng.permutation(self.size)
             step = alpha * rng.random((self.size, 1)) * (nests[first] - nests[second])
@@ -134,7 +139,7 @@ class ImprovedCuckooSearch(CuckooSearch):
 
     Parameters
     ----------
-    size, abandon, power
+    size, abandon, power, scaled
         As for `CuckooSearch`.
     gain
         Gain gamma of the tent map.
@@ -152,8 +157,8 @@ class ImprovedCuckooSearch(CuckooSearch):
     summary = 'improved cuckoo search: chaotic steps, emotional acceptance'
 
     def __init__(self, size: int = 25, abandon: float = 0.4, power: float = 1.5,
-                 gain: float = 0.6, threshold: float = 0.6) -> None:
-        super().__init__(size, abandon, 0.25, power)
+                 gain: float = 0.6, threshold: float = 0.6, scaled: bool = True) -> None:
+        super().__init__(size, abandon, 0.25, power, scaled)
         self.gain, self.threshold = gain, threshold
 
     def _scales(self, rng: np.random.Generator) -> Iterator[float]:

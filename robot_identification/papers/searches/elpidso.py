@@ -25,6 +25,9 @@ from robot_identification.papers.searches.bounds import Bounds
 from robot_identification.papers.searches.result import BUDGET, SearchResult, TARGET
 from robot_identification.papers.searches.search import check_minimum, Search, SearchRun
 
+GAINS = (1.0, 0.05, 0.1, 0.5)
+"""Assumed kp, initial ki, kd and kept fraction of the integrals, instead of (22) to (24)."""
+
 
 class ElitistPidSwarm(Search):
     """
@@ -41,7 +44,8 @@ class ElitistPidSwarm(Search):
     Formulas that the available copy of the paper lacks are assumed as follows. The gains (22) to
     (24) are kp = 1, ki = 0.05 (1 - t), kd = 0.1. For these the Routh-Hurwitz condition
     (1 - w + phi kd) kp > ki of the loop s^3 + (1 - w + phi kd) s^2 + phi kp s + phi ki always
-    holds. The integrals are halved in each step to avoid windup when the best points change.
+    holds. The integrals are halved in each step to avoid windup when the best points change; the
+    paper mentions no such leak.
     Velocities start at zero and are limited to half the range. A particle that reaches a
     bound stops there. The number of generations is the budget divided by the size, as in the paper
     (15 000 and 300 000). Mutations count as evaluations, unlike in the paper, so the last
@@ -51,6 +55,9 @@ class ElitistPidSwarm(Search):
     ----------
     size
         Number of particles.
+    gains
+        kp, ki at the start, kd, and the fraction of the integrals that is kept in each step; 1 for
+        integrals without leak.
 
     References
     ----------
@@ -62,13 +69,13 @@ class ElitistPidSwarm(Search):
     name = 'elpidso'
     summary = 'particle swarm with PID attraction and elitist learning'
 
-    def __init__(self, size: int = 20) -> None:
-        self.size = check_minimum('size', size, 2)
+    def __init__(self, size: int = 20, gains: tuple[float, ...] = GAINS) -> None:
+        self.size, self.gains = check_minimum('size', size, 2), gains
 
     def _search(self, run: SearchRun) -> None:
         kernels = _kernels()
         size, dimension, rng = self.size, run.dimension, run.rng
-        learning = learning_probabilities(size)
+        learning, gains = learning_probabilities(size), np.array(self.gains)
         x = run.initial(size)
         v, own, costs = np.zeros_like(x), x.copy(), run.evaluate(x)
         source = np.repeat(np.arange(size), dimension).reshape(size, dimension)
@@ -80,7 +87,7 @@ class ElitistPidSwarm(Search):
             t = generation / generations
             for i in range(size):
                 kernels.move(i, t, x, v, own, costs, source, idle, best, sums, last, learning,
-                             rng)
+                             gains, rng)
                 kernels.keep(i, run.evaluate(x[i:i + 1])[0], x, own, costs, idle)
                 if costs[i] < best_cost:
                     best, best_cost = own[i].copy(), costs[i]
@@ -91,7 +98,8 @@ class ElitistPidSwarm(Search):
 
 
 def minimise_quadratic(factor: Array, bounds: Bounds, budget: int, rng: np.random.Generator,
-                       size: int = 20, target: float = -np.inf) -> SearchResult:
+                       size: int = 20, target: float = -np.inf,
+                       gains: tuple[float, ...] = GAINS) -> SearchResult:
     """
     Minimise |factor [values; -1]|^2 by compiled ELPIDSO, with the steps of `ElitistPidSwarm`.
 
@@ -101,8 +109,8 @@ def minimise_quadratic(factor: Array, bounds: Bounds, budget: int, rng: np.rando
         R factor with the right-hand side as its last column, (rows, d + 1).
     bounds, budget, rng, target
         As for `Search.minimise`.
-    size
-        Number of particles.
+    size, gains
+        As for `ElitistPidSwarm`.
 
     Raises
     ------
@@ -114,8 +122,8 @@ def minimise_quadratic(factor: Array, bounds: Bounds, budget: int, rng: np.rando
     generations = max(1, budget // size)
     best, cost, used, history = _kernels().minimise(
         np.ascontiguousarray(factor), bounds.lower, bounds.upper - bounds.lower,
-        rng.random((size, bounds.dimension)), learning_probabilities(size), generations, budget,
-        target, rng)
+        rng.random((size, bounds.dimension)), learning_probabilities(size), np.array(gains),
+        generations, budget, target, rng)
     evaluations = np.linspace(size, used, len(history))
     return SearchResult('elpidso', bounds.from_unit(best), float(cost), int(used),
                         np.column_stack([evaluations, history]),

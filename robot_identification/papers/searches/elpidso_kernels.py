@@ -20,11 +20,10 @@ import numpy as np
 
 PATIENCE = 5          # number of failures after which a particle learns, line 15
 FASTEST = 0.5         # largest velocity as a fraction of the range (assumed)
-PROPORTIONAL, INTEGRAL, DERIVATIVE, LEAK = 1.0, 0.05, 0.1, 0.5    # (22) to (24), assumed
 
 
 @numba.njit(cache=True)
-def move(i, t, x, v, own, costs, source, idle, best, sums, last, learning, rng):
+def move(i, t, x, v, own, costs, source, idle, best, sums, last, learning, gains, rng):
     """
     Move particle i; if it failed too often, let it learn first (lines 15 to 28).
 
@@ -49,6 +48,8 @@ def move(i, t, x, v, own, costs, source, idle, best, sums, last, learning, rng):
         Integrals and last values of the errors own - x and best - x, (2, P, d).
     learning
         Probabilities Pc, (P,).
+    gains
+        kp, initial ki, kd, and the fraction of the integral that is kept in each step, (4,).
     rng
         numpy Generator; draws are in the order of the printed lines.
 
@@ -79,9 +80,9 @@ def move(i, t, x, v, own, costs, source, idle, best, sums, last, learning, rng):
     for k in range(2):
         for d in range(dimension):
             error = (own[i, d] if k == 0 else best[d]) - x[i, d]
-            sums[k, i, d] = LEAK * sums[k, i, d] + error
-            pull[k, d] = (PROPORTIONAL * error + INTEGRAL * (1.0 - t) * sums[k, i, d]
-                          + DERIVATIVE * (error - last[k, i, d]))
+            sums[k, i, d] = gains[3] * sums[k, i, d] + error
+            pull[k, d] = (gains[0] * error + gains[1] * (1.0 - t) * sums[k, i, d]
+                          + gains[2] * (error - last[k, i, d]))
             last[k, i, d] = error
     for d in range(dimension):
         pull[0, d] *= 2.0 * (1.0 - t) * rng.random()
@@ -137,7 +138,7 @@ def quadratic(point, factor, lower, width):
 
 
 @numba.njit(cache=True)
-def minimise(factor, lower, width, x, learning, generations, budget, target, rng):
+def minimise(factor, lower, width, x, learning, gains, generations, budget, target, rng):
     """
     Minimise a quadratic cost by Algorithm 1.
 
@@ -147,7 +148,7 @@ def minimise(factor, lower, width, x, learning, generations, budget, target, rng
         As for `quadratic`.
     x
         Initial positions in the unit cube, (P, d); overwritten.
-    learning, rng
+    learning, gains, rng
         As for `move`.
     generations, budget, target
         Number of generations (MaxT), largest number of evaluations, and cost that ends the search.
@@ -173,7 +174,8 @@ def minimise(factor, lower, width, x, learning, generations, budget, target, rng
             if used >= budget or best_cost <= target:
                 history[generation:] = best_cost
                 return best, best_cost, used, history[:generation + 1]
-            move(i, t, x, v, own, costs, source, idle, best, sums, last, learning, rng)
+            move(i, t, x, v, own, costs, source, idle, best, sums, last, learning, gains,
+                 rng)
             cost = quadratic(x[i], factor, lower, width)
             used += 1
             keep(i, cost, x, own, costs, idle)

@@ -35,7 +35,7 @@ from robot_identification.papers.studies.study import (
     Table,
 )
 from robot_identification.papers.studies.survey_er20 import survey_er20
-from robot_identification.papers.studies.verdict import Claim
+from robot_identification.papers.studies.verdict import Claim, JudgedClaim
 from robot_identification.parallel import single_threaded_blas
 
 if TYPE_CHECKING:    # Dask
@@ -85,7 +85,7 @@ def run_study(name: str, *, quick: bool = False, seed: int = 0,
     quick
         Fewer runs and evaluations, for a test run; the results are not meaningful.
     seed
-        First random seed.
+        Random seed of all draws.
     progress
         Called with a description of the current work and the completed fraction, 0 to 1.
     tasks
@@ -99,7 +99,7 @@ def run_study(name: str, *, quick: bool = False, seed: int = 0,
 
     Examples
     --------
-    >>> run_study('mfs', quick=True).claims[0].verdict
+    >>> run_study('mfs', quick=True).verdicts[0].verdict
     'undecided'
 
     """
@@ -121,5 +121,17 @@ def run_study(name: str, *, quick: bool = False, seed: int = 0,
                                processor_seconds=processor_seconds() - processor_start)
 
 
-__all__ = ['HERE', 'PAPER', 'STUDIES', 'Claim', 'Plot', 'Progress', 'StudyOptions', 'StudyResult',
-           'Table', 'run_study', 'study_name']
+__all__ = [
+    'HERE',
+    'PAPER',
+    'STUDIES',
+    'Claim',
+    'JudgedClaim',
+    'Plot',
+    'Progress',
+    'StudyOptions',
+    'StudyResult',
+    'Table',
+    'run_study',
+    'study_name',
+]

@@ -15,52 +15,73 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from robot_identification.arrays import Array
+from robot_identification.papers.searches import SearchResult
 from robot_identification.papers.searches.objective import MeanAbsolute
-from robot_identification.papers.studies.er16 import (
-    ABC,
-    ASSUMPTIONS,
-    CORRELATIONS,
-    Experiment,
-    OURS,
-)
-from robot_identification.papers.studies.er16_tables import (
-    compare_chains,
-    plot_torques,
-    tabulate_parameters,
-    tabulate_reversals,
-)
-from robot_identification.papers.studies.linear_algebra import compare_with_searches
+from robot_identification.papers.studies import er16, er16_tables
+from robot_identification.papers.studies import linear_algebra as solvers
 from robot_identification.papers.studies.repeat import (
-    best_run,
+    cost_after,
     plot_convergence,
-    repeat_searches,
-    Runs,
+    run_search,
     SearchSetup,
 )
 from robot_identification.papers.studies.study import (
+    Draw,
     PAPER,
     StudyOptions,
     StudyResult,
     Table,
 )
-from robot_identification.papers.studies.verdict import Claim, evaluate_claim
+from robot_identification.papers.studies.verdict import Claim, Pairs, RELEVANT
 
-FRICTION, SOURCES = 'coulomb_viscous', 25
+FRICTION, SOURCES, DRAWS = 'coulomb_viscous', 25, 14
 ITERATIONS = (10, 25, 50, 100, 200)
-CONVERGED = 1.01
-"""Ratio to the final cost at which the colony counts as converged."""
+CONVERGED, LOOSELY = 1.01, 1.1
+"""Ratios to the final cost at which the colony counts as converged."""
+PRINTED = 0.92
+"""Lower bound of the correlations that the paper prints."""
+PAPERS, OUR, NARROW = "the paper's signal chain", 'our signal chain', 'narrow ranges'
+"""Cases: the paper's chain with wide ranges, ours, and the paper's chain with narrow ranges."""
+LITERAL = ('steps 1 to 6 as printed, with the selection of step 2; colony settings are missing in '
+           'our copy')
 
 PUBLISHED = Table(
     'Published results (measured ER-16, not comparable in value)',
-    ('method', 'cost (9)', *CORRELATIONS),
+    ('method', 'cost (9)', *er16.CORRELATIONS),
     (('ABC', 0.3182, 0.9533, 0.9856, 0.9801, 0.9272, 0.9534, 0.9606),), PAPER,
     'The paper reports convergence after 50 iterations. The values of its Table 2 (identified '
     'parameters) are missing in our copy.')
-CONTESTANTS = (('ABC', 'abc'), ('GA', 'ga'), ('GA, binary', 'binary_ga'), ('PSO', 'pso'),
-               ('SPSO', 'spso'), ('differential evolution', 'differential_evolution'),
-               ('CMA-ES', 'cma_es'))
+COLONY = {'sources': SOURCES, 'initial': 2 * SOURCES}
+UNSELECTED, LARGER = 'ABC, no selection', 'ABC, 50 sources'
+SEARCHED = {'ABC': ('abc', COLONY), 'GA': ('ga', {}), 'PSO': ('pso', {}),
+            'differential evolution': ('differential_evolution', {})}
+FURTHER = {UNSELECTED: ('abc', {'sources': SOURCES}),
+           LARGER: ('abc', {'sources': 2 * SOURCES, 'initial': 4 * SOURCES}),
+           'GA, binary': ('binary_ga', {}), 'SPSO': ('spso', {}), 'CMA-ES': ('cma_es', {})}
+SETS = {PAPERS: {**SEARCHED, **FURTHER}, OUR: {'ABC': SEARCHED['ABC']}, NARROW: SEARCHED}
+
+
+@dataclass(frozen=True, eq=False)
+class BeeDraw:
+    """
+    Results of one draw.
+
+    For each case: the searches, the least-squares estimate with its cost, and one minus the
+    smallest validation correlation of ABC.
+    """
+
+    results: Mapping[str, Mapping[str, SearchResult]]
+    square: Mapping[str, tuple[Array, float]]
+    doubt: Mapping[str, float]
+    correlations: Mapping[tuple[str, str], tuple[float, ...]]
+    chains: Mapping[str, er16_tables.ChainErrors]
+    algebra: tuple[solvers.SolverComparison, ...]
+    settings: Mapping[str, float]
 
 
 def abc_er16(options: StudyOptions) -> StudyResult:
@@ -70,8 +91,7 @@ def abc_er16(options: StudyOptions) -> StudyResult:
     Parameters
     ----------
     options
-        Options of the study. `quick`: two runs of 2000 evaluations. `seed`: seed of the arm, and
-        first seed of the searches.
+        Options of the study. `quick`: two draws of 2000 evaluations.
 
     References
     ----------
@@ -79,118 +99,177 @@ def abc_er16(options: StudyOptions) -> StudyResult:
     J. Robotics, 2015.
 
     """
-    runs, budget, arms = (2, 2000, 1) if options.quick else (15, 20_000, 8)
-    options.progress('designing and executing the motion', 0.0)
-    experiment = Experiment.build(options.quick, options.seed)
-    tables, claims, outcomes = [], [], {}
-    for chain, label in ((ABC, "the paper's signal chain"), (OURS, 'our signal chain')):
-        through = experiment.with_chain(chain)
-        problem, bounds = through.problem(FRICTION)
-        cost = MeanAbsolute(problem)
-        results = repeat_searches([
-            SearchSetup(name, search, {}, budget)
-            for name, search in (CONTESTANTS[:1] if chain is OURS else CONTESTANTS)],
-            cost, bounds, runs, options.stage(0.1, 0.7, label))
-        square = through.least_squares(FRICTION)
-        tables.append(_table(through, results, square, cost, label))
-        claims += _claims(through, results, cost, square, label)
-        outcomes[label] = (results, square, problem, bounds)
-    results, square, problem, bounds = outcomes["the paper's signal chain"]
-    chains = compare_chains(experiment.build_arms(options.seed, arms), 'abc', FRICTION,
-                            options.stage(0.75, 0.9))
-    algebra = compare_with_searches(FRICTION, problem, bounds, budget, options.stage(0.9, 1.0))
-    printed = experiment.with_chain(ABC)
+    budget = 2000 if options.quick else 20_000
+    draws = options.draws(DRAWS)
+    done: list[BeeDraw] = options.run_draws(_run_draw, draws, draws, budget, options.quick)
+    first = done[0]
+    shown = er16.Experiment.build(draws[0]).with_chain(er16.ABC)
+    results = {name: [one.results[PAPERS][name] for one in done] for name in SETS[PAPERS]}
+    plots = er16_tables.plot_torques(shown, FRICTION, results['ABC'][0].values, 'ABC, first draw')
     return StudyResult(
-        name='abc_er16', title='Artificial bee colony on the ER-16, linear friction',
+        name='abc_er16',
+        title='Artificial bee colony on the ER-16, linear friction',
         reference='Ding, Wu, Yao, Yang, J. Robotics, 2015',
-        settings={'runs': runs, 'evaluations': budget, 'first seed': options.seed,
-                  'unknowns': problem.dimension, 'rows of a joint': len(printed.fit),
-                  'condition number of the excitation':
-                      experiment.motions[0].condition_number},
+        settings={
+            'draws': len(draws),
+            'evaluations': budget,
+            'seed': options.seed,
+            **{
+                key: float(np.median([one.settings[key] for one in done]))
+                for key in first.settings
+            },
+        },
         assumptions=(
-            *ASSUMPTIONS, '25 food sources; the number of trials without improvement after which '
-            'a source is abandoned is 25 times the number of unknowns',
-            'all joints have the weight 1 in the cost'),
-        tables=(*tables, PUBLISHED, _convergence(results), chains[0],
-                tabulate_parameters(printed, FRICTION, {
-                    'ABC, best run': best_run(results['ABC']).values, 'least squares': square}),
-                _reversals(printed, results, square), *algebra.tables),
-        claims=(*claims, _converged(results), *chains[1], *algebra.claims),
-        plots=(plot_convergence('Cost of the median run', 'cost (9) [N m]', results),
-               *plot_torques(printed, FRICTION, best_run(results['ABC']).values,
-                             'best run of ABC'), *algebra.plots),
-        quick=options.quick)
+            *er16.ASSUMPTIONS,
+            '25 food sources, the best of 50 random points; the number of trials '
+            'without improvement after which a source is abandoned is 25 times the number of '
+            'unknowns',
+            'all joints have the weight 1 in the cost',
+        ),
+        tables=(
+            _costs(done, PAPERS),
+            _costs(done, OUR),
+            _costs(done, NARROW),
+            PUBLISHED,
+            _convergence(done),
+            er16_tables.tabulate_chains([one.chains for one in done], FRICTION),
+            er16_tables.tabulate_parameters(
+                shown,
+                FRICTION,
+                {'ABC': results['ABC'][0].values, 'least squares': first.square[PAPERS][0]},
+            ),
+            _reversals(shown, first),
+            *(solvers.tabulate_solver(one) for one in first.algebra),
+        ),
+        claims=(*_claims(done), *solvers.solver_claims([one.algebra[0] for one in done])),
+        plots=(
+            plot_convergence('Cost of the median run', 'cost (9) [N m]', results),
+            *plots,
+            *(solvers.plot_solver(one) for one in first.algebra),
+        ),
+        quick=options.quick,
+    )
 
 
-def _table(experiment: Experiment, results: Runs, square: Array, cost: MeanAbsolute,
-           label: str) -> Table:
-    abc = [r.cost for r in results['ABC']]
+def _run_draw(draw: Draw, draws: Sequence[Draw], budget: int, quick: bool) -> BeeDraw:
+    raw = er16.Experiment.build(draw)
+    results, square, doubt, correlations = {}, {}, {}, {}
+    for k, (case, searches) in enumerate(SETS.items()):
+        experiment = raw.with_chain(er16.OURS if case == OUR else er16.ABC)
+        problem, bounds = experiment.problem(FRICTION, 'estimate' if case == NARROW else 'urdf')
+        cost = MeanAbsolute(problem)
+        results[case] = {
+            name: run_search(SearchSetup(name, search, settings, budget), [draw.start, k], cost,
+                             bounds) for name, (search, settings) in searches.items()}
+        values = experiment.least_squares(FRICTION)
+        square[case] = values, float(cost(values[None])[0])
+        doubt[case] = experiment.doubt(FRICTION, results[case]['ABC'].values)
+        for name, estimate in {**{name: result.values for name, result in results[case].items()},
+                               'least squares': values}.items():
+            correlations[case, name] = experiment.correlations(FRICTION, estimate)
+        if case == PAPERS:
+            algebra = solvers.compare_with_searches(FRICTION, problem, bounds,
+                                            solvers.budget_of(draw, draws, quick), draw)
+    settings = {'unknowns': float(problem.dimension),
+                'rows of a joint': float(len(experiment.fit)),
+                'condition number of the excitation': raw.motions[0].condition_number}
+    return BeeDraw(
+        results,
+        square,
+        doubt,
+        correlations,
+        er16_tables.compare_chains(raw, 'abc', FRICTION),
+        algebra,
+        settings,
+    )
+
+
+def _costs(done: Sequence[BeeDraw], case: str) -> Table:
     rows: list[tuple[str | float, ...]] = []
-    for name, runs in results.items():
-        costs = [r.cost for r in runs]
-        rows.append((name, float(np.median(costs)), min(costs),
-                     *experiment.correlations(FRICTION, best_run(runs).values),
-                     float(np.median([r.seconds for r in runs])),
-                     '-' if name == 'ABC' else evaluate_claim('', abc, costs).p))
-    rows.append(('least squares', float(cost(square[None])[0]), '-',
-                 *experiment.correlations(FRICTION, square), '-', '-'))
-    return Table(f'Cost (9) and correlations of the best run, {label}', (
-        'method', 'median cost [N m]', 'best cost [N m]', *CORRELATIONS, 'seconds a run',
-        'p against ABC'), tuple(rows),
-        note='p: rank-sum test against ABC. Validation: a motion with three harmonics.')
+    for name in (*SETS[case], 'least squares'):
+        costs = [one.square[case][1] if name == 'least squares' else one.results[case][name].cost
+                 for one in done]
+        ratios = np.array(costs) / [one.results[case]['ABC'].cost for one in done]
+        seconds: str | float = '-' if name == 'least squares' else float(
+            np.median([one.results[case][name].seconds for one in done]))
+        rows.append((name, float(np.median(costs)),
+                     *(float(x) for x in np.percentile(ratios, (25, 50, 75))),
+                     *(float(x) for x in np.median(
+                         [one.correlations[case, name] for one in done], axis=0)), seconds))
+    ranges = ', wide ranges' if case == PAPERS else f', {PAPERS}' if case == NARROW else ''
+    return Table(f'Cost (9) and correlations, {case}{ranges}', (
+        'method', 'median cost [N m]', 'cost relative to ABC, lower quartile', 'median',
+        'upper quartile', *er16.CORRELATIONS, 'seconds a run'), tuple(rows),
+        note=f'Medians over {len(done)} draws. Validation: a motion with three harmonics. ABC as '
+             f'printed: the best of {2 * SOURCES} random points become the food sources.')
 
 
-def _costs_after(results: Runs, iteration: int) -> Array:
-    """Return the lowest cost of each ABC run after a number of iterations, (runs,)."""
-    evaluations = SOURCES * (2 * iteration + 1)
-    return np.array([r.history[np.searchsorted(r.history[:, 0], evaluations), 1]
-                     if r.history[-1, 0] > evaluations else r.cost for r in results['ABC']])
+def _after(one: BeeDraw, case: str, name: str, iteration: int) -> float:
+    """Return the cost after a number of iterations relative to the final cost."""
+    result = one.results[case][name]
+    sources = 2 * SOURCES if name == LARGER else SOURCES
+    return cost_after(result, sources * (2 * iteration + 2)) / result.cost
 
 
-def _convergence(results: Runs) -> Table:
-    last = np.array([r.cost for r in results['ABC']])
-    rows = [(float(n), *(float(x) for x in np.percentile(
-        _costs_after(results, n) / last, (25, 50, 75)))) for n in ITERATIONS]
+def _convergence(done: Sequence[BeeDraw]) -> Table:
+    rows: list[tuple[str | float, ...]] = [(case, float(n), *(float(x) for x in np.percentile(
+        [_after(one, case, 'ABC', n) for one in done], (25, 50, 75))))
+            for case in SETS for n in ITERATIONS]
     return Table('Convergence of the bee colony: cost relative to the final cost of the run', (
-        'iteration', 'lower quartile', 'median', 'upper quartile'), tuple(rows),
+        'case', 'iteration', 'lower quartile', 'median', 'upper quartile'), tuple(rows),
         note='An iteration takes two evaluations for each food source. The paper reports '
              'convergence after 50 iterations.')
 
 
-def _converged(results: Runs) -> Claim:
-    last = np.array([r.cost for r in results['ABC']])
-    return evaluate_claim(
-        f'the bee colony converges within 50 iterations (to within {CONVERGED - 1:.0%} of '
-        f'its final cost)', _costs_after(results, 50) / last, CONVERGED,
-        'cost after 50 iterations relative to the final cost')
-
-
-def _reversals(experiment: Experiment, results: Runs,
-               square: Array) -> Table:
-    estimates = {'ABC': best_run(results['ABC']).values, 'least squares': square}
+def _reversals(experiment: er16.Experiment, first: BeeDraw) -> Table:
+    estimates = {'ABC': first.results[PAPERS]['ABC'].values,
+                 'least squares': first.square[PAPERS][0]}
     rows: list[tuple[str | float, ...]] = [
         (label, *experiment.near_reversals(FRICTION, values, experiment.check))
         for label, values in estimates.items()]
-    return tabulate_reversals(
+    return er16_tables.tabulate_reversals(
         'of the validation', ('method',), rows,
-        note='The paper mentions errors at velocity reversals; linear friction leaves them.')
+        note='First draw. The paper mentions errors at velocity reversals; linear friction leaves '
+             'them.')
 
 
-def _claims(experiment: Experiment, results: Runs, cost: MeanAbsolute, square: Array,
-            label: str) -> list[Claim]:
-    abc = [r.cost for r in results['ABC']]
-    worst = [-min(experiment.correlations(FRICTION, r.values)[3:]) for r in results['ABC']]
-    claims = [evaluate_claim(
-        f'ABC identifies a model that predicts a validation motion: all correlations '
-        f'above 0.92, as published ({label})', worst, -0.92,
-        'negative of the smallest validation correlation of each run')]
-    claims += [evaluate_claim(
-        f'ABC ends at a lower cost than {other} (the paper cites this for other '
-        f'problems)', abc, [r.cost for r in results[other]], 'cost (9) [N m]')
-               for other in ('GA', 'PSO', 'differential evolution') if other in results]
-    claims.append(evaluate_claim(
-        f'the least-squares estimate has a cost no higher than that of the bee colony '
-        f'({label})', float(cost(square[None])[0]), abc,
-        'cost (9) [N m], which the colony minimises; least squares takes milliseconds '
-        'and has no bounds', ours=True))
-    return claims
+def _claims(done: Sequence[BeeDraw]) -> tuple[Claim, ...]:
+    def costs(low: str, high: str, case: str = PAPERS) -> Pairs:
+        return [(one.results[case][low].cost, one.results[case][high].cost) for one in done]
+
+    def converged(case: str, name: str, bound: float) -> Pairs:
+        return [(_after(one, case, name, 50), bound) for one in done]
+
+    def squares(case: str) -> Pairs:
+        return [(one.square[case][1], one.results[case]['ABC'].cost) for one in done]
+
+    def doubts(case: str) -> Pairs:
+        return [(one.doubt[case], 1 - PRINTED) for one in done]
+
+    narrow = ('ranges of the parameters', '60 % of a least-squares estimate')
+    claims = [Claim(
+        f'ABC identifies a model that predicts a validation motion: all correlations above '
+        f'{PRINTED:g}, as published', doubts(PAPERS),
+        'one minus the smallest validation correlation', 1.0, literal=LITERAL,
+        variants={narrow: doubts(NARROW), ('signal chain', 'ours'): doubts(OUR)})]
+    claims += [Claim(
+        f'ABC ends at a lower cost than {other} (the paper cites this for other problems)',
+        costs('ABC', other), 'cost (9) [N m]', literal=LITERAL, variants={
+            narrow: costs('ABC', other, NARROW),
+            ('size of the colony', '50 sources'): costs(LARGER, other),
+            ('selection in step 2', 'none'): costs(UNSELECTED, other)})
+               for other in list(SEARCHED)[1:]]
+    claims += [
+        Claim(f'the bee colony converges within 50 iterations (to within {CONVERGED - 1:.0%} of '
+              f'its final cost)', converged(PAPERS, 'ABC', CONVERGED),
+              'cost after 50 iterations relative to the final cost', 1.0, literal=LITERAL,
+              variants={narrow: converged(NARROW, 'ABC', CONVERGED),
+                        ('size of the colony', '50 sources'): converged(PAPERS, LARGER, CONVERGED),
+                        ('what counts as converged', f'within {LOOSELY - 1:.0%}, narrow ranges'):
+                            converged(NARROW, 'ABC', LOOSELY)}),
+        Claim('the least-squares estimate has a cost no higher than that of the bee colony',
+              squares(PAPERS), 'cost (9) [N m], which the colony minimises; least squares takes '
+              'milliseconds and has no bounds', 1 / RELEVANT, ours=True, literal=LITERAL,
+              variants={narrow: squares(NARROW), ('signal chain', 'ours'): squares(OUR)}),
+        er16_tables.chain_claim([one.chains for one in done], 'abc', {})]
+    return tuple(claims)

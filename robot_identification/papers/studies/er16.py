@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Simulated ER-16 of the ABC and ICS papers, with motions, signal chains and unknowns."""
+"""The simulated ER-16 of the ABC and ICS papers, with motions, signal chains and unknowns."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ from robot_identification.papers.differentiation import (
 from robot_identification.papers.searches import Bounds
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.ranges import search_bounds
-from robot_identification.papers.studies.study import correlations
+from robot_identification.papers.studies import pid_plant
+from robot_identification.papers.studies.study import correlations, Draw
 from robot_identification.regression import build_regression
 from robot_identification.signals import process, Samples
-from robot_identification.simulation import Plant, PlantOptions, simulate, SimulatedRun
+from robot_identification.simulation import PlantOptions, simulate, SimulatedRun
 
 PERIOD, HARMONICS = 25.0, 5
 RECORDED = 1000.0    # [Hz] rate of the simulated recording, as in the ABC paper
@@ -47,13 +48,13 @@ ASSUMPTIONS = (
     'a representative geometry of the ER-16, whose tables are missing in our copies of the papers',
     'the plant, simulated by MuJoCo: inertias up to 20 % from the URDF, Coulomb and viscous '
     'friction of 5 to 10 % of the rated torque each, Stribeck excess of 30 % below 0.1 rad/s, '
-    '17-bit encoders, 2 ms delay, torque noise of 1 % of the rated torque, and a joint controller '
-    'with a bandwidth of 15 Hz',
+    '17-bit encoders, 2 ms delay, and torque noise of 1 % of the rated torque',
     'our own motion with five harmonics of 0.04 Hz within the limits of Table 1: the printed '
     'coefficients exceed its acceleration limits, and the printed 0.05 Hz contradicts the period '
     'of 25 s',
     '25 unknowns with linear friction and 31 with atan friction, 21 and 30 in the papers: here '
     "rotor inertia is identified (the papers use the manufacturer's) and friction has an offset",
+    pid_plant.ASSUMPTION,
     "search ranges: 60 % of the URDF's scale, friction up to the torque of the joint (the papers' "
     'tables are missing in our copies)',
     f'data sampled faster than {KEPT:g} Hz is thinned to that rate for the fit, after all '
@@ -105,13 +106,13 @@ class SignalChain:
 OURS = SignalChain('ours: 1 kHz, low-passed positions, raw torques', RECORDED, 0, 'low-pass')
 ABC = SignalChain('ABC paper: 1 kHz, smoothed, Fourier fit', RECORDED, 1, 'fit')
 ICS = SignalChain('ICS paper: 1 Hz, smoothed, DFT', 1.0, 1, 'DFT')
+ICS_FASTER = SignalChain('at 10 Hz', 10.0, 1, 'DFT')
+ICS_FASTEST = SignalChain('at 1 kHz', RECORDED, 1, 'DFT')
 STEPS = {
     'abc': (ABC, SignalChain('without smoothing', RECORDED, 0, 'fit'),
             SignalChain('smoothed ten times', RECORDED, 10, 'fit'),
             SignalChain('differentiated by DFT', RECORDED, 1, 'DFT'), OURS),
-    'ics': (ICS, SignalChain('without smoothing', 1.0, 0, 'DFT'),
-            SignalChain('at 10 Hz', 10.0, 1, 'DFT'),
-            SignalChain('at 1 kHz', RECORDED, 1, 'DFT'), OURS)}
+    'ics': (ICS, SignalChain('without smoothing', 1.0, 0, 'DFT'), ICS_FASTER, ICS_FASTEST, OURS)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,23 +139,18 @@ class Experiment:
     chain: SignalChain = OURS
 
     @classmethod
-    def build(cls, quick: bool, seed: int, motions: tuple[Excitation, Excitation] | None = None,
-              ) -> Experiment:
-        """Simulate one arm, given by its seed; design the motions if they are None."""
+    def build(cls, draw: Draw) -> Experiment:
+        """Design the motions of a draw, and simulate its arm on them."""
         arm = load_arm('er16')
-        if motions is None:
-            first, other = (design(arm, kind='ffs', period=PERIOD, harmonics=harmonics,
-                                   starts=1 if quick or harmonics == 3 else 3, seed=seed + k,
-                                   requirements=Requirements())
-                            for k, harmonics in enumerate((HARMONICS, 3)))
-            motions = (first, other)
-        plant, rng = Plant(arm, PlantOptions(seed=seed)), np.random.default_rng(seed)
-        one, two = (simulate(plant, motion, rng=rng) for motion in motions)
-        return cls(arm, motions, (one, two))
-
-    def build_arms(self, seed: int, arms: int) -> list[Experiment]:
-        """Return this experiment and experiments of further arms on the same motions."""
-        return [self, *(Experiment.build(True, seed + k, self.motions) for k in range(1, arms))]
+        first, other = (design(arm, kind='ffs', period=PERIOD, harmonics=harmonics, starts=1,
+                               seed=draw.design + k, requirements=Requirements())
+                        for k, harmonics in enumerate((HARMONICS, 3)))
+        plant, rng = (
+            pid_plant.PidPlant(arm, PlantOptions(seed=draw.arm)),
+            np.random.default_rng(draw.noise),
+        )
+        one, two = (simulate(plant, motion, rng=rng) for motion in (first, other))
+        return cls(arm, (first, other), (one, two))
 
     def with_chain(self, chain: SignalChain) -> Experiment:
         """Return the same experiment with samples from another signal chain."""
@@ -181,10 +177,19 @@ class Experiment:
         predicted: Array = samples.tau - problem.residuals(values)
         return predicted
 
+    @property
+    def rated_torque(self) -> Array:
+        """Rated torques of the joints, (n,) [N m]."""
+        return self.runs[0].plant.truth.rated_torque
+
     def correlations(self, friction: str, values: Array) -> tuple[float, ...]:
         """Return each joint's correlation of measured and predicted torque: fit, validation."""
         return tuple(float(x) for samples in (self.fit, self.check) for x in correlations(
             samples.tau, self.prediction(friction, values, samples)))
+
+    def doubt(self, friction: str, values: Array) -> float:
+        """Return one minus the smallest correlation of the validation."""
+        return 1 - min(self.correlations(friction, values)[3:])
 
     def near_reversals(self, friction: str, values: Array, samples: Samples) -> tuple[float, ...]:
         """Return RMS torque errors of each joint near reversals, then elsewhere, (2 n,) [N m]."""

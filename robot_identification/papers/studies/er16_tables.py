@@ -16,12 +16,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.papers.studies.er16 import Experiment, JOINTS, OURS, REVERSAL, STEPS
-from robot_identification.papers.studies.study import correlations, Plot, StudyOptions, Table
-from robot_identification.papers.studies.verdict import Claim, evaluate_claim
+from robot_identification.papers.studies.study import correlations, Plot, Table
+from robot_identification.papers.studies.verdict import Claim, Pairs
 
 REVERSAL_HEADS = tuple(f'{where}, joint {j}' for where in ('near', 'elsewhere') for j in JOINTS)
 
@@ -64,50 +65,76 @@ def tabulate_parameters(experiment: Experiment, friction: str,
         note='The plant has Stribeck friction, so friction parameters have no true value.')
 
 
-def compare_chains(experiments: Sequence[Experiment], paper: str, friction: str,
-                   options: StudyOptions) -> tuple[Table, tuple[Claim, ...]]:
+@dataclass(frozen=True)
+class ChainErrors:
+    """RMS validation error relative to the rated torque, smallest correlation, and rows."""
+
+    error: float
+    correlation: float
+    rows: int
+
+
+def compare_chains(experiment: Experiment, paper: str, friction: str) -> dict[str, ChainErrors]:
     """
-    Compare validation errors of a paper's signal chain, its variants and the chain `OURS`.
+    Return validation errors of a paper's signal chain, its variants and the chain `OURS`.
 
     Parameters
     ----------
-    experiments
-        One experiment for each arm.
+    experiment
+        The experiment of one draw.
     paper
         Key in `STEPS`.
     friction
         Name of the friction model.
-    options
-        Options of the study.
 
     """
-    errors: dict[str, list[float]] = {chain.label: [] for chain in STEPS[paper]}
-    smallest: dict[str, list[float]] = {chain.label: [] for chain in STEPS[paper]}
-    counts: dict[str, int] = {}
-    arms = len(experiments)
-    for index, one in enumerate(experiments):
-        options.progress(f'signal chains, arm {index + 1} of {arms}', index / arms)
-        check = one.check
-        for chain in STEPS[paper]:
-            chained = one.with_chain(chain)
-            values = chained.least_squares(friction)
-            predicted = chained.prediction(friction, values, check)
-            rated = one.runs[1].plant.truth.rated_torque
-            errors[chain.label].append(float(np.sqrt(np.mean(
-                ((predicted - check.tau) / rated) ** 2))))
-            smallest[chain.label].append(float(correlations(check.tau, predicted).min()))
-            counts[chain.label] = len(chained.fit)
-    table = Table(
+    results, check = {}, experiment.check
+    for chain in STEPS[paper]:
+        chained = experiment.with_chain(chain)
+        predicted = chained.prediction(friction, chained.least_squares(friction), check)
+        results[chain.label] = ChainErrors(
+            float(np.sqrt(np.mean(((predicted - check.tau) / experiment.rated_torque) ** 2))),
+            float(correlations(check.tau, predicted).min()), len(chained.fit))
+    return results
+
+
+def tabulate_chains(done: Sequence[Mapping[str, ChainErrors]], friction: str) -> Table:
+    """Return a table of the validation errors of the signal chains in all draws."""
+    return Table(
         f'Effect of each step of the signal chain: least squares, {friction} friction, '
-        f'{arms} arms', ('chain', 'rows of a joint', 'RMS validation error relative to the '
-                         'rated torque', 'largest error of an arm', 'smallest correlation'),
-        tuple((label, float(counts[label]), float(np.median(rms)), max(rms),
-               float(np.median(smallest[label]))) for label, rms in errors.items()),
-        note="Medians over the arms, except for the largest error. First row: the paper's chain; "
+        f'{len(done)} draws', ('chain', 'rows of a joint', 'RMS validation error relative to the '
+                               'rated torque', 'largest error of a draw', 'smallest correlation'),
+        tuple((label, float(done[0][label].rows),
+               float(np.median([one[label].error for one in done])),
+               max(one[label].error for one in done),
+               float(np.median([one[label].correlation for one in done]))) for label in done[0]),
+        note="Medians over the draws, except for the largest error. First row: the paper's chain; "
              'each further row changes one step of it, and the last row is our chain. Validation '
              'motions are always processed with our chain.')
+
+
+def chain_claim(done: Sequence[Mapping[str, ChainErrors]], paper: str,
+                variants: Mapping[tuple[str, str], str]) -> Claim:
+    """
+    Return the claim that our signal chain gives the better model than that of a paper.
+
+    Parameters
+    ----------
+    done
+        Errors in all draws.
+    paper
+        Key in `STEPS`.
+    variants
+        Labels of the chains that the paper's text allows as well, by assumption and value.
+
+    """
     printed = STEPS[paper][0].label
-    return table, (evaluate_claim(
+
+    def pairs(label: str) -> Pairs:
+        return [(one[OURS.label].error, one[label].error) for one in done]
+
+    return Claim(
         f'models from our signal chain predict another motion better than models from that of '
-        f'the {printed.split(":")[0]}', errors[OURS.label], errors[printed],
-        'RMS error relative to the rated torque', paired=True, ours=True),)
+        f'the {printed.split(":")[0]}', pairs(printed), 'RMS error relative to the rated torque',
+        ours=True, literal=printed, variants={key: pairs(label)
+                                              for key, label in variants.items()})

@@ -15,38 +15,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
 import numpy as np
-from robot_identification.arm import Arm, load_arm
-from robot_identification.excitation import design, Excitation, Requirements
-from robot_identification.papers.searches.problem import SearchProblem
+from robot_identification.arm import load_arm
+from robot_identification.arrays import Array
 from robot_identification.papers.searches.ranges import search_bounds
-from robot_identification.papers.studies.linear_algebra import (
-    compare_with_searches,
-    SearchComparison,
-)
-from robot_identification.papers.studies.mfs_runs import (
-    circle_motion,
-    Fits,
-    FRICTION,
-    HARMONICS,
-    identify_arm,
-    METHODS,
-    SETTINGS,
-)
+from robot_identification.papers.studies import linear_algebra as solvers
+from robot_identification.papers.studies import mfs_runs as runs
+from robot_identification.papers.studies.pid_plant import ASSUMPTION
 from robot_identification.papers.studies.study import (
+    Draw,
     PAPER,
     Plot,
     StudyOptions,
     StudyResult,
     Table,
 )
-from robot_identification.papers.studies.verdict import Claim, evaluate_claim
-from robot_identification.regression import build_regression
+from robot_identification.papers.studies.verdict import Claim, Pairs
 
-PERIOD, SHORT = 10.0, 5.0
+PERIOD, SHORT, DRAWS = 10.0, 5.0, 14
 SHOWN = 5
 """Plots show every fifth sample."""
-DESIGNS = {'GA': 'binary_genetic', 'gradient': 'barrier'}
+LITERAL = ('genetic design with binary coding, decentralised PID, Fourier fit, mean over the '
+           'periods, MLE; PID gains, period and arm are assumed')
+OUR_WAY = ('identification', 'low-pass and WLS, error of the clean torque')
+
+
+@dataclass(frozen=True, eq=False)
+class _Done:
+    """One draw: runs of its arm, and the comparison of searches with least squares."""
+
+    arm: runs.ArmDraw
+    algebra: tuple[solvers.SolverComparison, ...]
+
+    def fit(
+        self, kind: str, condition: runs.Condition = runs.PRINTED, way: str = runs.METHODS[0]
+    ) -> runs.CircleFit:
+        """Return the fit of an excitation ('ffs' or 'mfs')."""
+        return self.arm.fits[condition, kind, way]
+
+    def errors(
+        self, kind: str, condition: runs.Condition = runs.PRINTED, way: str = runs.METHODS[0]
+    ) -> Array:
+        """Return RMS errors on the circle (n,) [N m]: as in the paper, or of the clean torque."""
+        fit = self.fit(kind, condition, way)
+        return fit.desired if way == runs.METHODS[0] else fit.clean
 
 
 def mfs_qj(options: StudyOptions) -> StudyResult:
@@ -56,8 +71,7 @@ def mfs_qj(options: StudyOptions) -> StudyResult:
     Parameters
     ----------
     options
-        Options of the study. `quick`: two arms, two periods of five seconds, no genetic design.
-        `seed`: seed of the designs, and first seed of the arms.
+        Options of the study. `quick`: two draws, two periods of five seconds.
 
     References
     ----------
@@ -65,103 +79,172 @@ def mfs_qj(options: StudyOptions) -> StudyResult:
     manipulators using modified Fourier series", Int. J. Advanced Robotic Systems 9, 2012.
 
     """
-    arms, periods, period = (2, 2, SHORT) if options.quick else (12, 3, PERIOD)
-    arm = load_arm('qianjiang_i')
-    options.progress('designing the motions', 0.0)
-    motions = {(label, kind): design(
-        arm, kind=kind, period=period, harmonics=HARMONICS, starts=1, seed=options.seed,
-        optimiser=optimiser, requirements=Requirements())
-        for label, optimiser in list(DESIGNS.items())[int(options.quick):]
-        for kind in ('ffs', 'mfs')}
-    circle = circle_motion(arm)
-    fits: Fits = {}
-    completed = options.map_items(identify_arm, range(options.seed, options.seed + arms),
-                                  args=(arm, motions, circle, periods))
-    for k, (circle_fits, samples) in enumerate(completed, start=1):
-        options.progress(f'{k} of {arms} arms', 0.2 + 0.7 * k / arms)
-        last = samples
-        for key, fit in circle_fits:
-            fits.setdefault(key, []).append(fit)
-    problem = SearchProblem(build_regression(arm, [last], FRICTION))
-    algebra = compare_with_searches(FRICTION, problem, search_bounds(problem),
-                                    1000 if options.quick else 20_000,
-                                    options.stage(0.9, 1.0))
-    return _report(arm, motions, fits, arms, periods, options, algebra)
-
-
-def _report(arm: Arm, motions: dict[tuple[str, str], Excitation], fits: Fits,
-            arms: int, periods: int,
-            options: StudyOptions, algebra: SearchComparison) -> StudyResult:
-    rows: list[tuple[str | float, ...]] = []
-    for key, runs in fits.items():
-        middle = [np.median([getattr(f, name) for f in runs], axis=0)
-                  for name in ('desired', 'measured', 'clean')]
-        rows.append((*key, *(float(x) for values in middle for x in values),
-                     float(np.median([f.transient for f in runs]))))
-    table = Table(f'RMS torque error on the circle, median of {arms} arms [N m]', (
-        'design', 'excitation', 'identified in', *(f'{kind} {j}' for kind in (
-            'desired', 'measured', 'clean') for j in arm.joint_names),
-        'early tracking error [rad]'),
-        tuple(rows), note='"desired": measured torque minus the torque predicted from the desired '
-        'motion, as in the paper; "measured": the same with the measured motion; "clean": '
-        "torque without noise minus the torque predicted from the true motion. The paper's "
-        'way: Fourier fit of the positions, mean over the periods, MLE; our way: low-passed '
-        'positions, WLS. Early tracking error: largest in the first second of the excitation.')
-    design_table = Table('Excitations', ('design', 'kind', 'condition number', 'seconds'), tuple(
-        (label, kind.upper(), motion.condition_number, motion.seconds)
-        for (label, kind), motion in motions.items()),
-        note='GA: binary coding, as in the paper; gradient: our interior-point search.')
-    claims = (_tracking(fits), *(_claim(fits, label, way, start) for label in DESIGNS
-                                 for way in METHODS for start in ('from rest', 'run in')
-                                 if (label, f'FFS {start}', way) in fits))
-    first = next(iter(fits))[0]
-    last = {motion: fits[first, motion, METHODS[0]][-1]
-            for motion in ('FFS from rest', 'MFS from rest')}
-    t = last['MFS from rest'].t[::SHOWN]
-    plots = tuple(Plot(
-        f"Torque on the circle, {joint}, last arm, in the paper's way", 'time [s]',
-        'torque [N m]',
-        (('measured', t, last['MFS from rest'].torque[::SHOWN, j]),
-         *((motion, t, fit.predicted[::SHOWN, j]) for motion, fit in last.items())))
-        for j, joint in enumerate(arm.joint_names))
+    periods, period = (2, SHORT) if options.quick else (3, PERIOD)
+    draws = options.draws(DRAWS)
+    done = options.run_draws(_run_draw, draws, draws, period, periods, options.quick)
+    first = done[0]
     return StudyResult(
-        name='mfs_qj', title='Modified against plain Fourier series on the QIANJIANG-I',
+        name='mfs_qj',
+        title='Modified against plain Fourier series on the QIANJIANG-I',
         reference='Wu, Zhu, Wang, Liu, Int. J. Advanced Robotic Systems 9, 2012',
-        settings={'arms': arms, 'periods': periods,
-                  'period [s]': next(iter(motions.values())).period,
-                  'harmonics': HARMONICS,
-                  'first seed': options.seed, **SETTINGS},
+        settings={
+            'draws': len(draws),
+            'periods': periods,
+            'period [s]': period,
+            'harmonics': runs.HARMONICS,
+            'seed': options.seed,
+            **runs.SETTINGS,
+        },
         assumptions=(
             'a representative geometry and limits of the QIANJIANG-I',
             'a period of 10 s and five harmonics',
+            ASSUMPTION,
             'the plant: inertias up to 20 % from the URDF, Stribeck excess of 10 %, '
-            'encoders, delay, noise of 1 % of the rated torque, a joint controller of 15 Hz',
+            'encoders, delay, noise of 1 % of the rated torque',
+            f'"{runs.MODEL}": a PD controller of 15 Hz with the mass matrix, the gravity of the '
+            f'URDF and 80 % of the Coulomb friction, instead of decentralised PID',
             '"from rest": the arm rests at the first point when the motion starts, so FFS demands '
             'a velocity jump; "run in": FFS starts without this jump',
-            'the circle lies in a vertical plane across the arm and is run through four times'),
-        tables=(table, design_table, Table(
-            'Published finding', ('excitation', 'RMS residual'),
-            (('FFS', 'larger, most on joints 1 and 2'), ('MFS', 'smaller')), PAPER,
-            'The numbers of Table 3 are missing in our copy.'), *algebra.tables),
-        claims=(*claims, *algebra.claims), plots=(*plots, *algebra.plots), quick=options.quick)
+            'the circle lies in a vertical plane across the arm and is run through four times',
+        ),
+        tables=(
+            _errors(done),
+            _designs(done),
+            Table(
+                'Published finding',
+                ('excitation', 'RMS residual'),
+                (('FFS', 'larger, most on joints 1 and 2'), ('MFS', 'smaller')),
+                PAPER,
+                'The numbers of Table 3 are missing in our copy.',
+            ),
+            *(solvers.tabulate_solver(one) for one in first.algebra),
+        ),
+        claims=(*_claims(done), *solvers.solver_claims([one.algebra[0] for one in done])),
+        plots=(
+            _circle(first),
+            *_torques(first),
+            *(solvers.plot_solver(one) for one in first.algebra),
+        ),
+        quick=options.quick,
+    )
 
 
-def _tracking(fits: Fits) -> Claim:
-    first = next(iter(fits))[0]
-    modified, plain = ([f.transient for f in fits[first, f'{kind} from rest', METHODS[0]]]
-                       for kind in ('MFS', 'FFS'))
-    return evaluate_claim('the arm tracks MFS from rest more closely than FFS', modified, plain,
-                          'largest tracking error in the first second [rad]', paired=True)
+def _run_draw(draw: Draw, draws: Sequence[Draw], period: float, periods: int,
+              quick: bool) -> _Done:
+    arm = runs.identify_arm(draw, period, periods)
+    return _Done(
+        arm,
+        solvers.compare_with_searches(
+            runs.FRICTION,
+            arm.problem,
+            search_bounds(arm.problem),
+            solvers.budget_of(draw, draws, quick),
+            draw,
+        ),
+    )
 
 
-def _claim(fits: Fits, label: str, way: str, start: str) -> Claim:
-    printed = way == METHODS[0]
-    modified, plain = ([float(np.linalg.norm(f.desired if printed else f.clean))
-                        for f in fits[label, motion, way]]
-                       for motion in ('MFS from rest', f'FFS {start}'))
-    return evaluate_claim(
-        f'the model from MFS predicts the circle better than that from FFS {start} (design: '
-        f'{label}; identified in {way})',
-        modified, plain, 'RMS error of all joints [N m], ' + (
-            'measured torque, desired motion' if printed else 'clean torque, true motion'),
-        paired=True)
+def _errors(done: Sequence[_Done]) -> Table:
+    names, kinds = load_arm('qianjiang_i').joint_names, ('desired', 'measured', 'clean')
+    rows: list[tuple[str | float, ...]] = []
+    for condition, kind, way in done[0].arm.fits:
+        fits = [one.fit(kind, condition, way) for one in done]
+        rows.append((*condition, kind.upper(), way, *(
+            float(x) for name in kinds
+            for x in np.median([getattr(fit, name) for fit in fits], axis=0)),
+            float(np.median([fit.transient for fit in fits])),
+            float(np.median([fit.circle for fit in fits]))))
+    return Table(f'RMS torque error on the circle, median of {len(done)} draws [N m]', (
+        'design', 'start', 'controller', 'excitation', 'identified in',
+        *(f'{kind} {j}' for kind in kinds for j in names), 'early tracking error [rad]',
+        'tracking error on the circle [rad]'), tuple(rows),
+        note='"desired": measured torque minus the torque predicted from the desired motion, as '
+        'in the paper; "measured": the same with the measured motion; "clean": torque without '
+        "noise minus the torque predicted from the true motion. The paper's way: Fourier fit of "
+        'the positions, mean over the periods, MLE; our way: low-passed positions, WLS. Early '
+        'tracking error: largest in the first second of the excitation.')
+
+
+def _designs(done: Sequence[_Done]) -> Table:
+    rows: list[tuple[str | float, ...]] = [(label, kind.upper(), *(float(x) for x in np.percentile(
+        [one.arm.designs[label, kind][0] for one in done], (0, 50, 100))),
+        float(np.median([one.arm.designs[label, kind][1] for one in done])))
+            for label, kind in done[0].arm.designs]
+    return Table('Excitations', ('design', 'kind', 'least condition number', 'median', 'largest',
+                                 'seconds'), tuple(rows),
+                 note='GA: binary coding, as in the paper; gradient: our interior-point search. '
+                      'Each draw has its own designs.')
+
+
+def _claims(done: Sequence[_Done]) -> tuple[Claim, ...]:
+    def variants(pairs: Callable[[runs.Condition], Pairs]) -> dict[tuple[str, str], Pairs]:
+        return {key: pairs(condition) for key, condition in runs.CONDITIONS.items()}
+
+    def tracking(condition: runs.Condition) -> Pairs:
+        return [(one.fit('mfs', condition).transient, one.fit('ffs', condition).transient)
+                for one in done]
+
+    def circle(condition: runs.Condition, way: str = runs.METHODS[0]) -> Pairs:
+        return [(float(np.linalg.norm(one.errors('mfs', condition, way))),
+                 float(np.linalg.norm(one.errors('ffs', condition, way)))) for one in done]
+
+    def gains(joint: int) -> Callable[[runs.Condition], Pairs]:
+        def pairs(condition: runs.Condition) -> Pairs:
+            ratios = [one.errors('ffs', condition) / one.errors('mfs', condition) for one in done]
+            return [(float(ratio[2]), float(ratio[joint])) for ratio in ratios]
+        return pairs
+
+    return (
+        Claim(
+            'the arm tracks MFS from rest more closely than FFS',
+            tracking(runs.PRINTED),
+            'largest tracking error in the first second [rad]',
+            literal=LITERAL,
+            variants=variants(tracking),
+        ),
+        Claim(
+            'the model from MFS predicts the circle better than that from FFS',
+            circle(runs.PRINTED),
+            'RMS error of all joints [N m], measured torque, desired motion',
+            literal=LITERAL,
+            variants={**variants(circle), OUR_WAY: circle(runs.PRINTED, runs.METHODS[1])},
+        ),
+        *(
+            Claim(
+                f'MFS improves the prediction of joint {joint + 1} more than that of joint 3',
+                gains(joint)(runs.PRINTED),
+                f'RMS error of FFS relative to MFS, joint 3 against joint {joint + 1}',
+                literal=LITERAL,
+                variants=variants(gains(joint)),
+            )
+            for joint in (0, 1)
+        ),
+    )
+
+
+def _circle(first: _Done) -> Plot:
+    paths: Mapping[str, Array] = first.arm.paths
+    return Plot(
+        'Desired and actual circle, first draw',
+        'y [m]',
+        'z [m]',
+        tuple(
+            (label, paths[key][:, 0], paths[key][:, 1])
+            for key, label in (
+                ('desired', 'desired'),
+                (runs.PID, f'actual, {runs.PID}'),
+                (runs.MODEL, f'actual, {runs.MODEL}'),
+            )
+        ),
+    )
+
+
+def _torques(first: _Done) -> tuple[Plot, ...]:
+    modified, plain = (first.fit(kind) for kind in ('mfs', 'ffs'))
+    t = modified.t[::SHOWN]
+    return tuple(Plot(
+        f"Torque on the circle, {joint}, first draw, in the paper's way", 'time [s]',
+        'torque [N m]', (('measured', t, modified.torque[::SHOWN, j]), *(
+            (label, t, fit.predicted[::SHOWN, j])
+            for label, fit in (('MFS', modified), ('FFS', plain)))))
+        for j, joint in enumerate(load_arm('qianjiang_i').joint_names))

@@ -20,11 +20,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
-from robot_identification.arm import Arm
+from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics import BaseParameters
 from robot_identification.estimation import get_estimator
-from robot_identification.excitation import Excitation
+from robot_identification.excitation import design, Excitation, Requirements
+from robot_identification.papers.searches.problem import SearchProblem
+from robot_identification.papers.studies.pid_plant import PidPlant
+from robot_identification.papers.studies.study import Draw
 from robot_identification.regression import build_regression
 from robot_identification.signals import process, Samples
 from robot_identification.simulation import Plant, PlantOptions, simulate, SimulatedRun
@@ -38,8 +41,18 @@ FRICTION = 'smooth_coulomb'
 METHODS = ("the paper's way", 'our way')
 """Fourier fit with mean over the periods and MLE (the paper), or low-pass and WLS (ours)."""
 SETTINGS = {'circle radius [m]': RADIUS, 'largest speed [m/s]': SPEED, 'friction': FRICTION}
-Key = tuple[str, str, str]
-"""Design, excitation with its start, and method of identification."""
+DESIGNS = {'GA': 'binary_genetic', 'gradient': 'barrier'}
+PID, MODEL = 'decentralised PID', 'mass matrix of the URDF'
+CONTROLLERS: dict[str, type[Plant]] = {PID: PidPlant, MODEL: Plant}
+REST, RUN_IN = 'from rest', 'run in'
+PRINTED = ('GA', REST, PID)
+"""Design, start and controller as in the paper."""
+CONDITIONS = {
+    ('start of FFS', 'run in'): ('GA', RUN_IN, PID),
+    ('optimiser of the design', 'gradient'): ('gradient', REST, PID),
+    ('controller of the joints', MODEL): ('GA', REST, MODEL)}
+"""Other conditions, by assumption and value."""
+Condition = tuple[str, str, str]
 JointMotion = tuple[Array, Array, Array, Array]
 """Time t (N,) [s], and q, v and a (N, n)."""
 
@@ -61,6 +74,8 @@ class CircleFit:
         [N m].
     transient
         Largest tracking error in the first second of the excitation [rad].
+    circle
+        Largest tracking error on the circle [rad].
 
     """
 
@@ -71,29 +86,77 @@ class CircleFit:
     predicted: Array
     torque: Array
     transient: float
+    circle: float
 
 
-Fits = dict[Key, list[CircleFit]]
+@dataclass(frozen=True, eq=False)
+class ArmDraw:
+    """
+    Results of one draw.
+
+    Fits by condition, excitation ('ffs' or 'mfs') and method of identification; condition numbers
+    and seconds of the designs; `paths` are the desired and the actual circle of each controller,
+    (N, 2) [m]; `problem` is the search problem of the last run.
+    """
+
+    fits: Mapping[tuple[Condition, str, str], CircleFit]
+    designs: Mapping[tuple[str, str], tuple[float, float]]
+    paths: Mapping[str, Array]
+    problem: SearchProblem
 
 
-def identify_arm(seed: int, arm: Arm, motions: Mapping[tuple[str, str], Excitation],
-                 circle: JointMotion,
-                 periods: int) -> tuple[list[tuple[Key, CircleFit]], Samples]:
-    """Return the fits of one simulated arm and the samples of its last run (MFS from rest)."""
-    plant = Plant(arm, PlantOptions(seed=seed, stribeck_ratio=1.1))
-    rng = np.random.default_rng(seed)
-    check = simulate(plant, circle, rng=rng, name='circle')
-    fits: list[tuple[Key, CircleFit]] = []
-    for (label, kind), motion in motions.items():
-        starts: dict[str, object] = {'from rest': _from_rest(motion, periods)}
-        if kind == 'ffs' and label == 'gradient':
-            starts['run in'] = motion
-        for start, reference in starts.items():
-            run = simulate(plant, reference, rng=rng, name=kind,
-                           periods=periods if start == 'run in' else 1)
-            fits += [((label, f'{kind.upper()} {start}', way), fit)
-                     for way, fit in _fits(arm, run, motion, check, circle).items()]
-    return fits, process(run.recording, arm, period=motion.period)
+def identify_arm(draw: Draw, period: float, periods: int) -> ArmDraw:
+    """
+    Design the motions of a draw, run them on its arm, and identify and validate its models.
+
+    Parameters
+    ----------
+    draw
+        Seeds.
+    period, periods
+        Period of the motions [s], and number of periods.
+
+    """
+    arm = load_arm('qianjiang_i')
+    motions = {(label, kind): design(
+        arm, kind=kind, period=period, harmonics=HARMONICS, starts=1, seed=draw.design,
+        optimiser=optimiser, requirements=Requirements())
+        for label, optimiser in DESIGNS.items() for kind in ('ffs', 'mfs')}
+    circle, rng = circle_motion(arm), np.random.default_rng(draw.noise)
+    options = PlantOptions(seed=draw.arm, stribeck_ratio=1.1)
+    plants = {name: kind(arm, options) for name, kind in CONTROLLERS.items()}
+    checks = {name: simulate(plant, circle, rng=rng, name='circle')
+              for name, plant in plants.items()}
+    fits: dict[tuple[Condition, str, str], CircleFit] = {}
+    for condition in (PRINTED, *CONDITIONS.values()):
+        label, start, controller = condition
+        for kind in ('ffs', 'mfs'):
+            same = (label, REST, controller), kind, METHODS[0]
+            if start == RUN_IN and kind == 'mfs' and same in fits:
+                fits.update({(condition, kind, way): fits[same[0], kind, way] for way in METHODS})
+                continue
+            motion = motions[label, kind]
+            reference = motion if start == RUN_IN else _from_rest(motion, periods)
+            run = simulate(plants[controller], reference, rng=rng, name=kind,
+                           periods=periods if start == RUN_IN else 1)
+            fits.update({(condition, kind, way): fit for way, fit in _fits(
+                arm, run, motion, checks[controller], circle).items()})
+    problem = SearchProblem(build_regression(
+        arm, [process(run.recording, arm, period=period)], FRICTION))
+    return ArmDraw(fits, {key: (float(m.condition_number or 0), m.seconds)
+                          for key, m in motions.items()},
+                   {'desired': _path(arm, circle[1]), **{
+                       name: _path(arm, check.q) for name, check in checks.items()}}, problem)
+
+
+def _path(arm: Arm, q: Array) -> Array:
+    """Return y and z of the last frame along positions q (N, n), every 20th sample, [m]."""
+    data, frame = arm.model.createData(), arm.model.nframes - 1
+    points = []
+    for row in q[::20]:
+        pin.framesForwardKinematics(arm.model, data, row)
+        points.append(data.oMf[frame].translation[1:].copy())
+    return np.array(points)
 
 
 def _from_rest(motion: Excitation, periods: int) -> JointMotion:
@@ -154,7 +217,8 @@ def _fits(arm: Arm, run: SimulatedRun, motion: Excitation, check: SimulatedRun,
         clean = _torque(base, estimate.values, (check.q, check.v, check.a)) - check.torque
         fits[way] = CircleFit(
             _rms((desired - torque)[moving]), _rms(measured), _rms(clean[moving]),
-            circle[0][:len(torque)], desired, torque, float(early))
+            circle[0][:len(torque)], desired, torque, float(early),
+            float(check.tracking_error.max()))
     return fits
 
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Repeated runs of searches on one cost."""
+"""Searches with their settings, and their runs in several draws."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.papers.searches import Bounds, get_search, SearchResult
-from robot_identification.papers.studies.study import Plot, StudyOptions
+from robot_identification.papers.studies.study import Plot
 
 Runs = Mapping[str, Sequence[SearchResult]]
 """Results of repeated searches, by label."""
@@ -52,44 +52,17 @@ class SearchSetup:
     budget: int
 
 
-def repeat_searches(setups: Sequence[SearchSetup], cost: Callable[[Array], Array],
-                    bounds: Bounds, runs: int, options: StudyOptions, *, target: float = -np.inf,
-                    run: Callable[..., SearchResult] | None = None
-                    ) -> dict[str, list[SearchResult]]:
-    """
-    Run each search with several consecutive seeds, and return the results by label.
-
-    Parameters
-    ----------
-    setups
-        Searches with their settings.
-    cost, bounds, target
-        As for `Search.minimise`.
-    runs
-        Runs of each search.
-    options
-        Options of the study, with the first seed.
-    run
-        Function run(setup, seed, cost, bounds, target); `run_search` when None.
-
-    """
-    labels = [setup.label for setup in setups for _ in range(runs)]
-    results: dict[str, list[SearchResult]] = {label: [] for label in labels}
-    completed = options.map_items(
-        run or run_search, [c for c in setups for _ in range(runs)],
-        [options.seed + k for _ in setups for k in range(runs)],
-        args=(cost, bounds, target))
-    for count, (label, result) in enumerate(zip(labels, completed), start=1):
-        results[label].append(result)
-        options.progress(f'{label}, {runs} runs', count / len(labels))
-    return results
-
-
-def run_search(setup: SearchSetup, seed: int, cost: Callable[[Array], Array], bounds: Bounds,
-               target: float) -> SearchResult:
+def run_search(setup: SearchSetup, seed: int | Sequence[int], cost: Callable[[Array], Array],
+               bounds: Bounds) -> SearchResult:
     """Return the result of one search."""
     return get_search(setup.search, **setup.settings).minimise(
-        cost, bounds, budget=setup.budget, target=target, rng=np.random.default_rng(seed))
+        cost, bounds, budget=setup.budget, rng=np.random.default_rng(seed))
+
+
+def cost_after(result: SearchResult, evaluations: float) -> float:
+    """Return the lowest cost after a number of evaluations."""
+    k = int(np.searchsorted(result.history[:, 0], evaluations))
+    return float(result.history[k, 1]) if k < len(result.history) else result.cost
 
 
 def median_run(results: Sequence[SearchResult]) -> SearchResult:

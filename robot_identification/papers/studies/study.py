@@ -17,22 +17,49 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.papers.studies.verdict import Claim
+from robot_identification.papers.studies.verdict import Claim, judge_claims, JudgedClaim
 
 Progress = Callable[[str, float], None]
 MapFunction = Callable[..., Iterator[Any]]
 """Function that calls another one for items of sequences: `map_items` or `Tasks.map_items`."""
 HERE, PAPER = 'computed here', 'printed in the paper'
+QUICK_DRAWS = 2
+"""Number of draws of a quick study, which can decide nothing."""
 
 
 def map_items(function: Callable[..., Any], *sequences: Sequence[Any],
               args: tuple[Any, ...] = ()) -> Iterator[Any]:
     """Yield function(*items, *args) for the items of the sequences, one after another."""
     return (function(*items, *args) for items in zip(*sequences, strict=True))
+
+
+@dataclass(frozen=True)
+class Draw:
+    """
+    Seeds of one independent draw, spawned by numpy's `SeedSequence` for each level.
+
+    Parameters
+    ----------
+    arm, design, noise, start
+        Seeds of the arm, of its excitation, of the noise of its sensors and of the starts of the
+        searches.
+
+    """
+
+    arm: int
+    design: int
+    noise: int
+    start: int
+
+    def starts(self, count: int) -> list[int]:
+        """Return the seeds of several starts of searches on the data of this draw."""
+        return [int(child.generate_state(1)[0])
+                for child in np.random.SeedSequence(self.start).spawn(count)]
 
 
 def _ignore(text: str, fraction: float) -> None:
@@ -49,11 +76,13 @@ class StudyOptions:
     quick
         Fewer runs and evaluations, for a test run.
     seed
-        First random seed.
+        Random seed of all draws.
     progress
         Called with a description of the current work and the completed fraction, 0 to 1.
     map_items
-        Function that runs seeds, searches and arms, perhaps in parallel; the result is the same.
+        Function that computes the draws, perhaps in parallel; the result is the same.
+    count
+        Number of draws; None for that of the study.
 
     """
 
@@ -61,6 +90,22 @@ class StudyOptions:
     seed: int = 0
     progress: Progress = _ignore
     map_items: MapFunction = map_items
+    count: int | None = None
+
+    def draws(self, count: int) -> list[Draw]:
+        """Return the seeds of independent draws: `count` of them unless the options say so."""
+        number = self.count or (QUICK_DRAWS if self.quick else count)
+        return [Draw(*(int(level.generate_state(1)[0]) for level in child.spawn(4)))
+                for child in np.random.SeedSequence(self.seed).spawn(number)]
+
+    def run_draws(self, function: Callable[..., Any], draws: Sequence[Draw],
+                  *args: Any) -> list[Any]:
+        """Return function(draw, *args) for each draw, with progress reports."""
+        results = []
+        for result in self.map_items(function, draws, args=args):
+            results.append(result)
+            self.progress(f'{len(results)} of {len(draws)} draws', len(results) / len(draws))
+        return results
 
     def stage(self, start: float, end: float, label: str = '') -> StudyOptions:
         """Return options for one stage, whose progress counts from `start` to `end`."""
@@ -121,6 +166,15 @@ class Plot:
 
 
 @dataclass(frozen=True, eq=False)
+class Part:
+    """Tables, claims and plots of a part of a study."""
+
+    tables: tuple[Table, ...]
+    claims: tuple[Claim, ...]
+    plots: tuple[Plot, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
 class StudyResult:
     """
     Result of a study.
@@ -134,7 +188,7 @@ class StudyResult:
     assumptions
         Choices made here because the paper does not state them.
     tables, claims, plots
-        Results.
+        Results; the claims with the values of all draws.
     quick
         Whether the study ran with fewer runs and evaluations.
     seconds, processor_seconds
@@ -157,6 +211,11 @@ class StudyResult:
     processor_seconds: float = 0.0
     notes: tuple[str, ...] = ()
 
+    @cached_property
+    def verdicts(self) -> tuple[JudgedClaim, ...]:
+        """The claims with their verdicts."""
+        return judge_claims(self.claims)
+
     def contents(self) -> dict[str, Any]:
         """Return the result as a dictionary of plain values."""
         return {
@@ -164,9 +223,7 @@ class StudyResult:
             'quick': self.quick, 'seconds': self.seconds,
             'processor_seconds': self.processor_seconds, 'settings': dict(self.settings),
             'assumptions': list(self.assumptions), 'notes': list(self.notes),
-            'claims': [{'claim': c.text, 'verdict': c.verdict, 'evidence': c.evidence,
-                        'effect': c.effect, 'p': c.p, 'n': list(c.n), 'ours': c.ours}
-                       for c in self.claims],
+            'claims': [verdict.contents() for verdict in self.verdicts],
             'tables': [{'title': t.title, 'source': t.source, 'note': t.note,
                         'heads': list(t.heads), 'rows': [list(row) for row in t.rows]}
                        for t in self.tables],

@@ -15,21 +15,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from robot_identification.arm import load_arm
 from robot_identification.arrays import Array
 from robot_identification.excitation import Excitation
-from robot_identification.papers.studies.linear_algebra import SearchComparison
-from robot_identification.papers.studies.study import StudyOptions, Table
-from robot_identification.papers.studies.survey_methods import (
-    compare_methods,
-    CONSISTENT,
-    level,
-    LEVELS,
-    MethodResult,
-    Platform,
-    SEARCHED,
-)
+from robot_identification.papers.studies import survey_methods
+from robot_identification.papers.studies.study import Draw, Part, Table
 from robot_identification.papers.studies.survey_parameters import about_centre
 from robot_identification.papers.studies.survey_published import (
     GUIDE,
@@ -40,84 +34,113 @@ from robot_identification.papers.studies.survey_published import (
     PUBLISHED_STRIBECK_JOINT,
 )
 from robot_identification.papers.studies.survey_tracking import Tracking
-from robot_identification.papers.studies.verdict import Claim, evaluate_claim
+from robot_identification.papers.studies.verdict import Claim, Pairs
 
-ONLINE = ('Kalman', 'extended Kalman', 'exponential forgetting')
+ONLINE = (
+    'Kalman',
+    survey_methods.PRINTED_EKF,
+    survey_methods.STARTED_EKF,
+    survey_methods.OUR_EKF,
+    survey_methods.PRINTED_FORGETTING,
+    survey_methods.OUR_FORGETTING,
+)
 LINEAR, STRIBECK = 'coulomb_viscous', 'stribeck'
 CAD, OTHER = 'inertias of its CAD model', 'inertias up to 20 % from its CAD model'
-Runs = dict[str, list[MethodResult]]
-"""Results of each method for each seed."""
+DIFFERENT = 0.2
+"""Largest relative difference of the inertias of the arm from those of its CAD model."""
+EQUATIONS = 'equations (15) to (25) as printed; ranges, population sizes and budgets are assumed'
+ONE_BY_ONE = ('evaluation of the population', 'one candidate at a time')
+Results = Mapping[str, survey_methods.MethodResult]
 
 
-def compare_over_seeds(excitation: Excitation, seeds: range, budgets: dict[str, int],
-                       tracking: Tracking, options: StudyOptions) -> SearchComparison:
+@dataclass(frozen=True, eq=False)
+class MethodDraw:
     """
-    Run the survey's methods on the arms of all seeds and return tables and claims.
+    Results of the methods by name.
+
+    `linear` and `stribeck`: arms with the inertias of their CAD model. `changed`: an arm that
+    differs from it, with linear friction.
+    """
+
+    linear: Results
+    stribeck: Results
+    changed: Results
+
+
+def run_methods(draw: Draw, excitation: Excitation, platform: survey_methods.Platform,
+                budgets: Mapping[str, int]) -> MethodDraw:
+    """
+    Run the survey's methods on the arms of a draw.
 
     Parameters
     ----------
-    excitation
-        Motion of the arms.
-    seeds
-        Seeds of the arms, the noise and the searches.
+    draw
+        Seeds.
+    excitation, platform
+        Motion, and arm with the inertias of its CAD model.
     budgets
         Evaluations of a search, by friction model.
-    tracking
-        Results of the filters on changing friction, for the table of levels.
-    options
-        Options of the study.
 
     """
-    runs, changed = _runs(excitation, seeds, budgets, options)
-    return SearchComparison(
-        (*_joints(runs), _errors('Linear friction', runs[LINEAR], CAD), PUBLISHED_LINEAR,
-         _errors('Stribeck friction', runs[STRIBECK], CAD), PUBLISHED_NONLINEAR,
-         _errors('Linear friction', changed, OTHER), _levels(runs, tracking), PUBLISHED_LEVELS,
-         GUIDE), _claims(runs, changed), ())
+    other = survey_methods.Platform.build(excitation, draw.arm, DIFFERENT)
+    return MethodDraw(
+        survey_methods.compare_methods(platform, LINEAR, budgets[LINEAR], draw),
+        survey_methods.compare_methods(platform, STRIBECK, budgets[STRIBECK], draw),
+        survey_methods.compare_methods(
+            other,
+            LINEAR,
+            budgets[LINEAR],
+            draw,
+            (
+                'pseudo-inverse',
+                'Kalman',
+                survey_methods.PRINTED_FORGETTING,
+                *survey_methods.SEARCHED,
+                survey_methods.CONSISTENT,
+            ),
+        ),
+    )
 
 
-def _runs(excitation: Excitation, seeds: range, budgets: dict[str, int],
-          options: StudyOptions) -> tuple[dict[str, Runs], Runs]:
-    """Return results by friction model for arms with CAD inertias, and those for other arms."""
-    runs: dict[str, Runs] = {LINEAR: {}, STRIBECK: {}}
-    changed: Runs = {}
-    cases = [(LINEAR, 0.0), (STRIBECK, 0.0), (LINEAR, 0.2)]
-    count = len(seeds) * len(cases)
-    for done, (friction, error, outcomes) in enumerate(options.map_items(
-            _of_seed, [case for _ in seeds for case in cases],
-            [seed for seed in seeds for _ in cases], args=(excitation, budgets)), start=1):
-        options.progress(f'{done} of {count} comparisons of methods', done / count)
-        for outcome in outcomes:
-            (changed if error else runs[friction]).setdefault(outcome.method, []).append(outcome)
-    return runs, changed
+def summarise_methods(done: Sequence[MethodDraw], tracking: Tracking) -> Part:
+    """
+    Return tables and claims on the methods in all draws.
+
+    Parameters
+    ----------
+    done
+        Results of the draws.
+    tracking
+        Results of the filters on changing friction, for the table of levels.
+
+    """
+    linear, stribeck, changed = ([getattr(one, name) for one in done]
+                                 for name in ('linear', 'stribeck', 'changed'))
+    return Part(
+        (*_joints(done[0]), _errors('Linear friction', linear, CAD), PUBLISHED_LINEAR,
+         _errors('Stribeck friction', stribeck, CAD), PUBLISHED_NONLINEAR,
+         _errors('Linear friction', changed, OTHER), _levels(linear, stribeck, tracking),
+         PUBLISHED_LEVELS, GUIDE), _claims(done))
 
 
-def _of_seed(case: tuple[str, float], seed: int, excitation: Excitation,
-             budgets: dict[str, int]) -> tuple[str, float, list[MethodResult]]:
-    """Run the methods on one arm; `case` is its friction model and its inertia error."""
-    friction, error = case
-    methods = ('pseudo-inverse', *SEARCHED, CONSISTENT) if error else ()
-    return *case, compare_methods(Platform.build(excitation, seed, error), friction,
-                                  budgets[friction], seed, methods)
-
-
-def _joints(runs: dict[str, Runs]) -> tuple[Table, ...]:
-    """Return tables of joint 3's parameters by method: for the first seed, and as published."""
+def _joints(first: MethodDraw) -> tuple[Table, ...]:
+    """Return tables of joint 3's parameters by method: in the first draw, and as published."""
     n = load_arm('er20_c10').n
     tables: list[Table] = []
-    for friction, printed, table_number in ((LINEAR, PUBLISHED_JOINT, 5),
-                                            (STRIBECK, PUBLISHED_STRIBECK_JOINT, 6)):
-        columns = {method: _joint(outcomes[0].standard, outcomes[0].shape, n)
-                   for method, outcomes in runs[friction].items()}
-        truth = next(iter(runs[friction].values()))[0].truth
+    for friction, results, printed, table_number in (
+            (LINEAR, first.linear, PUBLISHED_JOINT, 5),
+            (STRIBECK, first.stribeck, PUBLISHED_STRIBECK_JOINT, 6)):
+        columns = {method: _joint(outcome.standard, outcome.shape, n)
+                   for method, outcome in results.items()}
+        truth = next(iter(results.values())).truth
         columns = {'set': _joint(*truth, n), **columns}
         names = [str(row[0]) for row in printed.rows]
         tables += [Table(
             f'Joint 3, {friction} friction, without noise, as in Table {table_number}',
             ('parameter', *columns),
             tuple((name, *values) for name, values in zip(names, zip(*columns.values()))),
-            note='Inertia about the centre of mass. Torques do not determine all of these '
-                 'parameters; methods without ranges or prior return those of least '
+            note='First draw. Inertia about the centre of mass. Torques do not determine all of '
+                 'these parameters; methods without ranges or prior return those of least '
                  'norm.'), printed]
     return tuple(tables)
 
@@ -132,11 +155,12 @@ def _joint(standard: Array, shape: Array, n: int) -> tuple[float, ...]:
     return tuple(float(x) for x in (*link, *ordered))
 
 
-def _errors(title: str, runs: Runs, arm: str) -> Table:
-    first = next(iter(runs.values()))
+def _errors(title: str, runs: Sequence[Results], arm: str) -> Table:
+    first = next(iter(runs[0]))
     rows: list[tuple[str | float, ...]] = []
-    seconds = float(np.median([o.seconds for o in first]))
-    for method, outcomes in runs.items():
+    seconds = float(np.median([results[first].seconds for results in runs]))
+    for method in runs[0]:
+        outcomes = [results[method] for results in runs]
         values = [(o.clean.inertial, o.clean.median, o.clean.linear, o.clean.friction,
                    o.clean.torque, o.clean.std, o.clean.total, o.noisy.inertial,
                    o.noisy.friction, o.noisy.torque, o.noisy.total, o.change)
@@ -147,10 +171,10 @@ def _errors(title: str, runs: Runs, arm: str) -> Table:
                      float(np.median([o.seconds for o in outcomes]) / seconds)))
     return Table(
         f'{title}: parameter errors without and with noise, arm with {arm}, medians of '
-        f'{len(first)} seeds', (
+        f'{len(runs)} draws', (
             'method', 'e_d', 'median of e_d', 'e_d about the joint', 'e_f', 'e_T', 'e_T_Std',
             'J_e', 'noisy e_d', 'noisy e_f', 'noisy e_T', 'noisy J_e', 'Delta J_e', 'quartiles',
-            f'time relative to {next(iter(runs))}'), tuple(rows),
+            f'time relative to {first}'), tuple(rows),
         note='e_d: mean relative error of mass, centre of mass and inertia about it, as in the '
              'paper; "about the joint": the same for m, m c and the inertia about the joint. e_f: '
              'mean relative error of friction. e_T and e_T_Std: mean and standard deviation of '
@@ -161,10 +185,11 @@ def _errors(title: str, runs: Runs, arm: str) -> Table:
              '3600 times).')
 
 
-def _levels(runs: dict[str, Runs], tracking: Tracking) -> Table:
+def _levels(linear: Sequence[Results], stribeck: Sequence[Results], tracking: Tracking) -> Table:
     rows: list[tuple[str | float, ...]] = []
-    for kind, by_method in runs.items():
-        for method, outcomes in by_method.items():
+    for kind, runs in ((LINEAR, linear), (STRIBECK, stribeck)):
+        for method in runs[0]:
+            outcomes = [results[method] for results in runs]
             middle = {name: float(np.median(values)) for name, values in {
                 'e_d': [o.clean.inertial for o in outcomes],
                 'e_f': [o.clean.friction for o in outcomes],
@@ -172,14 +197,24 @@ def _levels(runs: dict[str, Runs], tracking: Tracking) -> Table:
                 'J_e': [o.clean.total for o in outcomes],
                 'Delta J_e': [o.change for o in outcomes]}.items()}
             seconds = float(np.median([o.seconds for o in outcomes]))
-            rows.append((method, kind,
-                         *(level(value, LEVELS[name]) for name, value in middle.items()),
-                         tracking.level(method),
-                         'online' if method in ONLINE else level(seconds, LEVELS['seconds'])))
+            rows.append(
+                (
+                    method,
+                    kind,
+                    *(
+                        survey_methods.level(value, survey_methods.LEVELS[name])
+                        for name, value in middle.items()
+                    ),
+                    tracking.level(method),
+                    'online'
+                    if method in ONLINE
+                    else survey_methods.level(seconds, survey_methods.LEVELS['seconds']),
+                )
+            )
     return Table('Levels A, B, C as in Table 11', (
         'method', 'friction', 'e_d', 'e_f', 'e_T', 'J_e', 'anti-interference', 'follows changes',
         'solution time'),
-        tuple(rows), note="Levels of the medians over the seeds, with the bounds of the survey's "
+        tuple(rows), note="Levels of the medians over the draws, with the bounds of the survey's "
         'Tables 1 to 4; the computers of the survey were slower. Delta J_e is relative to J_e '
         'without noise. A method that is stopped far from its optimum has a large J_e and '
         'therefore looks insensitive to noise; a method that starts near the truth has a small '
@@ -188,52 +223,76 @@ def _levels(runs: dict[str, Runs], tracking: Tracking) -> Table:
         'not follow changes.')
 
 
-def _claims(runs: dict[str, Runs], changed: Runs) -> tuple[Claim, ...]:
-    linear, stribeck = runs[LINEAR], runs[STRIBECK]
-    free = ('pseudo-inverse', 'Kalman', 'exponential forgetting')
+def _extreme(results: Results, methods: Sequence[str], index: str, noisy: bool = False, *,
+             largest: bool = False) -> float:
+    """Return the smallest or largest error index of several methods."""
+    values = [getattr(results[m].noisy if noisy else results[m].clean, index) for m in methods]
+    return float(max(values) if largest else min(values))
 
-    def errors(by_method: Runs, methods: tuple[str, ...], name: str) -> Array:
-        return np.array([[getattr(o.clean, name) for o in by_method[m]] for m in methods])
 
-    searched = tuple(SEARCHED)
-    claims = [
-        evaluate_claim(
-            'methods with parameter ranges have smaller errors of the inertial parameters than '
-            'all methods without', errors(linear, searched, 'inertial').max(axis=0),
-            errors(linear, free, 'inertial').min(axis=0), 'e_d, largest of those with ranges '
-            'against smallest of those without, by seed', paired=True),
-        evaluate_claim(
-            'the pseudo-inverse and the filters nevertheless predict torques at level A',
-            errors(linear, free, 'torque').max(axis=0), LEVELS['e_T'][0], 'largest e_T'),
-        evaluate_claim(
-            'friction errors of the searches are larger than those of the pseudo-inverse',
-            errors(linear, ('pseudo-inverse',), 'friction')[0],
-            errors(linear, searched, 'friction').min(axis=0), 'e_f, by seed', paired=True),
-        evaluate_claim(
-            'the extended Kalman filter has larger errors of Stribeck friction than the searches',
-            np.median(errors(stribeck, searched, 'friction'), axis=0),
-            errors(stribeck, ('extended Kalman',), 'friction')[0],
-            'e_f without noise, by seed', paired=True),
-        evaluate_claim(
-            'the extended Kalman filter has larger errors of Stribeck friction than the searches, '
-            'with noise',
-            np.median([[o.noisy.friction for o in stribeck[m]] for m in searched], axis=0),
-            [o.noisy.friction for o in stribeck['extended Kalman']],
-            'e_f with the noise of Table 7, by seed', paired=True),
-        evaluate_claim('the pseudo-inverse resists noise at level A (Delta J_e below 0.1)',
-                       [o.change for o in linear['pseudo-inverse']], 0.1, 'Delta J_e'),
-        evaluate_claim(
-            'a genetic algorithm takes more than 3600 times as long as the pseudo-inverse',
-            3600.0, [a.seconds / b.seconds for a, b in zip(
-                linear['genetic algorithm'], linear['pseudo-inverse'])],
-            'ratio of processor times; the search is vectorised here'),
-        evaluate_claim(
-            'on an arm that differs from its CAD model the physically consistent fit has a '
-            'smaller e_d than every search', [o.clean.inertial for o in changed[CONSISTENT]],
-            errors(changed, searched, 'inertial').min(axis=0), 'e_d, by seed', paired=True,
-            ours=True)]
-    claims += [evaluate_claim(
-        f'the {method} resists noise at level B or better (Delta J_e below 1)',
-        [o.change for o in linear[method]], 1.0, 'Delta J_e')
-               for method in ('genetic algorithm', 'particle filter')]
-    return tuple(claims)
+def _claims(done: Sequence[MethodDraw]) -> tuple[Claim, ...]:
+    free = ('pseudo-inverse', 'Kalman', survey_methods.PRINTED_FORGETTING)
+    searched, accurate = tuple(survey_methods.SEARCHED), survey_methods.LEVELS['e_T'][0]
+
+    def inertial(kind: str) -> Pairs:
+        return [(_extreme(getattr(one, kind), searched, 'inertial', largest=True),
+                 _extreme(getattr(one, kind), free, 'inertial')) for one in done]
+
+    def torque(noisy: bool) -> Pairs:
+        return [(_extreme(one.linear, free, 'torque', noisy, largest=True), accurate)
+                for one in done]
+
+    def friction(noisy: bool) -> Pairs:
+        return [(_extreme(one.linear, ('pseudo-inverse',), 'friction', noisy),
+                 _extreme(one.linear, searched, 'friction', noisy)) for one in done]
+
+    def stribeck(method: str, noisy: bool) -> Pairs:
+        return [(float(np.median([_extreme(one.stribeck, (m,), 'friction', noisy)
+                                  for m in searched])),
+                 _extreme(one.stribeck, (method,), 'friction', noisy)) for one in done]
+
+    kalman = {('filter', 'ours: logarithms, limits, increased noise'): survey_methods.OUR_EKF,
+              ('start of the Stribeck velocity', 'its true value'): survey_methods.STARTED_EKF}
+    return (
+        Claim('methods with parameter ranges have smaller errors of the inertial parameters than '
+              'all methods without', inertial('linear'),
+              'e_d, largest of those with ranges against smallest of those without',
+              literal=EQUATIONS, variants={('inertias of the arm', OTHER): inertial('changed')}),
+        Claim('the pseudo-inverse and the filters nevertheless predict torques at level A',
+              torque(False), 'largest e_T', 1.0, literal=EQUATIONS,
+              variants={('noise of the torques', 'Table 7'): torque(True)}),
+        Claim('friction errors of the searches are larger than those of the pseudo-inverse',
+              friction(False), 'e_f', literal=EQUATIONS,
+              variants={('noise of the torques', 'Table 7'): friction(True)}),
+        *(Claim('the extended Kalman filter has larger errors of Stribeck friction than the '
+                f'searches{", with noise" * noisy}', stribeck(survey_methods.PRINTED_EKF, noisy),
+                'e_f; median of the searches', literal='(21) as printed; v_s starts at '
+                f'{survey_methods.VELOCITY:g} rad/s (assumed)',
+                variants={key: stribeck(method, noisy) for key, method in kalman.items()})
+          for noisy in (False, True)),
+        *_noise_and_time(done),
+        Claim('on an arm that differs from its CAD model the physically consistent fit has a '
+              'smaller e_d than every search',
+              [(_extreme(one.changed, (survey_methods.CONSISTENT,), 'inertial'),
+                _extreme(one.changed, searched, 'inertial')) for one in done], 'e_d', ours=True))
+
+
+def _noise_and_time(done: Sequence[MethodDraw]) -> tuple[Claim, ...]:
+    def change(method: str, bound: float, kind: str = 'linear') -> Pairs:
+        return [(1 + getattr(one, kind)[method].change, 1 + bound) for one in done]
+
+    def times(field: str) -> Pairs:
+        return [(one.linear['pseudo-inverse'].seconds,
+                 getattr(one.linear['genetic algorithm'], field)) for one in done]
+
+    first, second = survey_methods.LEVELS['Delta J_e']
+    return (
+        *(Claim(f'the {method} resists noise at level {level} (Delta J_e below {bound:g})',
+                change(method, bound), '1 + Delta J_e', 1.0, literal=EQUATIONS,
+                variants={('inertias of the arm', OTHER): change(method, bound, 'changed')})
+          for method, level, bound in (
+              ('pseudo-inverse', 'A', first), ('genetic algorithm', 'B or better', second),
+              ('particle filter', 'B or better', second))),
+        Claim('a genetic algorithm takes more than 3600 times as long as the pseudo-inverse',
+              times('seconds'), 'processor time [s]; the search evaluates its population at once',
+              3600.0, literal=EQUATIONS, variants={ONE_BY_ONE: times('single')}))

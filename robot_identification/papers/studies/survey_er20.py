@@ -15,30 +15,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from robot_identification.arm import load_arm
 from robot_identification.excitation import design, Excitation, Requirements
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.ranges import search_bounds
-from robot_identification.papers.studies.linear_algebra import (
-    compare_with_searches,
-    SearchComparison,
+from robot_identification.papers.studies import (
+    linear_algebra as solvers,
 )
-from robot_identification.papers.studies.study import StudyOptions, StudyResult, Table
-from robot_identification.papers.studies.survey_comparison import (
-    compare_over_seeds,
-    LINEAR,
-    STRIBECK,
+from robot_identification.papers.studies import (
+    survey_comparison as comparison,
 )
-from robot_identification.papers.studies.survey_frictions import compare_frictions
-from robot_identification.papers.studies.survey_idim import compare_instruments, PUBLISHED_IDIM
+from robot_identification.papers.studies import (
+    survey_frictions as frictions,
+)
+from robot_identification.papers.studies import (
+    survey_idim as idim,
+)
+from robot_identification.papers.studies import (
+    survey_tracking as following,
+)
+from robot_identification.papers.studies.study import (
+    Draw,
+    StudyOptions,
+    StudyResult,
+    Table,
+)
 from robot_identification.papers.studies.survey_methods import Platform
-from robot_identification.papers.studies.survey_published import PUBLISHED_FRICTIONS
-from robot_identification.papers.studies.survey_tracking import compare_tracking
 from robot_identification.regression import build_regression
 
-PRINTED_CONDITIONS = {LINEAR: 4.6, STRIBECK: 5.7}
+DRAWS = 14
+BUDGETS = {'coulomb_viscous': 20_000, 'stribeck': 4000}
+"""Evaluations of a search, by friction model."""
+EFFORTS = (4000, 8000)
+"""Evaluations of the particle filter in the comparison of friction models."""
+PRINTED_CONDITIONS = {comparison.LINEAR: 4.6, comparison.STRIBECK: 5.7}
 SEARCHERS = {'real_genetic': 'genetic', 'barrier': 'gradient'}
+
+
+@dataclass(frozen=True, eq=False)
+class _Done:
+    """Results of one draw."""
+
+    methods: comparison.MethodDraw
+    tracking: following.TrackingDraw
+    instruments: idim.InstrumentDraw
+    frictions: frictions.FrictionDraw
+    algebra: tuple[solvers.SolverComparison, ...]
 
 
 def survey_er20(options: StudyOptions) -> StudyResult:
@@ -48,8 +74,7 @@ def survey_er20(options: StudyOptions) -> StudyResult:
     Parameters
     ----------
     options
-        Options of the study. `quick`: one seed, 1000 evaluations, one period for the tracking.
-        `seed`: first seed of arms, noise and searches.
+        Options of the study. `quick`: two draws, 1000 evaluations, one period for the tracking.
 
     References
     ----------
@@ -57,32 +82,47 @@ def survey_er20(options: StudyOptions) -> StudyResult:
     calibration case study", Science China Information Sciences, 2018.
 
     """
-    quick, seed = options.quick, options.seed
-    seeds = range(seed, seed + (1 if quick else 8))
-    budgets = {LINEAR: 1000, STRIBECK: 500} if quick else {LINEAR: 40_000, STRIBECK: 8000}
-    options.progress('designing the motions', 0.0)
-    conditions, excitation = _designs(quick, seed)
-    platform = Platform.build(excitation, seed, 0.0)
-    tracking = compare_tracking(platform, seeds, 1 if quick else 3, options.stage(0.1, 0.2))
-    methods = compare_over_seeds(excitation, seeds, budgets, tracking, options.stage(0.2, 0.7))
-    instruments = compare_instruments(platform, seeds, 1 if quick else 4,
-                                      options.stage(0.7, 0.8))
-    frictions = compare_frictions(seeds, 500 if quick else 4000, options.stage(0.8, 0.9))
-    algebra = _algebra(platform, 500 if quick else 10_000, options.stage(0.9, 1.0))
+    budgets = {comparison.LINEAR: 1000, comparison.STRIBECK: 500} if options.quick else BUDGETS
+    efforts = (500, 1000) if options.quick else EFFORTS
+    draws = options.draws(DRAWS)
+    done: list[_Done] = options.run_draws(_run_draw, draws, draws, budgets, efforts, options.quick)
+    first = done[0]
+    tracking = following.summarise_tracking([one.tracking for one in done])
+    parts = (comparison.summarise_methods([one.methods for one in done], tracking), tracking.part,
+             idim.summarise_instruments([one.instruments for one in done]),
+             frictions.summarise_frictions([one.frictions for one in done], efforts))
     return StudyResult(
         name='survey_er20', title='Calculation methods and friction models on the ER20-C10',
         reference='Zhang, Wang, Jing, Tan, Science China Information Sciences, 2018',
-        settings={'first seed': seed, 'seeds': len(seeds),
-                  'evaluations of a search, linear friction': budgets[LINEAR],
-                  'evaluations of a search, Stribeck friction': budgets[STRIBECK],
+        settings={'draws': len(draws), 'seed': options.seed,
+                  'evaluations of a search, linear friction': budgets[comparison.LINEAR],
+                  'evaluations of a search, Stribeck friction': budgets[comparison.STRIBECK],
                   'rate [Hz]': 100.0,
                   'noise of the torques [N m]': '10, 10, 10, 1.78, 1.78, 1.78 (Table 7)'},
         assumptions=_ASSUMPTIONS,
-        tables=(conditions, *methods.tables, tracking.table, instruments.table, PUBLISHED_IDIM,
-                *frictions.tables, PUBLISHED_FRICTIONS, *algebra.tables),
-        claims=(*methods.claims, *tracking.claims, *instruments.claims,
-                *frictions.claims, *algebra.claims),
-        plots=(*tracking.plots, *frictions.plots, *algebra.plots), quick=quick)
+        tables=(_designs(draws[0], options.quick), *(table for part in parts
+                                                     for table in part.tables),
+                *(solvers.tabulate_solver(one) for one in first.algebra)),
+        claims=(*(claim for part in parts for claim in part.claims),
+                *solvers.solver_claims([one.algebra[0] for one in done])),
+        plots=(*(plot for part in parts for plot in part.plots),
+               *(solvers.plot_solver(one) for one in first.algebra)), quick=options.quick)
+
+
+def _run_draw(draw: Draw, draws: Sequence[Draw], budgets: Mapping[str, int],
+              efforts: tuple[int, int], quick: bool) -> _Done:
+    """Run all parts of the study on one draw."""
+    motion = _design(draw, 'friction', 'motion', 'barrier', 1, 1.0)
+    platform = Platform.build(motion, draw.arm, 0.0)
+    algebra = _algebra(platform, comparison.LINEAR, draw, solvers.budget_of(draw, draws, quick))
+    if draw == draws[0]:
+        algebra += _algebra(
+            platform, comparison.STRIBECK, draw, solvers.QUICK if quick else solvers.REPEATED
+        )
+    return _Done(comparison.run_methods(draw, motion, platform, budgets),
+                 following.track_friction(draw, platform, 1 if quick else 2),
+                 idim.run_instruments(draw, platform, 1 if quick else 3),
+                 frictions.fit_frictions(draw, efforts), algebra)
 
 
 _ASSUMPTIONS = (
@@ -103,55 +143,52 @@ _ASSUMPTIONS = (
     'the change: level A for ramp and parabola, B for a step only, C for neither')
 
 
-def _designs(quick: bool, seed: int) -> tuple[Table, Excitation]:
-    """Return a table of excitations designed by two optimisers, and the best excitation."""
+def _design(draw: Draw, drives: str, scaling: str, optimiser: str, starts: int,
+            factor: float) -> Excitation:
+    """Return an excitation; velocities and accelerations may be `factor` times the limits."""
     arm = load_arm('er20_c10')
+    return design(arm, kind='ffs', period=10.0, harmonics=5, starts=starts, seed=draw.design,
+                  drives=drives, scaling=scaling, optimiser=optimiser,
+                  velocity=factor * np.asarray(arm.limits.velocity),
+                  acceleration=factor * np.asarray(arm.limits.acceleration),
+                  requirements=Requirements())
+
+
+def _designs(draw: Draw, quick: bool) -> Table:
+    """Return a table of excitations designed by two optimisers."""
     rows: list[tuple[str | float, ...]] = []
-    best: list[tuple[float, Excitation]] = []
-    cases = [('with friction, unit norm in the motion', 'friction', 'motion', ('real_genetic', 1),
+    cases: list[tuple[str, str, str, str, int, float]] = [
+             ('with friction, unit norm in the motion', 'friction', 'motion', 'real_genetic', 1,
               1.0),
-             ('with friction, unit norm in the motion', 'friction', 'motion', ('barrier', 4), 1.0),
+             ('with friction, unit norm in the motion', 'friction', 'motion', 'barrier', 4, 1.0),
              ('the same, three times the velocity and acceleration', 'friction', 'motion',
-              ('barrier', 1), 3.0),
-             ('with friction, unit norm at random states', 'friction', 'unit', ('barrier', 1),
+              'barrier', 1, 3.0),
+             ('with friction, unit norm at random states', 'friction', 'unit', 'barrier', 1,
               1.0),
-             ('with friction, SI', 'friction', 'none', ('barrier', 1), 1.0),
-             ('inertial, unit norm in the motion', 'none', 'motion', ('barrier', 1), 1.0),
-             ('inertial, SI', 'none', 'none', ('barrier', 1), 1.0)]
-    for label, drives, scaling, (optimiser, starts), factor in cases[1:2] if quick else cases:
-        motion = design(arm, kind='ffs', period=10.0, harmonics=5, starts=1 if quick else starts,
-                        seed=seed, drives=drives, scaling=scaling, optimiser=optimiser,
-                        velocity=factor * np.asarray(arm.limits.velocity),
-                        acceleration=factor * np.asarray(arm.limits.acceleration),
-                        requirements=Requirements())
-        platform = Platform.build(motion, seed, 0.0)
-        conditions = [platform.condition(friction) for friction in PRINTED_CONDITIONS]
-        rows.append((label, SEARCHERS[optimiser], motion.value, *conditions))
-        if label == cases[0][0]:
-            best.append((conditions[0], motion))
+             ('with friction, SI', 'friction', 'none', 'barrier', 1, 1.0),
+             ('inertial, unit norm in the motion', 'none', 'motion', 'barrier', 1, 1.0),
+             ('inertial, SI', 'none', 'none', 'barrier', 1, 1.0)]
+    for label, drives, scaling, optimiser, starts, factor in cases[2:4] if quick else cases:
+        motion = _design(draw, drives, scaling, optimiser, starts, factor)
+        platform = Platform.build(motion, draw.arm, 0.0)
+        rows.append((label, SEARCHERS[optimiser], float(motion.value or 0), *(
+            platform.condition(friction) for friction in PRINTED_CONDITIONS)))
     rows.append(('printed in the paper', 'genetic', '-', *PRINTED_CONDITIONS.values()))
     return Table(
         'Condition numbers of excitations with five harmonics of 0.1 Hz',
         ('regressor columns in the criterion', 'optimiser', 'minimised criterion',
          'linear friction (7), unit norm', 'Stribeck friction (4), unit norm'), tuple(rows),
-        note='The survey does not state how the columns of K are scaled. Columns of unit norm '
-             'over the motion give its condition numbers. In SI units the friction columns keep '
-             'the condition number high, and columns of unit norm at random states have another '
-             'optimum. Last two columns: condition number of all regressor columns except those '
-             'of rotor inertia, which the survey takes as known, with unit norm over the motion; '
-             'Stribeck friction has its true shape.'), min(best, key=lambda pair: pair[0])[1]
+        note='First draw. The survey does not state how the columns of K are scaled. Columns of '
+             'unit norm over the motion give its condition numbers. In SI units the friction '
+             'columns keep the condition number high, and columns of unit norm at random states '
+             'have another optimum. Last two columns: condition number of all regressor columns '
+             'except those of rotor inertia, which the survey takes as known, with unit norm over '
+             'the motion; Stribeck friction has its true shape.')
 
 
-def _algebra(platform: Platform, budget: int, options: StudyOptions) -> SearchComparison:
-    """Compare all searches with least squares on noisy samples, for both friction models."""
-    def one(friction: str, index: int) -> SearchComparison:
-        problem = SearchProblem(build_regression(
-            platform.arm, [platform.noisy(friction, options.seed)], friction))
-        return compare_with_searches(
-            friction, problem, search_bounds(problem), budget,
-            options.stage(index / 2, (index + 1) / 2))
-
-    comparisons = [one(friction, k) for k, friction in enumerate((LINEAR, STRIBECK))]
-    return SearchComparison(*(
-        tuple(x for comparison in comparisons for x in getattr(comparison, name))
-        for name in ('tables', 'claims', 'plots')))
+def _algebra(platform: Platform, friction: str, draw: Draw,
+             budget: int) -> tuple[solvers.SolverComparison, ...]:
+    """Compare all searches with least squares on noisy samples."""
+    problem = SearchProblem(build_regression(
+        platform.arm, [platform.noisy(friction, draw.noise)], friction))
+    return solvers.compare_with_searches(friction, problem, search_bounds(problem), budget, draw)

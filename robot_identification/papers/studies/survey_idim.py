@@ -15,15 +15,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.estimation import get_estimator
-from robot_identification.papers.studies.study import PAPER, StudyOptions, Table
+from robot_identification.papers.studies.study import Draw, PAPER, Part, Table
 from robot_identification.papers.studies.survey_methods import NOISE, Platform
 from robot_identification.papers.studies.survey_parameters import about_centre
-from robot_identification.papers.studies.verdict import Claim, evaluate_claim
+from robot_identification.papers.studies.verdict import Claim, Pairs
 from robot_identification.recording import Recording
 from robot_identification.regression import build_regression, Regression
 from robot_identification.signals import process, Samples
@@ -34,6 +35,8 @@ NOISES = (1e-4, 1e-3)
 """Standard deviations of the noise on positions [rad]; assumed, the available copy lacks them."""
 CUTOFFS = {'8 Hz': 8.0, '20 Hz': 20.0, 'none': np.inf}
 DECIMATION = 10.0
+LEAST = 1e-12
+"""Smallest error that is distinguished from zero."""
 PLAIN, DECIMATED, IV = 'pseudo-inverse', 'pseudo-inverse, decimated', 'IDIM-IV'
 METHODS = {PLAIN: ('ols', np.inf), DECIMATED: ('ols', DECIMATION), IV: ('idim_iv', DECIMATION)}
 Key = tuple[float, str, str]
@@ -47,11 +50,11 @@ PUBLISHED_IDIM = Table(
 
 
 @dataclass(frozen=True, eq=False)
-class Instruments:
-    """Table of the comparison, and its claims."""
+class InstrumentDraw:
+    """Index e_d of the true base parameters, and the errors of each method."""
 
-    table: Table
-    claims: tuple[Claim, ...]
+    floor: float
+    errors: Mapping[Key, tuple[float, ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,48 +94,30 @@ class _Reference:
                 float(np.linalg.norm(beta - true) / np.linalg.norm(true)))
 
 
-def compare_instruments(platform: Platform, seeds: range, rounds: int,
-                        options: StudyOptions) -> Instruments:
+def run_instruments(draw: Draw, platform: Platform, rounds: int) -> InstrumentDraw:
     """
     Identify from noisy positions, filtered and unfiltered, by the pseudo-inverse and by IDIM-IV.
 
     Parameters
     ----------
+    draw
+        Seeds.
     platform
         The arm and its excitation.
-    seeds
-        Seeds of the arms and the noise.
     rounds
         Largest number of iterations of IDIM-IV.
-    options
-        Progress and distribution of the seeds.
 
     """
-    errors_of: dict[Key, list[tuple[float, ...]]] = {}
-    floors = []
-    for done, (floor, errors) in enumerate(options.map_items(
-            _of_seed, seeds, args=(platform, rounds)), start=1):
-        options.progress('IDIM-IV', done / len(seeds))
-        floors.append(floor)
-        for key, each in errors.items():
-            errors_of.setdefault(key, []).append(each)
-    values = {key: np.array(each) for key, each in errors_of.items()}
-    return Instruments(_table(values), _claims(values, float(np.median(floors))))
-
-
-def _of_seed(seed: int, platform: Platform,
-             rounds: int) -> tuple[float, dict[Key, tuple[float, ...]]]:
-    """Return the index e_d of the true base parameters, and the errors of each method."""
     plant = Plant(platform.arm, PlantOptions(
-        seed=seed, stribeck_ratio=1.0, delay=0.0, encoder_bits=None, torque_signal='applied',
+        seed=draw.arm, stribeck_ratio=1.0, delay=0.0, encoder_bits=None, torque_signal='applied',
         velocity_signal='none', friction_compensation=1.0, torque_noise=0.0, rate=100.0))
-    run = simulate(plant, platform.excitation, rng=np.random.default_rng(seed))
+    run = simulate(plant, platform.excitation, rng=np.random.default_rng(draw.noise))
     reference, law = _Reference.of(plant, run), JointController.tuned(plant)
     settings = {'idim_iv': {'reference': platform.excitation, 'control_law': law,
                             'rounds': rounds}}
     errors = {}
     for noise in NOISES:
-        noisy = _noisy(platform, run, noise, np.random.default_rng(seed))
+        noisy = _noisy(platform, run, noise, np.random.default_rng(draw.noise))
         for name, cutoff in CUTOFFS.items():
             for method, (estimator, decimation) in METHODS.items():
                 if method == IV and name == '8 Hz':
@@ -141,7 +126,15 @@ def _of_seed(seed: int, platform: Platform,
                     noisy, platform.arm, cutoff=cutoff, decimation_cutoff=decimation)])
                 estimate = get_estimator(estimator, **settings.get(estimator, {})).fit(regression)
                 errors[noise, method, name] = reference.errors(estimate.values)
-    return reference.errors(reference.exact.base.project(reference.standard))[0], errors
+    floor = reference.errors(reference.exact.base.project(reference.standard))[0]
+    return InstrumentDraw(floor, errors)
+
+
+def summarise_instruments(done: Sequence[InstrumentDraw]) -> Part:
+    """Return the table and the claims on IDIM-IV in all draws."""
+    values = {key: np.array([one.errors[key] for one in done]) for key in done[0].errors}
+    return Part((_table(values), PUBLISHED_IDIM),
+                _claims(values, float(np.median([one.floor for one in done]))))
 
 
 def _noisy(platform: Platform, run: SimulatedRun, noise: float,
@@ -158,8 +151,8 @@ def _table(errors: dict[Key, Array]) -> Table:
         change = values[:, 3] / errors[noise, method, '20 Hz'][:, 3] - 1
         rows.append((1e3 * noise, method, name, *(float(x) for x in np.median(values, axis=0)),
                      float(np.median(change))))
-    arms = len(next(iter(errors.values())))
-    title = f'Noisy positions: pseudo-inverse and IDIM-IV as in Table 10, median of {arms} arms'
+    draws = len(next(iter(errors.values())))
+    title = f'Noisy positions: pseudo-inverse and IDIM-IV as in Table 10, median of {draws} draws'
     return Table(title, (
         'noise [mrad]', 'method', 'position filter', 'e_d', 'e_f', 'e_T', 'J_e',
         'relative error of the base parameters', 'Delta J_e to 20 Hz'), tuple(rows),
@@ -171,39 +164,49 @@ def _table(errors: dict[Key, Array]) -> Table:
 
 
 def _claims(errors: dict[Key, Array], floor: float) -> tuple[Claim, ...]:
-    low = NOISES[0]
+    low, high = NOISES
+    larger = ('noise of the positions', f'{1e3 * high:g} mrad')
+    decimated = ('rows of the pseudo-inverse', 'low-passed and decimated')
+    literal = f'(17) with the control law of the arm; {1e3 * low:g} mrad of noise is assumed'
 
-    def change(method: str) -> Array:
-        ratio: Array = np.abs(errors[low, method, 'none'][:, 3]
-                              / errors[low, method, '20 Hz'][:, 3] - 1)
+    def change(method: str, noise: float = low) -> Array:
+        ratio: Array = np.abs(errors[noise, method, 'none'][:, 3]
+                              / errors[noise, method, '20 Hz'][:, 3] - 1)
         return ratio
 
-    plain, iv = errors[low, PLAIN, 'none'], errors[low, IV, 'none']
-    claims = [
-        evaluate_claim(
-            'IDIM-IV resists noise of the positions better than the pseudo-inverse: smaller '
-            'Delta J_e (0.08 against 3.64 in the paper)', change(IV), change(PLAIN),
-            f'absolute Delta J_e at {1e3 * low:g} mrad; the pseudo-inverse on decimated rows: '
-            f'{np.median(change(DECIMATED)):.3g}', paired=True),
-        evaluate_claim(
-            'without a filter J_e of the pseudo-inverse is more than twice that of IDIM-IV (4.3 '
-            'times in the paper)', 2 * iv[:, 3], plain[:, 3],
-            f'J_e at {1e3 * low:g} mrad, doubled for IDIM-IV; with exact base parameters e_d '
-            f'alone is {floor:.3g}, because torques determine base parameters only', paired=True)]
-    for noise in NOISES:
-        iv = errors[noise, IV, 'none']
-        for other in (PLAIN, DECIMATED):
-            claims.append(evaluate_claim(
-                f'without a filter the base parameter error of IDIM-IV is at most a third of that '
-                f'of the {other} ({1e3 * noise:g} mrad)', 3 * iv[:, 4],
-                errors[noise, other, 'none'][:, 4],
-                'relative error of the base parameters, tripled for IDIM-IV', paired=True,
-                ours=True))
-        well = np.min([errors[noise, method, name][:, 4] for method in (PLAIN, DECIMATED)
-                       for name in ('8 Hz', '20 Hz')], axis=0)
-        claims.append(evaluate_claim(
-            f'without a filter the base parameter error of IDIM-IV is at most 1.5 times that of '
-            f'the pseudo-inverse with its best filter ({1e3 * noise:g} mrad)',
-            iv[:, 4], 1.5 * well, 'relative error of the base parameters, times 1.5 for the '
-            'pseudo-inverse', paired=True, ours=True))
-    return tuple(claims)
+    def total(method: str, noise: float = low) -> Array:
+        return errors[noise, method, 'none'][:, 3]
+
+    def wrong(method: str, noise: float) -> Array:
+        return errors[noise, method, 'none'][:, 4]
+
+    def best(noise: float) -> Array:
+        result: Array = np.min([errors[noise, method, name][:, 4] for method in (PLAIN, DECIMATED)
+                                for name in ('8 Hz', '20 Hz')], axis=0)
+        return result
+
+    return (
+        Claim('IDIM-IV resists noise of the positions better than the pseudo-inverse: smaller '
+              'Delta J_e (0.08 against 3.64 in the paper)', _pairs(change(IV), change(PLAIN)),
+              f'absolute Delta J_e at {1e3 * low:g} mrad', literal=literal, variants={
+                  larger: _pairs(change(IV, high), change(PLAIN, high)),
+                  decimated: _pairs(change(IV), change(DECIMATED))}),
+        Claim('without a filter J_e of the pseudo-inverse is more than twice that of IDIM-IV (4.3 '
+              'times in the paper)', _pairs(total(IV), total(PLAIN)),
+              f'J_e at {1e3 * low:g} mrad; with exact base parameters e_d alone is {floor:.3g}, '
+              f'because torques determine base parameters only', 2.0, literal=literal, variants={
+                  larger: _pairs(total(IV, high), total(PLAIN, high)),
+                  decimated: _pairs(total(IV), total(DECIMATED))}),
+        *(Claim(f'without a filter the base parameter error of IDIM-IV is at most a third of that '
+                f'of the {other}', _pairs(wrong(IV, low), wrong(other, low)),
+                f'relative error of the base parameters at {1e3 * low:g} mrad', 3.0, ours=True,
+                variants={larger: _pairs(wrong(IV, high), wrong(other, high))})
+          for other in (PLAIN, DECIMATED)),
+        Claim('without a filter the base parameter error of IDIM-IV is at most 1.5 times that of '
+              'the pseudo-inverse with its best filter', _pairs(wrong(IV, low), best(low)),
+              f'relative error of the base parameters at {1e3 * low:g} mrad', 1 / 1.5, ours=True,
+              variants={larger: _pairs(wrong(IV, high), best(high))}))
+
+
+def _pairs(low: Array, high: Array) -> Pairs:
+    return [(max(float(a), LEAST), float(b)) for a, b in zip(low, high)]

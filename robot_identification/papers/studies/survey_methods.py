@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import dataclasses
-from dataclasses import dataclass
 import time
 
 import numpy as np
@@ -30,6 +29,8 @@ from robot_identification.papers.searches import Bounds, get_search
 from robot_identification.papers.searches.mean_deviation import MeanAndDeviation
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.ranges import RELATIVE
+from robot_identification.papers.studies.printed_filter import PrintedFilter
+from robot_identification.papers.studies.study import Draw
 from robot_identification.papers.studies.survey_parameters import about_centre, about_joint
 from robot_identification.regression import build_regression
 from robot_identification.signals import Samples
@@ -40,16 +41,25 @@ NOISE = np.array([10.0, 10.0, 10.0, 1.78, 1.78, 1.78])
 LEVELS = {'e_d': (0.2, 1.0), 'e_f': (0.2, 1.0), 'e_T': (0.01, 0.1), 'J_e': (1.0, 10.0),
           'Delta J_e': (0.1, 1.0), 'seconds': (60.0, 3600.0)}
 """Upper bounds of the levels A and B of each index, from the survey's Tables 1 to 4."""
+VELOCITY = 1.0
+"""[rad/s] assumed start of the Stribeck velocity in the printed filters; its true value is 0.1."""
+PRINTED_EKF, OUR_EKF, STARTED_EKF = ('extended Kalman', 'extended Kalman, ours',
+                                     'extended Kalman, true v_s at the start')
+PRINTED_FORGETTING, OUR_FORGETTING = 'exponential forgetting', 'exponential forgetting, ours'
 SEARCHED = {'gradient descent': 'gradient_descent', 'genetic algorithm': 'ga',
             'particle filter': 'particle_filter'}
 CONSISTENT = 'WLS, physically consistent (URDF prior)'
 QUIET = 0.01
 """Smallest noise [N m] passed to the consistent fit, which is ill-posed without noise."""
+LOST = 1e6
+"""Largest relative error of a shape that is counted; a filter may diverge."""
+TIMED = 20
+"""Number of timed evaluations of a single candidate."""
 MEMORY = -0.01 / np.log(0.999)
 """Time constant of exponential forgetting [s], for mu = 0.999 per sample (23) at 100 Hz."""
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class MethodErrors:
     """
     Error indexes of the survey.
@@ -74,19 +84,22 @@ class MethodErrors:
         return self.inertial + self.friction + self.torque + self.std
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class MethodResult:
     """
     A method's errors without and with noise, and its processor time [s].
 
-    `standard` (count,) and `shape` (n, s) are the standard parameters and friction shapes that the
-    method estimates without noise, and `truth` the true ones.
+    `single` is the processor time of a search that evaluates its population one by one [s],
+    otherwise the same as `seconds`. `standard` (count,) and `shape` (n, s) are the standard
+    parameters and friction shapes that the method estimates without noise, and `truth` the true
+    ones.
     """
 
     method: str
     clean: MethodErrors
     noisy: MethodErrors
     seconds: float
+    single: float
     standard: Array
     shape: Array
     truth: tuple[Array, Array]
@@ -97,7 +110,7 @@ class MethodResult:
         return self.noisy.total / self.clean.total - 1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Platform:
     """
     The simulated ER20-C10 on an excitation, with linear and with Stribeck friction.
@@ -182,10 +195,10 @@ def level(value: float, bounds: tuple[float, float]) -> str:
     return 'A' if value < bounds[0] else 'B' if value < bounds[1] else 'C'
 
 
-def compare_methods(platform: Platform, friction: str, budget: int, seed: int,
-                    methods: Sequence[str] = ()) -> list[MethodResult]:
+def compare_methods(platform: Platform, friction: str, budget: int, draw: Draw,
+                    methods: Sequence[str] = ()) -> dict[str, MethodResult]:
     """
-    Run methods on samples without and with noise.
+    Run methods on samples without and with noise, and return their results by name.
 
     Parameters
     ----------
@@ -195,22 +208,23 @@ def compare_methods(platform: Platform, friction: str, budget: int, seed: int,
         'coulomb_viscous' or 'stribeck'.
     budget
         Evaluations of a search.
-    seed
-        Seed of noise and searches.
+    draw
+        Seeds of noise and searches.
     methods
         Names of the methods. Empty: those of the survey.
 
     """
-    clean = _Case(platform, friction, platform.samples[friction], budget, seed)
-    noisy = _Case(platform, friction, platform.noisy(friction, seed), budget, seed)
-    outcomes = []
+    clean = _Case(platform, friction, platform.samples[friction], budget, draw.start)
+    noisy = _Case(platform, friction, platform.noisy(friction, draw.noise), budget, draw.start)
+    outcomes = {}
     for method in methods or clean.methods():
+        clean.single = 0.0
         began = time.process_time()
         standard, shape = clean.run(method)
         seconds = time.process_time() - began
-        outcomes.append(MethodResult(method, clean.errors(standard, shape),
-                                     noisy.errors(*noisy.run(method)), seconds, standard, shape,
-                                     (clean.truth, clean.shape)))
+        outcomes[method] = MethodResult(
+            method, clean.errors(standard, shape), noisy.errors(*noisy.run(method)), seconds,
+            max(seconds, budget * clean.single), standard, shape, (clean.truth, clean.shape))
     return outcomes
 
 
@@ -219,7 +233,7 @@ class _Case:
 
     def __init__(self, platform: Platform, friction: str, samples: Samples, budget: int,
                  seed: int) -> None:
-        self.platform, self.budget, self.seed = platform, budget, seed
+        self.platform, self.budget, self.seed, self.single = platform, budget, seed, 0.0
         self.regression = build_regression(platform.arm, [samples], friction)
         self.problem = SearchProblem(self.regression)
         self.structure, self.base = self.problem.structure, self.problem.base
@@ -229,8 +243,9 @@ class _Case:
 
     def methods(self) -> list[str]:
         """Return the names of the survey's methods for the friction model."""
-        first = (['pseudo-inverse', 'Kalman'] if self.problem.linear else ['extended Kalman'])
-        return [*first, 'exponential forgetting', *SEARCHED]
+        filters = (['pseudo-inverse', 'Kalman', PRINTED_FORGETTING] if self.problem.linear else
+                   [PRINTED_EKF, STARTED_EKF, OUR_EKF, PRINTED_FORGETTING, OUR_FORGETTING])
+        return [*filters, *SEARCHED]
 
     def run(self, method: str) -> tuple[Array, Array]:
         """Return standard parameters (count,) and shapes (n, s) estimated by a method."""
@@ -244,7 +259,7 @@ class _Case:
             regression = self.regression.of(estimate.base)
             quiet = dataclasses.replace(estimate, noise=np.maximum(estimate.noise, QUIET))
             return fit_consistent(regression, quiet).values, estimate.base.structure.shape
-        return self._filter('none' if 'Kalman' in method else 'uniform')
+        return self._filter(method)
 
     def errors(self, standard: Array, shape: Array) -> MethodErrors:
         """Return the error indexes of parameters; torques are compared without noise."""
@@ -256,7 +271,7 @@ class _Case:
         error = standard[self.structure.friction_slice] - true_friction
         used = true_friction != 0
         friction = np.abs(error[used] / true_friction[used])
-        shapes = np.abs(shape / self.shape - 1).ravel()
+        shapes = np.minimum(np.abs(shape / self.shape - 1), LOST).ravel()
         rated = self.platform.plants['stribeck'].truth.rated_torque
         fixed = (self.regression if self.problem.linear
                  else self.regression.with_friction_shape(shape))
@@ -273,11 +288,15 @@ class _Case:
         standard[self.known] = np.linalg.pinv(self.base.matrix[:, self.known]) @ beta
         return standard
 
-    def _filter(self, forgetting: str) -> tuple[Array, Array]:
+    def _filter(self, method: str) -> tuple[Array, Array]:
         """Estimate base parameters by a filter; return standard parameters and shapes."""
         start = np.zeros(self.base.rank), np.full(self.base.rank, 1e3)
-        running = TorqueFilter(self.base, not self.problem.linear, start, NOISE, forgetting,
-                               rest_speed=0.0)
+        forgetting = 'none' if 'Kalman' in method else 'uniform'
+        nonlinear = not self.problem.linear
+        running = TorqueFilter(self.base, nonlinear, start, NOISE, forgetting, rest_speed=0.0)
+        if nonlinear and method not in (OUR_EKF, OUR_FORGETTING):
+            velocity = self.shape if method == STARTED_EKF else np.full_like(self.shape, VELOCITY)
+            running = PrintedFilter(self.base, start, NOISE, forgetting, velocity)
         running.run(self.regression, MEMORY)
         return self._least_norm(running.parameters), running.shape
 
@@ -305,6 +324,10 @@ class _Case:
                                         population[:, count:]]))
 
         rng = np.random.default_rng(self.seed)
+        began, one = time.process_time(), bounds.from_unit(np.full((1, bounds.dimension), 0.5))
+        for _ in range(TIMED):
+            cost(one)
+        self.single = (time.process_time() - began) / TIMED
         start = None
         if search == 'gradient_descent':
             true = np.concatenate([

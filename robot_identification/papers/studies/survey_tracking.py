@@ -15,18 +15,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.online import OnlineEstimator
-from robot_identification.papers.studies.study import Plot, StudyOptions, Table
+from robot_identification.papers.studies.study import Draw, Part, Plot, Table
 from robot_identification.papers.studies.survey_methods import NOISE, Platform
-from robot_identification.papers.studies.verdict import Claim, evaluate_claim
+from robot_identification.papers.studies.verdict import Claim, Pairs
 
 JOINT = 2
-MEMORY = 5.0
+MEMORY, SHORTER = 10.0, 5.0
+"""Time constants of the forgetting [s]: mu = 0.999 at 100 Hz as printed, and a shorter one."""
 CHANGE = 0.5
 """Increase of the friction during the motion, relative to its initial value."""
 BEGINNING = 5.0
@@ -34,8 +35,14 @@ BEGINNING = 5.0
 FOLLOWED = 0.2
 """A change counts as tracked up to this ratio of the RMS error to the change."""
 CHANGES = ('ramp', 'parabola', 'step')
-FILTERS = {'Kalman': None, 'exponential forgetting, directional': 'directional',
-           'exponential forgetting, uniform': 'uniform'}
+PRINTED, DIRECTIONAL = 'exponential forgetting', 'exponential forgetting, directional'
+FASTER = f'exponential forgetting over {SHORTER:g} s'
+FILTERS: dict[str, tuple[str, float | None]] = {
+    'Kalman': ('directional', None), PRINTED: ('uniform', MEMORY),
+    FASTER: ('uniform', SHORTER), DIRECTIONAL: ('directional', MEMORY)}
+"""Kind of forgetting and its time constant [s]."""
+Key = tuple[str, str]
+"""Filter and kind of change."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,37 +53,39 @@ class Tracking:
     `errors` are the RMS errors relative to the change, by filter and kind of change.
     """
 
-    table: Table
-    claims: tuple[Claim, ...]
-    plots: tuple[Plot, ...]
-    errors: dict[tuple[str, str], float]
+    part: Part
+    errors: Mapping[Key, float]
 
     def level(self, method: str) -> str:
         """Return the level of a method: A for ramp and parabola, B for a step only, else C."""
-        label = ('exponential forgetting, uniform' if method == 'exponential forgetting'
-                 else method)
-        if (label, 'ramp') not in self.errors:
-            return '-' if method == 'extended Kalman' else 'C'
-        if max(self.errors[label, 'ramp'], self.errors[label, 'parabola']) <= FOLLOWED:
+        if (method, 'ramp') not in self.errors:
+            return '-' if method.startswith(('extended', PRINTED)) else 'C'
+        if max(self.errors[method, 'ramp'], self.errors[method, 'parabola']) <= FOLLOWED:
             return 'A'
-        return 'B' if self.errors[label, 'step'] <= FOLLOWED else 'C'
+        return 'B' if self.errors[method, 'step'] <= FOLLOWED else 'C'
 
 
-def compare_tracking(platform: Platform, seeds: range, periods: int,
-                     options: StudyOptions) -> Tracking:
+@dataclass(frozen=True, eq=False)
+class TrackingDraw:
+    """RMS errors [N m s/rad] by filter and change; the friction at first; curves of the plots."""
+
+    errors: Mapping[Key, float]
+    first: float
+    plots: tuple[Plot, ...]
+
+
+def track_friction(draw: Draw, platform: Platform, periods: int) -> TrackingDraw:
     """
     Run the filters on torques with increasing viscous friction of joint 3.
 
     Parameters
     ----------
+    draw
+        Seeds.
     platform
         The arm with linear friction.
-    seeds
-        Seeds of the noise.
     periods
         Periods of the excitation.
-    options
-        Progress and distribution of the seeds.
 
     """
     samples = platform.samples['coulomb_viscous']
@@ -87,58 +96,53 @@ def compare_tracking(platform: Platform, seeds: range, periods: int,
     progress = t / t[-1]
     courses = dict(zip(CHANGES, (progress, progress ** 2, np.where(progress > 0.3, 1.0, 0.0))))
     later, shown = t > t[-1] / 3, t > BEGINNING
-    errors: dict[tuple[str, str], list[float]] = {}
+    noise = NOISE * np.random.default_rng(draw.noise).standard_normal(tau.shape)
+    errors: dict[Key, float] = {}
     plots: list[Plot] = []
-    for done, curves in enumerate(options.map_items(_track, seeds, args=(
-            platform, (q, v, a, tau), first, courses)), start=1):
-        options.progress('tracking of changing friction', done / len(seeds))
-        true = {name: first * (1 + CHANGE * course) for name, course in courses.items()}
-        for (name, label), curve in curves.items():
-            errors.setdefault((label, name), []).append(
-                float(np.sqrt(np.mean((curve - true[name])[later] ** 2))))
-        if done == 1:
-            plots = [Plot(
-                f'Viscous friction of joint 3, {name}, after the first {BEGINNING:g} s',
-                'time [s]', 'viscous friction [N m s/rad]',
-                (('true', t[shown], true[name][shown]),
-                 *((label, t[shown], curves[name, label][shown]) for label in FILTERS)))
-                for name in courses]
-    middle = {key: float(np.median(values)) for key, values in errors.items()}
-    relative = {key: error / (CHANGE * first) for key, error in middle.items()}
-    claims = [evaluate_claim(
-        f'{label} follows the {name} more closely than Kalman', errors[label, name],
-        errors['Kalman', name], 'RMS error [N m s/rad] over the last two thirds',
-        paired=True, ours=name == 'step')
-              for name in CHANGES for label in list(FILTERS)[1:]]
-    return Tracking(Table(
-        f'Tracking of a changing viscous friction of joint 3, median of {len(seeds)} noise '
-        f'seeds', (
+    for name, course in courses.items():
+        true, torque = first * (1 + CHANGE * course), tau + noise
+        torque[:, JOINT] += (true - first) * v[:, JOINT]
+        curves = {label: _run(platform, *kind, (q, v, a, torque))
+                  for label, kind in FILTERS.items()}
+        errors.update({(label, name): float(np.sqrt(np.mean((curve - true)[later] ** 2)))
+                       for label, curve in curves.items()})
+        plots.append(Plot(
+            f'Viscous friction of joint 3, {name}, after the first {BEGINNING:g} s',
+            'time [s]', 'viscous friction [N m s/rad]', (
+                ('true', t[shown], true[shown]),
+                *((label, t[shown], curve[shown]) for label, curve in curves.items()))))
+    return TrackingDraw(errors, first, tuple(plots))
+
+
+def summarise_tracking(done: Sequence[TrackingDraw]) -> Tracking:
+    """Return table, claims and plots of the tracking in all draws."""
+    middle = {key: float(np.median([one.errors[key] for one in done])) for key in done[0].errors}
+    relative = {key: float(np.median([one.errors[key] / (CHANGE * one.first) for one in done]))
+                for key in middle}
+
+    def pairs(label: str, name: str) -> Pairs:
+        return [(one.errors[label, name], one.errors['Kalman', name]) for one in done]
+
+    claims = [Claim(
+        f'{PRINTED} follows the {name} more closely than Kalman', pairs(PRINTED, name),
+        'RMS error [N m s/rad] over the last two thirds', ours=name == 'step',
+        literal='(23) with mu = 0.999 as printed, 100 Hz', variants={
+            ('forgetting factor', f'time constant of {SHORTER:g} s'): pairs(FASTER, name),
+            ('kind of forgetting', 'directional'): pairs(DIRECTIONAL, name)}) for name in CHANGES]
+    return Tracking(Part((Table(
+        f'Tracking of a changing viscous friction of joint 3, median of {len(done)} draws', (
             'change', 'filter', 'RMS error [N m s/rad]', 'relative to the change'),
         tuple((name, label, middle[label, name], relative[label, name])
               for name in CHANGES for label in FILTERS),
         note=f'Friction grows by {CHANGE:.0%} during the motion; the step occurs after 30 % of '
-        f'the time. Errors over the last two thirds; exponential forgetting over {MEMORY:g} s.'),
-        tuple(claims), tuple(plots), relative)
+        f'the time. Errors over the last two thirds; forgetting over {MEMORY:g} s (mu = 0.999 as '
+        f'printed) if not stated otherwise.'),), tuple(claims), done[0].plots), relative)
 
 
-def _track(seed: int, platform: Platform, data: tuple[Array, ...], first: float,
-           courses: Mapping[str, Array]) -> dict[tuple[str, str], Array]:
-    """Return estimates of the viscous friction over time, (N,), by kind of change and filter."""
-    q, v, a, tau = data
-    noise = NOISE * np.random.default_rng(seed).standard_normal(tau.shape)
-    curves = {}
-    for name, course in courses.items():
-        torque = tau + noise
-        torque[:, JOINT] += (first * (1 + CHANGE * course) - first) * v[:, JOINT]
-        for label, forgetting in FILTERS.items():
-            curves[name, label] = _run(platform, forgetting, (q, v, a, torque))
-    return curves
-
-
-def _run(platform: Platform, forgetting: str | None, data: tuple[Array, ...]) -> Array:
+def _run(platform: Platform, forgetting: str, memory: float | None,
+         data: tuple[Array, ...]) -> Array:
     """Return the filter's estimate of the joint's viscous friction at each sample, (N,)."""
-    online = OnlineEstimator(
-        platform.arm, NOISE, period=0.01, memory=None if forgetting is None else MEMORY,
-        forgetting=forgetting or 'directional')
+    online = OnlineEstimator(platform.arm, NOISE, period=0.01, memory=memory,
+                             forgetting=forgetting)
     index = online.names.index(f'{platform.arm.joint_names[JOINT]}.viscous')
     return np.array([online.update(*row).parameters[index] for row in zip(*data)])

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from robot_identification.arm import Arm
@@ -27,6 +28,9 @@ LENGTH, LEVER, GRAVITY = 1.0, 0.5, 9.81
 E1 = 1.0 * LENGTH * LEVER - 1 / 12 - 1.0 * LEVER ** 2
 E2 = GRAVITY / LENGTH
 DURATION, RATE, NOISE = 10.0, 100.0, 0.01
+HORIZONTAL, HANGING = 0.0, -np.pi / 2
+CleanRun = tuple[Array, Array, Array]
+"""Times (N,) [s], regressor (2 N, 4) and torques without noise and known part (2 N,) [N m]."""
 SETTINGS = {'rate [Hz]': RATE, 'duration [s]': DURATION,
             'torque noise, standard deviation [N m]': NOISE}
 
@@ -62,23 +66,44 @@ class TwoLinkData:
         return cost
 
 
-def simulate_two_link(rho: float, rng: np.random.Generator) -> TwoLinkData:
+def add_noise(run: CleanRun, rng: np.random.Generator, noise: float = NOISE) -> TwoLinkData:
     """
-    Simulate the arm under the paper's torques, from rest in the horizontal position.
+    Return the data of a run with noise on the torques.
+
+    Parameters
+    ----------
+    run
+        Times (N,) [s], regressor (2 N, 4) and torques minus their known part (2 N,) [N m].
+    rng
+        Random generator of the noise.
+    noise
+        Its standard deviation [N m].
+
+    """
+    t, rows, clean = run
+    target = clean + noise * rng.standard_normal(clean.shape)
+    return TwoLinkData(t, rows, clean, target,
+                       np.linalg.qr(np.column_stack([rows, target]))[1])
+
+
+@cache
+def simulate_two_link(rho: float, start: float = HORIZONTAL) -> CleanRun:
+    """
+    Simulate the arm under the paper's torques from rest, and return the run without noise.
 
     Parameters
     ----------
     rho
         Frequency of the torques [Hz].
-    rng
-        Random generator of the torque noise.
+    start
+        Angle of the first joint at the start [rad]; `HORIZONTAL` or `HANGING`.
 
     """
     options = PlantOptions(
         inertia_error=0.0, coulomb=(0.0, 0.0), viscous=(0.0, 0.0), rotor_inertia=(0.0, 0.0),
         stribeck_ratio=1.0, delay=0.0, encoder_bits=None, step=0.0005)
     plant = Plant(Arm.from_urdf(shared_folder('urdf') / 'two_link.urdf'), options)
-    plant.reset(np.zeros(2), torque=np.zeros(2))
+    plant.reset(np.array([start, 0.0]), torque=np.zeros(2))
     every = round(1 / (RATE * options.step))
     states = []
     for k in range(round(DURATION / options.step)):
@@ -90,10 +115,7 @@ def simulate_two_link(rho: float, rng: np.random.Generator) -> TwoLinkData:
                        for name in ('q', 'v', 'a', 'torque'))
     rows = _regressor(q, v, a).reshape(-1, 4)
     known = np.column_stack([E1 * E2 * np.cos(q[:, 0]), np.zeros(len(q))]).ravel()
-    clean = torque.ravel() - known
-    target = clean + NOISE * rng.standard_normal(clean.shape)
-    factor = np.linalg.qr(np.column_stack([rows, target]))[1]
-    return TwoLinkData(np.array([state.t for state in states]), rows, clean, target, factor)
+    return np.array([state.t for state in states]), rows, torque.ravel() - known
 
 
 def _regressor(q: Array, v: Array, a: Array) -> Array:
