@@ -48,7 +48,7 @@ from robot_identification.fleet.robot_result import BROKEN, FITTED, RobotResult,
 from robot_identification.fleet.table_and_page import write_table_and_page
 from robot_identification.papers.searches import Bounds, get_search
 from robot_identification.papers.studies import run_study, STUDIES
-from robot_identification.papers.studies.repeat import repeat_searches, SearchSetup
+from robot_identification.papers.studies.repeat import run_search, SearchSetup
 from robot_identification.papers.studies.study import StudyResult, Table
 from robot_identification.reporting import RESULTS
 from robot_identification.reporting.results_files import RESULT_FILES
@@ -328,10 +328,13 @@ def test_runs_of_a_study_are_tasks_and_a_worker_that_dies_changes_no_digit(clust
             os.kill(killed[0], signal.SIGKILL)
 
     def tiny(options):
-        found = repeat_searches(contestants, lambda x: np.sum((x - 0.3) ** 2, axis=1), bounds, 3,
-                                options)
-        rows = tuple((label, *(run.cost for run in runs)) for label, runs in found.items())
-        return StudyResult('tiny', '', '', {}, (), (Table('', ('', *'123'), rows),), (), ())
+        jobs = [(setup, draw.start) for draw in options.draws(3) for setup in contestants]
+        rows = []
+        for result in options.map_items(run_search, *zip(*jobs), args=(
+                lambda x: np.sum((x - 0.3) ** 2, axis=1), bounds)):
+            rows.append((result.search, result.cost))
+            options.progress('', len(rows) / len(jobs))
+        return StudyResult('tiny', '', '', {}, (), (Table('', ('', 'cost'), tuple(rows)),), (), ())
 
     monkeypatch.setitem(STUDIES, 'tiny', tiny)
     with made(cluster.scheduler_address) as client:

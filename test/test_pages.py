@@ -30,7 +30,7 @@ from robot_identification.fleet.drift import Drift, PAYLOAD
 from robot_identification.fleet.page import write_fleet_page
 from robot_identification.fleet.robot_result import RobotResult
 from robot_identification.papers.studies.study import Plot, StudyResult, Table
-from robot_identification.papers.studies.verdict import evaluate_claim
+from robot_identification.papers.studies.verdict import Claim
 from robot_identification.papers.study_report import write_study
 from robot_identification.reporting import save_results
 from robot_identification.reporting.excitation_page import write_excitation_page
@@ -52,7 +52,7 @@ def study():
     return StudyResult(
         name='small', title='A study', reference='Somebody, 2000', settings={'runs': 3},
         assumptions=('one',), tables=(Table('Cost', heads, rows),),
-        claims=(evaluate_claim(f'one is better than another: {LONG}', [1.0, 2.0], [3.0, 4.0]),),
+        claims=(Claim(f'one is better than another: {LONG}', [(1.0, 3.0), (2.0, 4.0)]),),
         plots=(Plot('Costs', 'evaluations', 'cost', (('one', x, 3 / x), ('two', x, 9 / x)), True),
                Plot('Torque', 'time [s]', 'torque [N m]', (('one', x, x),), False)),
         quick=True)
