@@ -107,8 +107,23 @@ def run_all(directory: Path, quick: bool, seeds: Sequence[int], progress: Progre
 
         done[job] = stored_study(job[0], folder, quick, job[1], own, tasks)
         report(job, 'done', 1.0)
-    return {'seeds': list(seeds), 'quick': quick, 'environment': environment(),
-            'studies': [pool_seeds([done[name, seed] for seed in seeds]) for name in STUDIES]}
+    return make_run([[done[name, seed] for seed in seeds] for name in STUDIES])
+
+
+def make_run(results: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+    """
+    Return the run of all studies, with claims judged by the draws of all seeds.
+
+    Parameters
+    ----------
+    results
+        For each study its stored results, one for each seed.
+
+    """
+    studies = [pool_seeds(each) for each in results]
+    longest = max(studies, key=lambda study: len(study['seeds']))
+    return {**{key: longest[key] for key in ('seeds', 'quick', 'environment')},
+            'studies': studies}
 
 
 def pool_seeds(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -125,8 +140,9 @@ def pool_seeds(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     pooled = [{**verdict.contents(), 'by_seed': [result['claims'][k]['verdict']
                                                  for result in results]}
               for k, verdict in enumerate(judge_claims(claims))]
-    return {**results[0], 'claims': pooled, 'processor_seconds': sum(
-        result['processor_seconds'] for result in results)}
+    return {**results[0], 'seeds': [result['seed'] for result in results], 'claims': pooled,
+            'processor_seconds': sum(
+                result['processor_seconds'] for result in results)}
 
 
 def _in_processes(context: Any, jobs: Mapping[Job, Path], quick: bool,

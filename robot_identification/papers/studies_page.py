@@ -161,12 +161,16 @@ def _wrap(block: str) -> str:
 
 def _agreement(run: Mapping[str, Any]) -> str:
     """Return a sentence on how many verdicts differ between the seeds."""
+    if len(run['seeds']) == 1:
+        return 'One seed: the run does not show how verdicts change with the seed.'
     claims = [claim for study in run['studies'] for claim in study['claims']]
     changed, opposite = (sum(test(set(claim['by_seed'])) for claim in claims) for test in (
         lambda seen: len(seen) > 1, contradicts))
+    fewer = ''.join(f' `{study["study"]}` ran with {len(study["seeds"])} of the seeds.'
+                    for study in run['studies'] if study['seeds'] != run['seeds'])
     return (f'{len(claims)} claims, {len(run["seeds"])} seeds: {changed} do not have the same '
             f'verdict with every seed, and {opposite} hold with one seed and do not hold with '
-            f'another.')
+            f'another.{fewer}')
 
 
 def contradicts(verdicts: Collection[str]) -> bool:

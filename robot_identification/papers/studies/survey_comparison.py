@@ -26,6 +26,7 @@ from robot_identification.papers.studies import survey_methods
 from robot_identification.papers.studies.study import Draw, Part, Table
 from robot_identification.papers.studies.survey_parameters import about_centre
 from robot_identification.papers.studies.survey_published import (
+    compare_inertia,
     GUIDE,
     PUBLISHED_JOINT,
     PUBLISHED_LEVELS,
@@ -142,7 +143,7 @@ def _joints(first: MethodDraw) -> tuple[Table, ...]:
             note='First draw. Inertia about the centre of mass. Torques do not determine all of '
                  'these parameters; methods without ranges or prior return those of least '
                  'norm.'), printed]
-    return tuple(tables)
+    return (*tables[:2], compare_inertia(), *tables[2:])
 
 
 def _joint(standard: Array, shape: Array, n: int) -> tuple[float, ...]:

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from robot_identification.papers.studies.study import PAPER, Table
 from robot_identification.papers.studies.survey_parameters import NAMES
 
@@ -51,6 +52,31 @@ PUBLISHED_JOINT = Table(
      ('I_zz [kg m^2]', 0.2363, -0.3693, -0.3691, -0.3693, 0.3062, 0.3046, 0.3063),
      ('F_c [N m]', 50.0, 50.0, 49.7802, 49.8704, 50.2227, 50.2716, 50.4040),
      ('F_v [N m s/rad]', 40.0, 40.0, 40.0250, 40.0161, 39.7539, 39.6028, 39.8216)), PAPER)
+PRODUCTS = 0.2
+"""Fraction of the printed products of inertia that the URDF of the ER20-C10 has."""
+
+
+def compare_inertia() -> Table:
+    """Return the inertia of joint 3's link as printed in Table 5 beside that of the URDF."""
+    printed = [float(row[1]) for row in PUBLISHED_JOINT.rows[4:10]]
+    used = [value * (1.0 if k in (0, 2, 5) else PRODUCTS) for k, value in enumerate(printed)]
+    rows: list[tuple[str | float, ...]] = [
+        (name, *values, 'equal' if values[0] == values[1] else 'no: 20 % of the printed value')
+        for name, *values in zip(NAMES[4:10], printed, used)]
+    moments = []
+    for xx, xy, yy, xz, yz, zz in (printed, used):
+        values = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        moments.append((float(values[0]), float(values[0] + values[1] - values[2])))
+    rows += [(label, *pair, 'no: a body needs a positive value') for label, pair in zip(
+        ('smallest principal moment [kg m^2]', 'sum of the smaller two minus the largest'),
+        zip(*moments))]
+    return Table(
+        'Inertia of joint 3 as printed in Table 5 and as used here',
+        ('value', 'printed', 'here', 'equal'), tuple(rows), note='About the centre of mass. The '
+        'printed matrix belongs to no body, so the simulated arm cannot have it; all results of '
+        'this study are for the corrected one.')
+
+
 PUBLISHED_LEVELS = Table(
     'Published Table 11',
     ('method', 'e_d', 'e_f', 'e_T', 'J_e', 'anti-interference', 'follows changes',
