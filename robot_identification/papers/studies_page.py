@@ -74,8 +74,9 @@ if it is below. This is a two-sided sign test, which assumes nothing about the d
 {ALPHA:g} after Holm's correction for all claims of the paper and their sensitivity rows together.
 * It is *undecided* if the corrected p-value is not below {ALPHA:g}, or if there are fewer than
 {FEWEST} draws.
-* It *depends on* an assumption if the verdict is the opposite under another value of it that the
-paper's text allows. The sensitivity rows show both numbers.
+* It *depends on* an assumption if the verdict is the opposite under another value of it: one that
+the paper's text allows, or our signal chain, controller or fit in place of the paper's. The
+sensitivity rows show both numbers.
 * Draws that are all the same contain nothing random and count once.
 
 *ratio* is the median over the draws with its 95 % interval from order statistics, *p* the
