@@ -205,3 +205,11 @@ def test_the_sources_of_all_methods_are_there():
     text = Path(FOLDER / 'sources.bib').read_text()
     for method in list_methods(['wls', 'ga', 'ics', 'didim'], ['coulomb_viscous']):
         assert method.sources and all(f'{{{key},' in text for key in method.sources)
+
+
+def test_a_search_fills_its_processor_time():
+    methods = list(list_methods(['ga'], ['coulomb_viscous']))
+    for budget in (0.5, 2.0):
+        fit, = measure_case('two_link', 'other motion', 0, methods, budget, ['error'])
+        assert fit['state'] == 'ok', fit['reason']
+        assert 0.1 * budget < fit['seconds'] <= budget and fit['evaluations'] > 300

@@ -35,8 +35,10 @@ from robot_identification.estimation.model_fit import fit_model
 from robot_identification.parallel import single_threaded_blas, use_cores
 
 OK, FAILED, NOT_APPLICABLE = 'ok', 'failed', 'not applicable'
-TIMED = (300, 1_000, 5_000)
-"""Evaluations of a search that compile its code, and between which its speed is measured."""
+TIMED = 300
+"""Evaluations of the first call of a search, which compiles its code and is not timed."""
+LONG_ENOUGH = 0.15
+"""Fraction of the budget above which a call of a search shows its speed."""
 FILLED = 0.7
 """Fraction of the budget that the evaluations of a search fill, by the measured speed."""
 
@@ -137,9 +139,12 @@ def _fit_within(case: BenchmarkCase, method: BenchmarkMethod, seed: int,
 
     extra: dict[str, Any] = {}
     if 'budget' in accepted:
-        _, low, high = (fit({'budget': count})[1] for count in TIMED)
-        each = max((high - low) / (TIMED[2] - TIMED[1]), 1e-7)
-        extra['budget'] = max(TIMED[1], int((FILLED * budget - low) / each))
+        fit({'budget': TIMED})
+        count, seconds = TIMED, 0.0
+        while seconds < LONG_ENOUGH * budget:
+            count *= 3
+            _, seconds = fit({'budget': count})
+        extra['budget'] = int(FILLED * budget / seconds * count)
     try:
         result, seconds = fit(extra)
     except ProcessorLimitError:

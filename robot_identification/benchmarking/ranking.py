@@ -79,8 +79,8 @@ def rank_methods(records: Sequence[Mapping[str, Any]], metrics: Sequence[str],
     Return the rows of the table, the smallest error first.
 
     Cases of one data set are alike, so intervals come from a nested bootstrap: data sets are drawn
-    with replacement, and cases within each. Methods that a case does not apply to are not ranked
-    in it.
+    with replacement, and cases within each. Methods that do not apply to a case are not ranked in
+    it; those that apply to none have no row.
 
     Parameters
     ----------
@@ -109,6 +109,8 @@ def rank_methods(records: Sequence[Mapping[str, Any]], metrics: Sequence[str],
         np.full_like(errors, np.nan))
     rows = []
     for i, entry in enumerate(entries):
+        if not np.any(applies[i]):
+            continue
         own = [table[entry, case] for case in cases if (entry, case) in table]
         rank, rank_interval = _mean(ranks[i], applies[i], weights)
         ratio, ratio_interval = _mean(logs[i], np.isfinite(logs[i]), weights)
