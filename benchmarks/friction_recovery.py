@@ -78,6 +78,7 @@ def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
     parser.add_argument('--seeds', type=int, default=20)
+    parser.add_argument('--first-seed', type=int, default=0)
     parser.add_argument('--truth', nargs='*', default=TRUTHS, help='friction of the plants')
     parser.add_argument('--noise', type=float, default=0.1, help='of torques [N m]')
     options = parser.parse_args()
@@ -88,7 +89,7 @@ def main() -> int:
     for truth in options.truth:
         arm = sliding if 'position' in truth else turning
         inside = count = failed = missing = absent = 0
-        for seed in range(options.seeds):
+        for seed in range(options.first_seed, options.first_seed + options.seeds):
             data, shape, standard, _, _ = friction_samples(
                 arm, truth, seed=seed, noise=options.noise, rate=100.0, seconds=16.0)
             try:

@@ -53,6 +53,7 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--seeds', type=int, default=2)
+    parser.add_argument('--first-seed', type=int, default=1)
     parser.add_argument('--joints', type=int, default=3)
     parser.add_argument('--iterations', type=int, default=30, help='largest number in sysid')
     parser.add_argument('--agreement', action='store_true')
@@ -62,7 +63,7 @@ def main():
     if not asked.agreement:
         warm = Truth.drawn(1, n=asked.joints)
         identify_servos(arm, [recorded(warm, 1, 6.0)])    # compiles
-    for seed in range(1, asked.seeds + 1):
+    for seed in range(asked.first_seed, asked.first_seed + asked.seeds):
         for speed in (np.inf, SPEED):
             truth = Truth.drawn(seed, n=asked.joints, speed=speed).rough()
             (agreement if asked.agreement else compare)(arm, truth, seed, asked)

@@ -53,7 +53,11 @@ def hobby_urdf(count=5):
 
 @dataclass(frozen=True)
 class Truth:
-    """Servo parameters; `stribeck` is static over kinetic friction, `speed` that of the target."""
+    """
+    Servo parameters; `stribeck` is static over kinetic friction.
+
+    `speed` and `acceleration` are limits of the target.
+    """
 
     kp: np.ndarray
     damping: np.ndarray
@@ -63,6 +67,7 @@ class Truth:
     delay: float = 0.02
     stribeck: float = 1.0
     speed: float = np.inf
+    acceleration: float = np.inf
     kv: float = 0.0    # velocity gain of the loop, whose torque counts towards the limit
     load: float = 0.0    # friction over the motor torque
     cogging: float = 0.0    # [N m] amplitude of a torque that repeats 24 times in a turn
@@ -98,6 +103,15 @@ def teleoperated(seed, duration, rate=50.0, n=5, slowly=1.0):
     return t, command
 
 
+def limited_speed(distance, speed, fastest, acceleration):
+    """Return the next speed of a target that brakes in time to stop after a distance."""
+    if np.isinf(acceleration):
+        return np.clip(distance / STEP, -fastest, fastest)
+    wanted = np.sign(distance) * np.minimum(
+        np.minimum(fastest, np.abs(distance) / STEP), np.sqrt(2 * acceleration * np.abs(distance)))
+    return speed + np.clip(wanted - speed, -acceleration * STEP, acceleration * STEP)
+
+
 def recorded(truth, seed, duration=40.0, rate=50.0, name='', slowly=1.0, gain=1.0, mass=0.0,
              centre=(0, 0, 0), steps=False):
     """
@@ -130,13 +144,15 @@ def recorded(truth, seed, duration=40.0, rate=50.0, name='', slowly=1.0, gain=1.
     friction = model.dof_frictionloss
     friction[:] = truth.friction
     lag, hold = round(truth.delay / STEP), round(1 / (rate * STEP))
-    q, target, reach = np.empty_like(command), command[0].copy(), truth.speed * STEP
+    q, target = np.empty_like(command), command[0].copy()
+    pace, limit = np.zeros_like(target), truth.acceleration
     for k in range(len(t)):
         q[k] = np.rint(position / QUANTUM + jitter * rng.standard_normal(len(position))) * QUANTUM
         for i in range(hold):
             goal = command[max(0, (k * hold + i - lag) // hold)]
             seen = np.rint(position / QUANTUM) * QUANTUM
-            target += np.clip(goal - target, -reach, reach)
+            pace = limited_speed(goal - target, pace, truth.speed, limit)
+            target += STEP * pace
             torque[:] = np.clip(gain * truth.kp * (target - seen) - truth.kv * velocity,
                                 -truth.limit, truth.limit)
             if truth.stribeck > 1:

@@ -117,6 +117,20 @@ def test_a_servo_that_limits_the_speed_of_its_target_is_recognised(arm):
     assert servo['speed'] == result.model.speed[1]
 
 
+@pytest.mark.parametrize('seed, acceleration', [(51, 15.0), (52, 22.0)])
+def test_a_servo_that_limits_the_acceleration_of_its_target_is_recognised(seed, acceleration):
+    """Its lag is neither taken for a delay nor for a soft servo."""
+    truth = replace(Truth.drawn(seed, n=2), acceleration=acceleration)
+    result = identify_servos(
+        Arm.from_urdf(hobby_urdf(2)),
+        [recorded(truth, 400 + seed, 12.0), recorded(truth, 410 + seed, 8.0, steps=True)],
+        [recorded(truth, 420 + seed, 6.0, steps=True)])
+    np.testing.assert_allclose(result.model.acceleration, acceleration, rtol=0.02)
+    assert abs(result.model.delay - truth.delay) < 2e-3
+    error = result.held_out[-1]
+    assert np.all(error.model < 0.02 * error.delayed)
+
+
 def test_a_plant_without_torque_limit_has_none(arm):
     truth = Truth.drawn(5, limit=100.0, n=N)
     result = identify_servos(arm, [recorded(truth, 105, 10.0)])

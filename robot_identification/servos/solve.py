@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import product
 
 import numpy as np
 from robot_identification.arm import Arm
@@ -38,7 +39,8 @@ SEARCHED = 20.0    # [s] of the recordings that the random search simulates
 UNEXPLAINED = 1.5    # residual, in encoder roundings, above which other solutions are tried
 CLEAR = 0.98    # largest cost ratio at which another solution replaces the present one
 OTHER_DELAYS = (0.0, 0.01, 0.02, 0.03, 0.05)    # [s] tried with the best initial values
-QUICKER = 2.0    # first limit of the target's acceleration over the largest one measured
+QUICKER = (2.0, 1.0)    # first limits of the target's acceleration over the largest one measured
+LIMITED = 2    # initial values with limited acceleration from which the fit starts
 NEEDED = 0.8    # largest cost ratio at which limits of the acceleration are fitted
 FORGIVEN = 1.02    # largest cost ratio at which an effect is removed
 
@@ -81,7 +83,7 @@ def solve_servos(arm: Arm, courses: Sequence[Course], progress: Callable[[str, f
     problem.centre = x
     progress('fitting', 0.5)
     x = _release(problem, problem.solve(x, 1e-3))
-    x = _limit_acceleration(problem, x, samples.quickest)
+    x = _limit_acceleration(problem, x, solutions, samples.quickest)
     x = _release(problem, problem.solve(_with_effects(problem, x), 1e-3))
     problem.weigh(x)
     progress('fitting', 0.7)
@@ -146,13 +148,23 @@ def _exchange(problem: ServoProblem, x: Array, solutions: Sequence[Array]) -> Ar
     return x
 
 
-def _limit_acceleration(problem: ServoProblem, x: Array, quickest: Array) -> Array:
-    """Return x, with limits of the target's acceleration if they reduce the cost clearly."""
+def _limit_acceleration(problem: ServoProblem, x: Array, solutions: Sequence[Array],
+                        quickest: Array) -> Array:
+    """
+    Return x, with limits of the target's acceleration if they reduce the cost clearly.
+
+    Without these limits, the delay or a soft servo stands for the lag that they cause. Other
+    solutions and delays are therefore tried as initial values, too.
+    """
     n, at = problem.arm.n, NAMES.index('acceleration') * problem.arm.n
-    limited = x.copy()
-    limited[at:at + n] = np.log(QUICKER * quickest)
-    limited = problem.solve(limited, 1e-3, 15)
-    return limited if problem.cost(limited) < NEEDED * problem.cost(x) else x
+    trials = []
+    for start, factor in product((x, *solutions), QUICKER):
+        limited = start.copy()
+        limited[at:at + n] = np.log(factor * quickest)
+        trials += [limited, *(np.append(limited[:-1], delay / TICK) for delay in OTHER_DELAYS)]
+    trials = [trials[0], *sorted(trials[1:], key=problem.cost)[:LIMITED]]
+    best = min((problem.solve(each, 1e-3, 15) for each in trials), key=problem.cost)
+    return best if problem.cost(best) < NEEDED * problem.cost(x) else x
 
 
 def _with_effects(problem: ServoProblem, x: Array) -> Array:
