@@ -168,8 +168,8 @@ def _run_draw(draw: Draw, draws: Sequence[Draw], budget: int, quick: bool) -> Be
                                'least squares': values}.items():
             correlations[case, name] = experiment.correlations(FRICTION, estimate)
         if case == PAPERS:
-            algebra = solvers.compare_with_searches(FRICTION, problem, bounds,
-                                            solvers.budget_of(draw, draws, quick), draw)
+            algebra = solvers.compare_with_searches(
+                FRICTION, problem, bounds, solvers.budget_of(draw, draws, quick), draw)
     settings = {'unknowns': float(problem.dimension),
                 'rows of a joint': float(len(experiment.fit)),
                 'condition number of the excitation': raw.motions[0].condition_number}

@@ -211,9 +211,9 @@ def _run_draw(draw: Draw, draws: Sequence[Draw], iterations: int, quick: bool) -
                                'variable projection': values}.items():
             correlations[case, name] = experiment.correlations(FRICTION, estimate)
     near, rows = _reversals(raw, draw, iterations)
-    algebra = [comparison for friction in (FRICTION, 'stribeck') for comparison in
-               solvers.compare_with_searches(friction, *raw.problem(friction),
-                                     solvers.budget_of(draw, draws, quick), draw)]
+    algebra = [comparison for friction in (FRICTION, 'stribeck')
+               for comparison in solvers.compare_with_searches(
+                   friction, *raw.problem(friction), solvers.budget_of(draw, draws, quick), draw)]
     return CuckooDraw(results, square, correlations, near, rows,
                       er16_tables.compare_chains(raw, 'ics', FRICTION), tuple(algebra),
                       raw.motions[0].condition_number)

@@ -60,7 +60,7 @@ class DecentralisedPid:
         return cls(plant)
 
     def torque(self, q: Array, v: Array, q_ref: Array, v_ref: Array) -> Array:
-        """Return the commanded torque (n,) [N m or N] for a state and its reference, (n,) each."""
+        """Return the commands of the joints for a state and its reference, (n,) [N m or N]."""
         w, error = 2 * np.pi * BANDWIDTH, q_ref - q
         if self._integral is None:
             self._integral = np.array(pin.computeGeneralizedGravity(self._model, self._data, q))

@@ -223,7 +223,7 @@ def _find(bound: float, ratios: Array, p: float, pairs: Pairs) -> SignTest:
                 (float(ordered[outside - 1]), float(ordered[n - outside])))
     low, high = np.median(np.asarray(pairs, dtype=float), axis=0)
     return SignTest(verdict, middle, interval, share, p, 1 if same else n,
-                   (float(low), float(high)))
+                    (float(low), float(high)))
 
 
 def _verdict(claim: Claim, findings: Sequence[SignTest]) -> JudgedClaim:
