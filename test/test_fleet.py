@@ -143,6 +143,9 @@ def test_one_robot_is_identified_as_identify_does(folder):
     values = [parameter.value for parameter in outcome.parameters]
     assert np.allclose(values, alone.consistent.values, rtol=1e-9, atol=1e-9)
     assert {'model.yaml', 'report.html', 'results.json'} <= set(outcome.files)
+    report = outcome.files['report.html'].decode()
+    assert '<title>r1, ' in report and '<a href="../index.html">' in report
+    assert 'held_out: in the fleet file' in outcome.sentence and '--held-out' not in report
     assert json.loads(outcome.versions)['numpy'] == np.__version__
 
 

@@ -171,3 +171,56 @@ def test_dragging_zooms_all_joints_and_a_double_click_ends_it(pages, browser):
         mouse('mouseReleased', 250, clicks)
     assert browser.evaluate(labels) == before
     assert browser.errors == []
+
+
+def test_the_arm_is_drawn_without_scripts(pages):
+    text = pages['excitation'].read_text(encoding='utf-8')
+    still = text[text.index('<svg class="still"'):text.index('</noscript>', text.index('"still"'))]
+    assert still.count('<polyline') == load_arm('panda').n + 1    # links as lines, and the path
+
+
+@pytest.fixture
+def fleet(tmp_path):
+    robots = [RobotResult(f'cell-{k}', 'two_link', 'passed', '', error=0.01 * k)
+              for k in range(1, 8)]
+    robots += [RobotResult('cell-8', 'two_link', 'broken', 'no file'),
+               RobotResult('cell-9', 'two_link', 'failed', 'too large', error=0.3)]
+    return write_fleet_page(robots, tmp_path)
+
+
+ROWS = """[...document.querySelectorAll('#robots tbody tr')].filter(row => !row.hidden).map(
+    row => row.cells[0].textContent)"""
+
+
+def test_unknown_values_are_last_in_both_directions(fleet, browser):
+    browser.visit(fleet, DESK)
+    click = """[...document.querySelectorAll('#robots th')].find(
+        head => head.textContent === 'error').click()"""
+    browser.evaluate(click)
+    rising = browser.evaluate(ROWS)
+    browser.evaluate(click)
+    falling = browser.evaluate(ROWS)
+    assert rising == [*(f'cell-{k}' for k in range(1, 8)), 'cell-9', 'cell-8']
+    assert falling == [*rising[-2::-1], 'cell-8']
+    assert browser.errors == []
+
+
+def test_rows_are_found_by_text_and_by_verdict(fleet, browser):
+    browser.visit(fleet, PHONE)
+    browser.evaluate("document.querySelector('.find button[value=failed]').click()")
+    assert browser.evaluate(ROWS) == ['cell-9']
+    browser.evaluate("""document.querySelector('.find button').click();
+        const field = document.querySelector('.find input');
+        field.value = 'NO FILE'; field.dispatchEvent(new Event('input'))""")
+    assert browser.evaluate(ROWS) == ['cell-8']
+    assert browser.evaluate("""getComputedStyle(document.querySelector('#robots tr[hidden]')
+        ).display""") == 'none'
+    assert browser.errors == []
+
+
+def test_arrow_keys_read_a_plot(pages, browser):
+    browser.visit(pages['report'], DESK)
+    read = """document.querySelector('#held_out_0_torque_0').dispatchEvent(new KeyboardEvent(
+        'keydown', {{key: '{}'}})), document.querySelector('.values')?.innerText"""
+    assert 'measured' in browser.evaluate(read.format('ArrowRight'))
+    assert browser.evaluate(read.format('Escape')) is None

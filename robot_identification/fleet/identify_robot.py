@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from html import escape
 import json
 from pathlib import Path
 import platform
@@ -42,6 +43,7 @@ from robot_identification.identification_data import (
 from robot_identification.parallel import use_cores
 from robot_identification.pipeline import run_identification
 from robot_identification.reporting import save_results
+from robot_identification.reporting.report import REPORT
 import scipy
 
 BUG = 'a bug in robot-identification'
@@ -107,10 +109,20 @@ def _summarise(task: RobotTask, result: Identification, fitted: UsableRecordings
     with tempfile.TemporaryDirectory() as folder:
         save_results(result, Path(folder) / task.name)
         files = {path.name: path.read_bytes() for path in (Path(folder) / task.name).iterdir()}
+    files[REPORT] = _in_a_fleet(files[REPORT].decode(), task.name).encode()
     return RobotResult(
-        task.name, result.arm.name, result.verdict.status, result.verdict.sentence,
+        task.name, result.arm.name, result.verdict.status,
+        result.verdict.sentence.replace('(--held-out)', '(held_out: in the fleet file)'),
         max(errors, default=None), (*used, *fitted.broken, *held_out.broken),
         _parameters(result), tuple(estimate_drift(result)), files=files)
+
+
+def _in_a_fleet(report: str, name: str) -> str:
+    """Return a report whose title names the robot and that has a link to the page of the fleet."""
+    title, navigation = '<title>', '<nav aria-label="Sections">'
+    return (report.replace(title, f'{title}{escape(name)}, ', 1)
+            .replace(navigation, f'{navigation}<a href="../index.html">\u2190 Fleet</a>', 1)
+            .replace('--held-out', 'held_out:'))
 
 
 def _parameters(result: Identification) -> tuple[ParameterResult, ...]:
