@@ -43,7 +43,6 @@ from robot_identification.identification_data import (
 from robot_identification.parallel import use_cores
 from robot_identification.pipeline import run_identification
 from robot_identification.reporting import save_results
-from robot_identification.reporting.report import REPORT
 import scipy
 
 BUG = 'a bug in robot-identification'
@@ -109,7 +108,8 @@ def _summarise(task: RobotTask, result: Identification, fitted: UsableRecordings
     with tempfile.TemporaryDirectory() as folder:
         save_results(result, Path(folder) / task.name)
         files = {path.name: path.read_bytes() for path in (Path(folder) / task.name).iterdir()}
-    files[REPORT] = _in_a_fleet(files[REPORT].decode(), task.name).encode()
+    report = files['report.html'].decode()
+    files['report.html'] = _in_a_fleet(report, task.name).encode()
     return RobotResult(
         task.name, result.arm.name, result.verdict.status,
         result.verdict.sentence.replace('(--held-out)', '(held_out: in the fleet file)'),
