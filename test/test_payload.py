@@ -14,6 +14,7 @@
 """Payload and drive gains: known bodies and gains from recordings with noise."""
 
 import dataclasses
+from itertools import pairwise
 import json
 
 from command_line import call
@@ -91,6 +92,48 @@ def test_a_payload_is_found_while_other_joints_rest():
     found = identify_payload(frozen(arm), moved[0], moved[1])
     low, high = found.intervals(0.999)[0]
     assert found.verdict == 'found' and low < 1.5 < high
+
+
+def test_a_payload_that_changes_on_the_way_is_noticed():
+    arm = chain(['a', 'b', 'c'])
+    for seed in (3, 4, 5):
+        carried, empty = recording(arm, seed, BODY), recording(arm, seed)
+        assert identify_payload(frozen(arm), carried).change is None
+        dropped = carried.t > 7.0
+        mixed = Recording(carried.t, carried.q, np.where(dropped[:, None], empty.tau, carried.tau),
+                          joint_names=arm.joint_names, name='dropped')
+        found = identify_payload(frozen(arm), mixed)
+        assert found.verdict == 'changes' and 5 < found.change.time < 9
+        assert found.change.mass == pytest.approx(-BODY[0], abs=4 * found.change.deviation)
+
+
+def test_three_poses_do_not_determine_a_payload():
+    arm = chain(['a', 'b', 'c'])
+    rng, step = np.random.default_rng(0), 0.005
+    poses = rng.uniform(-1, 1, (4, 3))
+    for count in (3, 4):
+        goals = [poses[k % count] for k in range(12)]
+        s = np.clip(np.arange(0, 1.5, step) / 0.6, 0, 1)[:, None]
+        q = np.concatenate([here + (10 * s ** 3 - 15 * s ** 4 + 6 * s ** 5) * (goal - here)
+                            for here, goal in pairwise(goals)])
+        v = np.gradient(q, step, axis=0)
+        tau = torque(arm, q, v, np.gradient(v, step, axis=0), BODY)
+        found = identify_payload(frozen(arm), Recording(
+            np.arange(len(q)) * step, q, tau + 0.02 * rng.normal(size=q.shape),
+            joint_names=arm.joint_names, name='poses'))
+        assert (found.verdict == 'undetermined') == (count == 3)
+
+
+def test_the_centre_of_mass_in_another_frame():
+    arm = chain(['a', 'b', 'c'])
+    found = identify_payload(frozen(arm), recording(arm, 3, BODY))
+    centre, spread = found.centre_in(arm, '0.1,0,-0.2')
+    np.testing.assert_allclose(centre, found.centre - [0.1, 0, -0.2], atol=1e-12)
+    np.testing.assert_allclose(spread, found.centre_deviation)
+    np.testing.assert_allclose(found.centre_in(arm, 'link_3')[0], found.centre)
+    for wrong in ('link_1', '0.1,0', 'nan,0,0'):
+        with pytest.raises(ConfigurationError, match=f"not '{wrong}'; there is: .*link_3"):
+            found.centre_in(arm, wrong)
 
 
 def test_intervals_contain_gain_errors_of_sensors():

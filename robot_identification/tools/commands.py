@@ -52,6 +52,10 @@ def payload_command(
         help='Standard deviation of the gains of the torque sensors [-].')] = SENSOR_DEVIATION,
     report: Report = None,
     force: console.Force = False,
+    frame: Annotated[str | None, typer.Option(
+        metavar='LINK|X,Y,Z', help='Frame for the centre of mass: a link that moves with the last '
+                                   'joint, or an offset from the flange [m]. By default the frame '
+                                   'of the last joint.')] = None,
     as_json: console.AsJson = False,
 ) -> None:
     """Identify the ten inertial parameters of a payload."""
@@ -66,6 +70,9 @@ def payload_command(
     if report is not None:
         write_text(report, payload_page(
             payload, identified.arm, (str(loaded), '' if unloaded is None else str(unloaded))))
+    centre, spread = ((payload.centre, payload.centre_deviation) if frame is None else
+                      payload.centre_in(identified.arm, frame))
+    change = payload.change
     if as_json:
         console.emit({
             'verdict': payload.verdict, 'detectable_mass': payload.detectable,
@@ -73,7 +80,8 @@ def payload_command(
             'parameters': dict(zip(INERTIAL_NAMES, payload.parameters)),
             'std': dict(zip(INERTIAL_NAMES, std)),
             'intervals': dict(zip(INERTIAL_NAMES, payload.intervals())), 'mass': payload.mass,
-            'centre_of_mass': payload.centre, 'centre_of_mass_std': payload.centre_deviation,
+            'centre_of_mass': centre, 'centre_of_mass_std': spread, 'frame': frame,
+            'change': None if change is None else vars(change),
             'relative_error': payload.relative_error,
             'smallest_pseudo_inertia_eigenvalue': payload.certificate})
     elif payload.verdict in ('found', 'removed'):
@@ -83,16 +91,23 @@ def payload_command(
             _rows(INERTIAL_NAMES, payload.parameters, std, INERTIAL_UNITS))
         console.out.print(
             f'verdict: {payload.verdict}, {payload.mass:.4g} kg (95 %: {low:.4g} to {high:.4g} '
-            f'kg), centre {_millimetres(payload.centre)} mm, +- '
-            f'{_millimetres(payload.centre_deviation)} mm', markup=False)
+            f'kg), centre {_millimetres(centre)} mm, +- {_millimetres(spread)} mm in the frame '
+            f'{frame or "of " + identified.arm.joint_names[-1]}', markup=False)
+    elif change is not None:
+        console.out.print(
+            f'verdict: changes; at about {change.time:.0f} s the payload changes by '
+            f'{change.mass:+.2g} +- {1.96 * change.deviation:.2g} kg and '
+            f'({", ".join(f"{1000 * x:+.2g}" for x in change.moment)}) kg mm: fasten it, and '
+            'identify it from a recording in which it stays', markup=False)
     else:
         none = payload.verdict == 'none'
         console.out.print(
             f'verdict: {payload.verdict}, {payload.free_mass:.2g} +- {1.96 * std[0]:.2g} kg'
             f'{": no payload" if none else ""}; this motion detects payloads above '
             f'{payload.detectable:.2g} kg'
-            + ('' if none else ': move the last joints more, or faster'), markup=False)
-    raise typer.Exit(1 if payload.verdict == 'undetermined' else 0)
+            + ('' if none else ': move the last joints more, or faster, through at least four '
+               'poses that differ'), markup=False)
+    raise typer.Exit(int(payload.verdict in ('undetermined', 'changes')))
 
 
 def gains_command(

@@ -313,14 +313,14 @@ def join_runs(
             (used[k], used[count + k])) for k in range(count)], True
     none = np.zeros((1, 1, changed[0].shape[2]))
     return [Equations(
-        error, _common_columns(model, run, top),
+        error, common_columns(model, run, top),
         np.broadcast_to(each, (*error.shape, none.shape[2])), mask,
         time_blocks(run.clock, run.period))
         for run, error, each, mask in zip((*first, *second), errors, [none] * count + [*changed],
                                           used)], False
 
 
-def _common_columns(model: IdentifiedModel, run: MotionRun, top: Array) -> Array:
+def common_columns(model: IdentifiedModel, run: MotionRun, top: Array) -> Array:
     """Return the columns that all runs have in common, (K, n, p); see `join_runs`."""
     return run.apply(lambda q, v, a: np.concatenate([
         standard_columns(model, q, v, a), friction_shapes(model, q, v, a, top),
@@ -346,7 +346,7 @@ def friction_shapes(model: IdentifiedModel, q: Array, v: Array, a: Array, top: A
     """
     transmission = model.arm.transmission
     load = np.abs(model.transmitted_torque(q, v, a)) @ np.abs(transmission).T
-    speed, top = v @ transmission.T, top @ np.abs(transmission).T
+    speed, top = v @ transmission.T, np.maximum(top @ np.abs(transmission).T, 1e-6)
     size, sign = np.abs(speed), np.sign(speed)
     shapes = [*(sign * np.exp(-size / (fraction * top)) for fraction in _SPEEDS), sign * load,
               sign * size ** 2]

@@ -24,7 +24,8 @@ from robot_identification.tools.payload import PayloadEstimate
 
 PAYLOAD_BADGES = {
     'found': ('FOUND', '\u2713', 'pass'), 'removed': ('REMOVED', '\u2713', 'open'),
-    'none': ('NONE', '\u2713', 'pass'), 'undetermined': ('UNDETERMINED', '?', 'open')}
+    'none': ('NONE', '\u2713', 'pass'), 'undetermined': ('UNDETERMINED', '?', 'open'),
+    'changes': ('CHANGES', '\u2260', 'open')}
 GAIN_BADGES = {
     'determined': ('DETERMINED', '\u2713', 'pass'), 'weak': ('WEAK', '?', 'open'),
     'implausible': ('IMPLAUSIBLE', '\u2717', 'fail')}

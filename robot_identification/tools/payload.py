@@ -15,9 +15,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from robot_identification.arm import Arm
 from robot_identification.arrays import Array, IndexArray, ReadOnlyArrays
 from robot_identification.dynamics import (
     from_pseudo_inertia,
@@ -34,6 +35,13 @@ from robot_identification.recording import Recording
 from robot_identification.signals import delayed, process, Samples
 from robot_identification.tools import joint_fit
 from robot_identification.tools.motion_run import recorded_runs
+from robot_identification.tools.payload_checks import (
+    count_poses,
+    FEWEST_POSES,
+    find_change,
+    frame_on_last_link,
+    PayloadChange,
+)
 from scipy.stats import norm
 from scipy.stats import t as student
 
@@ -80,7 +88,10 @@ class PayloadEstimate(ReadOnlyArrays):
     verdict
         'found'; 'removed' if the arm carries less than the model, for instance without its tool;
         'none' if the mass is not significant; 'undetermined' if it is not, and the motion can
-        detect neither half of the last link's mass nor a tenth of what the arm can carry.
+        detect neither half of the last link's mass nor a tenth of what the arm can carry, or if
+        fewer than four poses differ; 'changes' if the payload changes during the recording.
+    change
+        That change, or None.
 
     """
 
@@ -90,6 +101,7 @@ class PayloadEstimate(ReadOnlyArrays):
     relative_error: float
     free_mass: float
     verdict: str
+    change: PayloadChange | None = None
 
     @property
     def mass(self) -> float:
@@ -104,8 +116,27 @@ class PayloadEstimate(ReadOnlyArrays):
     @property
     def centre_deviation(self) -> Array:
         """Standard deviation of the centre of mass, (3,) [m]; NaN without payload."""
+        return np.sqrt(np.diag(self.centre_covariance))
+
+    @property
+    def centre_covariance(self) -> Array:
+        """Covariance of the centre of mass, (3, 3) [m^2]; NaN without payload."""
         change = np.hstack([-self.centre[:, None], np.eye(3)]) / (self.mass or np.nan)
-        return np.sqrt(np.diag(change @ self.covariance[:4, :4] @ change.T))
+        return np.asarray(change @ self.covariance[:4, :4] @ change.T)
+
+    def centre_in(self, arm: Arm, frame: str) -> tuple[Array, Array]:
+        """
+        Return the centre of mass and its standard deviation in a frame, (3,) [m] each.
+
+        Parameters
+        ----------
+        arm, frame
+            As for `frame_on_last_link`.
+
+        """
+        rotation, position = frame_on_last_link(arm, frame)
+        return (rotation.T @ (self.centre - position),
+                np.sqrt(np.diag(rotation.T @ self.centre_covariance @ rotation)))
 
     @property
     def detectable(self) -> float:
@@ -171,13 +202,17 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
 
     samples = [process(recording, model.arm, still_joints=True)
                for recording in (unloaded, loaded) if recording is not None]
+    carrying = samples[-1]
     if unloaded is not None:
-        return _joint_estimate(model, samples[0], samples[1], sensor_deviation)
-    rows, errors, states = payload_errors.body_equations(
-        model, delayed(samples[0], model.delay, of=model.delay_of))
-    if not len(rows):
-        raise EstimationError(_SHORT)
-    return _single_estimate(model, rows, errors, states, sensor_deviation)
+        estimate = _joint_estimate(model, samples[0], carrying, sensor_deviation)
+    else:
+        estimate = _single_estimate(model, carrying, sensor_deviation)
+    if (change := find_change(model, carrying, estimate.free_mass)) is not None:
+        return replace(estimate, verdict='changes', change=change)
+    if count_poses(loaded) < FEWEST_POSES and estimate.verdict != 'undetermined':
+        return replace(estimate, parameters=np.zeros(10), certificate=0.0,
+                       relative_error=float('nan'), verdict='undetermined')
+    return estimate
 
 
 def _joint_estimate(model: IdentifiedModel, unloaded: Samples, loaded: Samples,
@@ -203,21 +238,13 @@ def _joint_estimate(model: IdentifiedModel, unloaded: Samples, loaded: Samples,
                           free.squares - float(np.sum((target - matrix @ free.values) ** 2)))
 
 
-def _single_estimate(model: IdentifiedModel, rows: Array, torques: Array, states: Array,
+def _single_estimate(model: IdentifiedModel, loaded: Samples,
                      sensor_deviation: float) -> PayloadEstimate:
-    """
-    Return the payload that explains the model's torque errors.
-
-    Parameters
-    ----------
-    model
-        The model of the arm.
-    rows, torques, states
-        Regressor of the payload (N, n, 10), torque errors (N, n), and [q, v] (N, 2 n).
-    sensor_deviation
-        As for `identify_payload`.
-
-    """
+    """Return the payload that explains the torque errors of the model."""
+    rows, torques, states = payload_errors.body_equations(
+        model, delayed(loaded, model.delay, of=model.delay_of))
+    if not len(rows):
+        raise EstimationError(_SHORT)
     noise = payload_errors.residual_noise(rows, torques)
     matrix, target = rows / noise[:, None], torques / noise
     free, covariance, inverse = _free_body(matrix, target, states)

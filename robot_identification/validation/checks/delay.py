@@ -24,9 +24,9 @@ filter of the driver. On simulated arms without delay, unmodelled friction resem
 _DEVIATIONS = 3.0
 _EXPLAINED = 0.25
 """Fraction of the joint's squared residuals that the delay must explain for an alarm; a delay of
-50 ms explains most of them. A lead must also explain this fraction of those in motion, because
-static friction that builds up before a motion resembles a torque that leads: on an Elfin5 in
-point-to-point motion, a lead of 36 ms explained 48 % of all, but only 18 % of those in motion."""
+50 ms explains most of them. It must also explain this fraction of those in motion, because static
+friction that builds up resembles a delay: on an Elfin5 in point-to-point motion, a lead of 36 ms
+explained 48 % of all, but only 18 % of those in motion."""
 _LOADED = 0.05
 """Joints with less than this fraction of the largest torque are skipped."""
 
@@ -40,8 +40,8 @@ def measure_delay(data: CheckInput) -> Measurement | None:
         return None
     delay, j = max(delays, key=lambda item: abs(item[0].value) - _DEVIATIONS * item[0].std)
     alarm = (delay.exceeds(_TOLERANCE, _DEVIATIONS) and delay.explained > _EXPLAINED
-             and (delay.value > 0 or regression.explained_fraction(
-                     -regression.slope, j, regression.in_motion(j)) > _EXPLAINED))
+             and regression.explained_fraction(
+                 -regression.slope, j, regression.in_motion(j)) > _EXPLAINED)
     joint, direction = regression.joint_names[j], 'lags' if delay.value > 0 else 'leads'
     return Measurement(
         abs(delay.value), _TOLERANCE, 's',
@@ -55,5 +55,5 @@ def measure_delay(data: CheckInput) -> Measurement | None:
 CHECK = Check(
     'delay', 'Do torques and positions of each joint belong to the same instants?',
     f'beyond {1e3 * _TOLERANCE:.0f} ms plus {_DEVIATIONS:g} standard deviations, if the delay '
-    f'explains {_EXPLAINED:.0%} of the residuals (for torques that lead, also of those in '
-    'motion); all real and simulated arms tested stay below', RECORDINGS, measure_delay)
+    f'explains {_EXPLAINED:.0%} of the residuals, also of those in motion; all '
+    'real and simulated arms tested stay below', RECORDINGS, measure_delay)

@@ -1,0 +1,167 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Recordings from which no payload follows: it changes, or the poses are too similar."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array
+from robot_identification.dynamics import IdentifiedModel, joint_torque_regressor
+from robot_identification.errors import ConfigurationError
+from robot_identification.recording import Recording
+from robot_identification.signals import Samples
+from robot_identification.tools.joint_fit import common_columns, Equations, JointFit, time_blocks
+from robot_identification.tools.motion_run import recorded_runs
+
+_LEVEL = 0.001
+"""Probability that a payload that does not change is said to change."""
+_PARTS = 8
+"""Number of equal parts of a recording, between which a change is searched."""
+_NOTICEABLE = 0.1, 0.02
+"""Smallest change of the mass, relative to it, and of the centre of mass [m] that counts."""
+_REST, _STILL = 0.2, 0.002
+"""A joint that moves less than the second number [rad or m] in the first [s] rests."""
+_MAX_POSES = 2000
+"""Largest number of samples whose poses are compared."""
+FEWEST_POSES = 4
+"""Poses that must differ; UR's payload wizard asks for as many."""
+_DIFFERENT = 0.2
+"""[rad or m] Norm of the difference of the joints' positions between poses that differ."""
+
+
+@dataclass(frozen=True)
+class PayloadChange:
+    """
+    Change of the payload during a recording.
+
+    Parameters
+    ----------
+    time
+        Time from the start of the recording [s], to the accuracy of an eighth of it.
+    mass, deviation
+        Change of the mass and its standard deviation [kg].
+    moment
+        Change of mass times centre, (3,) [kg m].
+
+    """
+
+    time: float
+    mass: float
+    deviation: float
+    moment: tuple[float, ...]
+
+
+def find_change(model: IdentifiedModel, samples: Samples,
+                carried: float) -> PayloadChange | None:
+    """
+    Return the change of the payload in a recording, or None if there is none.
+
+    The recording is split at several times. The model of the arm and the payload are fitted to all
+    of it, and a change of mass and first moment to what comes after the split. Covariances are
+    those of a jackknife over blocks of time; p-values are adjusted for the splits (Bonferroni).
+
+    Parameters
+    ----------
+    model
+        The model of the arm.
+    samples
+        The processed recording.
+    carried
+        Mass of the payload [kg], to which changes are compared.
+
+    """
+    runs = recorded_runs(samples, model)
+    if not runs:
+        return None
+    top = np.max([np.abs(run.v).max(axis=0) for run in runs], axis=0)
+    starts = np.cumsum([0.0, *(run.t[-1] for run in runs)])
+    times = np.linspace(0, starts[-1], _PARTS + 1)[1:-1]
+    equations = []
+    for run, start in zip(runs, starts):
+        body = run.apply(lambda q, v, a: joint_torque_regressor(
+            model.arm, q, v, a, first_link=model.arm.n - 1)[:, :, :4])
+        after = [body * (run.clock + start > time)[:, None, None] for time in times]
+        equations.append(Equations(
+            run.residual, common_columns(model, run, top), np.concatenate(after, axis=2),
+            run.moving(top) & model.arm.measured, time_blocks(run.clock)))
+    fit = JointFit.of(equations)
+    effects = [fit.estimate(range(4 * k, 4 * k + 4)) for k in range(len(times))]
+    best = int(np.argmin([effect.squares for effect in effects]))
+    effect = effects[best]
+    mass, *moment = map(float, effect.values)
+    small, near = (share * abs(carried) for share in _NOTICEABLE)
+    if effect.p * len(times) > _LEVEL or (abs(mass) < small and np.linalg.norm(moment) < near):
+        return None
+    return PayloadChange(float(times[best]), mass, float(effect.deviations[0]), tuple(moment))
+
+
+def count_poses(recording: Recording) -> int:
+    """
+    Return the number of poses that differ, at most `FEWEST_POSES`.
+
+    If the arm rests for more than half of the recording, only poses at rest count.
+
+    Parameters
+    ----------
+    recording
+        The recording.
+
+    """
+    q = recording.q
+    step = max(1, int(_REST / np.median(np.diff(recording.t))))
+    moved = np.abs(q[step:] - q[:-step]).max(axis=1)
+    still = q[:-step][moved < _STILL]
+    q = still if len(still) > 0.5 * len(moved) else q
+    q, count = q[::max(1, len(q) // _MAX_POSES)], 1
+    nearest = np.linalg.norm(q - q[0], axis=1)
+    while count < FEWEST_POSES and nearest.max() > _DIFFERENT:
+        nearest = np.minimum(nearest, np.linalg.norm(q - q[np.argmax(nearest)], axis=1))
+        count += 1
+    return count
+
+
+def frame_on_last_link(arm: Arm, frame: str) -> tuple[Array, Array]:
+    """
+    Return rotation (3, 3) and position (3,) [m] of a frame in that of the last joint.
+
+    Parameters
+    ----------
+    arm
+        The arm.
+    frame
+        Name of a link or frame that is fixed to the last joint, or an offset 'X,Y,Z' from the
+        flange [m] (the last frame on the last link).
+
+    Raises
+    ------
+    ConfigurationError
+        The text is neither three numbers nor the name of such a frame.
+
+    """
+    frames = {each.name: each.placement for each in arm.model.frames if each.parentJoint == arm.n}
+    if frame in frames:
+        return np.array(frames[frame].rotation), np.array(frames[frame].translation)
+    try:
+        offset = np.array([float(x) for x in frame.split(',')])
+        if offset.shape != (3,) or not np.all(np.isfinite(offset)):
+            raise ValueError
+    except ValueError:
+        raise ConfigurationError(
+            f"--frame is the name of a link that moves with the last joint, or an offset 'X,Y,Z' "
+            f"from the flange in metres, not '{frame}'; there is: {', '.join(frames)}") from None
+    flange = arm.model.frames[arm.tool].placement
+    return np.array(flange.rotation), flange.rotation @ offset + flange.translation
