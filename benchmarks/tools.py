@@ -14,7 +14,7 @@
 """
 The tools `compare`, `payload` and `gains` on arms with LuGre friction and imperfect sensors.
 
-    python benchmarks/tools.py [--quick] [--robots panda ur5e iiwa14] [--pairs 100] [--arms 12]
+    python benchmarks/tools.py [--quick] [--robots panda ur5e kuka_iiwa14] [--pairs 100]
 
 Every arm is drawn by a seed: masses within 10 %, LuGre friction with Stribeck effect and load
 dependence, torque sensors with gain errors of 2 % (standard deviation), delay, white and
@@ -187,7 +187,7 @@ def plain_gain_errors(arm: Arm, recordings: list[Recording], mass: float, true: 
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument('--robots', nargs='+', default=['panda', 'ur5e', 'iiwa14'])
+    parser.add_argument('--robots', nargs='+', default=['panda', 'ur5e', 'kuka_iiwa14'])
     parser.add_argument('--pairs', type=int, default=100, help='pairs of arms for compare')
     parser.add_argument('--arms', type=int, default=12, help='arms for payload and gains')
     parser.add_argument('--tools', nargs='+', default=['compare', 'payload', 'gains'])

@@ -22,7 +22,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array, IndexArray, ReadOnlyArrays
-from robot_identification.dynamics import IdentifiedModel
+from robot_identification.dynamics import IdentifiedModel, joint_torque_regressor
 from robot_identification.estimation.noise import autocorrelation_factor
 from robot_identification.tools.motion_run import find_repetition, MotionRun
 from scipy.interpolate import interp1d
@@ -325,6 +325,12 @@ def common_columns(model: IdentifiedModel, run: MotionRun, top: Array) -> Array:
     return run.apply(lambda q, v, a: np.concatenate([
         standard_columns(model, q, v, a), friction_shapes(model, q, v, a, top),
         sensor_columns(model, q, v, a, run.rate)], axis=2))
+
+
+def body_columns(model: IdentifiedModel, run: MotionRun) -> Array:
+    """Return the torques per inertial parameter of a body at the last link, (K, n, 10)."""
+    return run.apply(lambda q, v, a: joint_torque_regressor(
+        model.arm, q, v, a, first_link=model.arm.n - 1))
 
 
 def friction_shapes(model: IdentifiedModel, q: Array, v: Array, a: Array, top: Array) -> Array:

@@ -15,16 +15,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import dataclasses
 
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, IndexArray, ReadOnlyArrays
-from robot_identification.dynamics import (
-    from_pseudo_inertia,
-    IdentifiedModel,
-    joint_torque_regressor,
-)
+from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel
 from robot_identification.dynamics.inertial import smallest_eigenvalues
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import payload_errors
@@ -33,17 +29,9 @@ from robot_identification.estimation.payload_errors import LARGEST, SCALE
 from robot_identification.estimation.prior import feasible_bound, link_transform
 from robot_identification.recording import Recording
 from robot_identification.signals import delayed, process, Samples
-from robot_identification.tools import joint_fit
+from robot_identification.tools import joint_fit, payload_checks
 from robot_identification.tools.motion_run import recorded_runs
-from robot_identification.tools.payload_checks import (
-    count_poses,
-    FEWEST_POSES,
-    find_change,
-    frame_on_last_link,
-    PayloadChange,
-)
-from scipy.stats import norm
-from scipy.stats import t as student
+from scipy import stats
 
 _SIGNIFICANT = 3.0
 """Standard deviations of the mass above which a payload is found: one false detection in 370."""
@@ -64,7 +52,7 @@ _RADIUS = 0.1
 """[m] Prior radius of gyration of a payload, typical of tools."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False)
 class PayloadEstimate(ReadOnlyArrays):
     """
     Inertial parameters of a payload.
@@ -101,7 +89,7 @@ class PayloadEstimate(ReadOnlyArrays):
     relative_error: float
     free_mass: float
     verdict: str
-    change: PayloadChange | None = None
+    change: payload_checks.PayloadChange | None = None
 
     @property
     def mass(self) -> float:
@@ -134,7 +122,7 @@ class PayloadEstimate(ReadOnlyArrays):
             As for `frame_on_last_link`.
 
         """
-        rotation, position = frame_on_last_link(arm, frame)
+        rotation, position = payload_checks.frame_on_last_link(arm, frame)
         return (rotation.T @ (self.centre - position),
                 np.sqrt(np.diag(rotation.T @ self.centre_covariance @ rotation)))
 
@@ -158,7 +146,7 @@ class PayloadEstimate(ReadOnlyArrays):
         middle = np.array(self.parameters)
         if self.verdict in ('none', 'undetermined'):
             middle[0] = self.free_mass
-        half = norm.ppf((1 + level) / 2) * np.sqrt(np.diag(self.covariance))
+        half = stats.norm.ppf((1 + level) / 2) * np.sqrt(np.diag(self.covariance))
         bounds = np.column_stack([middle - half, middle + half])
         if self.verdict != 'removed':
             bounds[0] = np.maximum(bounds[0], 0.0)
@@ -207,11 +195,12 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
         estimate = _joint_estimate(model, samples[0], carrying, sensor_deviation)
     else:
         estimate = _single_estimate(model, carrying, sensor_deviation)
-    if (change := find_change(model, carrying, estimate.free_mass)) is not None:
-        return replace(estimate, verdict='changes', change=change)
-    if count_poses(loaded) < FEWEST_POSES and estimate.verdict != 'undetermined':
-        return replace(estimate, parameters=np.zeros(10), certificate=0.0,
-                       relative_error=float('nan'), verdict='undetermined')
+    if (change := payload_checks.find_change(model, carrying, estimate.free_mass)) is not None:
+        return dataclasses.replace(estimate, verdict='changes', change=change)
+    if (estimate.verdict != 'undetermined'
+            and payload_checks.count_poses(loaded) < payload_checks.FEWEST_POSES):
+        return dataclasses.replace(estimate, parameters=np.zeros(10), certificate=0.0,
+                                   relative_error=float('nan'), verdict='undetermined')
     return estimate
 
 
@@ -222,14 +211,13 @@ def _joint_estimate(model: IdentifiedModel, unloaded: Samples, loaded: Samples,
     if not all(runs):
         raise EstimationError(_SHORT)
     top = np.max([np.abs(run.v).max(axis=0) for run in (*runs[0], *runs[1])], axis=0)
-    effects = [run.apply(lambda q, v, a: joint_torque_regressor(
-        model.arm, q, v, a, first_link=model.arm.n - 1)) for run in runs[1]]
+    effects = [joint_fit.body_columns(model, run) for run in runs[1]]
     errors = [run.residual for run in (*runs[0], *runs[1])]
     equations, _ = joint_fit.join_runs(model, (runs[0], runs[1]), errors, effects, top)
     columns, prior = range(10), LARGEST * SCALE
     fit = joint_fit.JointFit.of(equations, columns)
     free = fit.estimate(columns, prior)
-    widening = float(student.ppf(0.975, free.blocks - 1) / norm.ppf(0.975))
+    widening = float(stats.t.ppf(0.975, free.blocks - 1) / stats.norm.ppf(0.975))
     covariance = (free.covariance * widening ** 2
                   + fit.sensor_covariance(columns, sensor_deviation, prior))
     matrix, target = fit.equations_of(columns)
@@ -382,7 +370,7 @@ def _widening_factor(contributions: Array) -> float:
     """
     effective = float(np.sum(contributions ** 2) ** 2
                       / max(np.sum(contributions ** 4), 1e-300))
-    return float(student.ppf(0.975, max(effective - 1, 1.0)) / norm.ppf(0.975))
+    return float(stats.t.ppf(0.975, max(effective - 1, 1.0)) / stats.norm.ppf(0.975))
 
 
 def _similar_states(states: Array) -> IndexArray:

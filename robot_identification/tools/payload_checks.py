@@ -20,11 +20,17 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.dynamics import IdentifiedModel, joint_torque_regressor
+from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError
 from robot_identification.recording import Recording
 from robot_identification.signals import Samples
-from robot_identification.tools.joint_fit import common_columns, Equations, JointFit, time_blocks
+from robot_identification.tools.joint_fit import (
+    body_columns,
+    common_columns,
+    Equations,
+    JointFit,
+    time_blocks,
+)
 from robot_identification.tools.motion_run import recorded_runs
 
 _LEVEL = 0.001
@@ -92,8 +98,7 @@ def find_change(model: IdentifiedModel, samples: Samples,
     times = np.linspace(0, starts[-1], _PARTS + 1)[1:-1]
     equations = []
     for run, start in zip(runs, starts):
-        body = run.apply(lambda q, v, a: joint_torque_regressor(
-            model.arm, q, v, a, first_link=model.arm.n - 1)[:, :, :4])
+        body = body_columns(model, run)[:, :, :4]
         after = [body * (run.clock + start > time)[:, None, None] for time in times]
         equations.append(Equations(
             run.residual, common_columns(model, run, top), np.concatenate(after, axis=2),
