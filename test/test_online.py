@@ -16,6 +16,8 @@ import dataclasses
 import numpy as np
 import online_data as data
 import pytest
+from robot_identification import joint_torque_regressor
+from robot_identification.benchmarking.random_motion import RandomMotion
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import get_estimator
 from robot_identification.online import OnlineEstimator
@@ -147,7 +149,9 @@ def test_stepping_gives_what_the_estimator_gives():
         update = running.update(*row)
     estimate = get_estimator('kalman').fit(data.regression('coulomb_viscous'))
     assert np.allclose(update.parameters, estimate.values, rtol=1e-6, atol=1e-6)
-    assert np.allclose(running.deviations, estimate.standard_deviations, rtol=1e-6)
+    assert 0.5 < running.noise_ratio < 2.0    # noise is white
+    assert np.allclose(running.deviations / np.sqrt(running.noise_ratio),
+                       estimate.standard_deviations, rtol=1e-6)
     assert update.innovation.shape == (3,) and not update.parameters.flags.writeable
 
 
@@ -204,6 +208,104 @@ def test_covariance_stays_positive_over_hours_of_a_small_motion():
     deviations = running.deviations
     assert np.all(np.isfinite(deviations)) and np.all(deviations <= 1.0 + 1e-9)
     assert np.linalg.eigvalsh(running.covariance)[0] > 0
+
+
+def long_motion(seconds, seed=0):
+    """Return the arm's states at 100 Hz, and its torques without noise."""
+    arm, *_ = data.motion()
+    q, v, a = RandomMotion(arm, seconds, np.random.default_rng(seed), wobble=True).evaluate(
+        np.arange(0, seconds, 0.01))
+    plant = data.motion()[1]
+    return q, v, a, plant.rigid_torque(q, v, a) + data.friction_torque('coulomb_viscous', v)
+
+
+BODY = 10.0 * np.array([1.0, 0.05, 0.0, 0.1, 0.0125, 0.0, 0.015, -0.005, 0.0, 0.005])
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_a_body_is_found_when_it_is_picked_up_and_put_down(seed):
+    q, v, a, tau = long_motion(60.0, seed)
+    at = slice(2000, 4000)    # 20 to 40 s
+    tau[at] += joint_torque_regressor(data.motion()[0], q[at], v[at], a[at])[:, :, -10:] @ BODY
+    rng = np.random.default_rng(seed)
+    tau = tau + data.NOISE * rng.standard_normal(tau.shape)
+    running, plain = online(20.0), online(20.0)
+    plain._monitor = None
+    _, base, true = data.truth('coulomb_viscous')
+    loaded = true + base.matrix[:, 20:30] @ BODY
+    columns = base.structure.columns(*long_motion(10.0, 99)[:3])[:, :, base.columns]
+
+    def error(estimator, expected):
+        return np.sqrt(np.mean((columns @ (estimator.parameters - expected)) ** 2))
+
+    for k, row in enumerate(zip(q, v, a, tau)):
+        running.update(*row)
+        plain.update(*row)
+        if k == 1999:
+            assert running.load_change is None
+            before = error(running, true)
+        if k == 2999:
+            assert error(running, loaded) < 2 * before + 0.5 < 0.3 * error(plain, loaded)
+            change = running.load_change
+            truth = np.append(BODY[0], BODY[1:4] / BODY[0])
+            low, high = change.intervals(0.999).T
+            assert np.all((low < truth) & (truth < high)), (change.intervals(), truth)
+            assert abs(change.time - 20.0) < 0.3
+            assert change.earliest <= change.time <= change.latest < change.earliest + 0.5
+            assert change.deviations[0] < 1.0
+    assert running.load_change.time == pytest.approx(40.0, abs=0.3)
+    assert running.load_change.mass == pytest.approx(-BODY[0], abs=4 * change.deviations[0])
+
+
+def correlated_noise(count, rng, keep):
+    level, out = rng.standard_normal(3), np.empty((count, 3))
+    for k, row in enumerate(rng.standard_normal((count, 3))):
+        level = keep * level + np.sqrt(1 - keep ** 2) * row
+        out[k] = level
+    return out * data.NOISE
+
+
+@pytest.mark.parametrize('memory', [None, 20.0])
+def test_intervals_contain_the_parameters_with_noise_that_is_correlated_over_a_tenth(memory):
+    *_, true = data.truth('coulomb_viscous')
+    inside, without = [], []
+    for seed in range(6):
+        q, v, a, tau = long_motion(40.0, seed)
+        tau = tau + correlated_noise(len(q), np.random.default_rng(seed), np.exp(-0.1))
+        running = online(memory)
+        for row in zip(q, v, a, tau):
+            running.update(*row)
+        error = np.abs(running.parameters - true) / running.deviations
+        inside.append(np.mean(error < 1.96))
+        without.append(np.mean(error * np.sqrt(running.noise_ratio) < 1.96))
+        assert running.load_change is None
+    assert np.mean(inside) >= 0.9 > 0.7 > np.mean(without)
+
+
+@pytest.mark.parametrize('seed', range(4))
+def test_friction_that_falls_with_temperature_is_no_load(seed):
+    """By 30 % within a minute, faster than a gear warms up."""
+    q, v, a, tau = long_motion(60.0, seed)
+    tau -= 0.3 * np.linspace(0, 1, len(q))[:, None] * data.friction_torque('coulomb_viscous', v)
+    tau = tau + data.NOISE * np.random.default_rng(0).standard_normal(tau.shape)
+    running = online(20.0)
+    for row in zip(q, v, a, tau):
+        running.update(*row)
+    assert running.load_change is None
+
+
+def test_widening_adds_to_the_covariance():
+    rng = np.random.default_rng(4)
+    running = InformationFilter(np.zeros(6), rng.uniform(0.5, 3.0, 6))
+    running.update(rng.normal(size=(4, 6)), rng.normal(size=4), np.ones(4))
+    state, before, directions = running.copy_state(), running.covariance, rng.normal(size=(6, 2))
+    running.widen(directions)
+    assert np.allclose(running.covariance, before + directions @ directions.T)
+    running.update(rng.normal(size=(4, 6)), rng.normal(size=4), np.ones(4))
+    running.restore_state(state)
+    assert np.array_equal(running.covariance, before)
+    rows = rng.normal(size=(3, 6))
+    assert np.allclose(running.projected_covariance(rows), rows @ before @ rows.T)
 
 
 def test_wrong_options_end_with_a_sentence():

@@ -30,6 +30,7 @@ from robot_identification.online.feedforward import (
     CompensationLimits,
     trajectory_efforts,
 )
+from robot_identification.online.load_change import LoadChange
 from robot_identification.online.momentum import MomentumObserver
 from robot_identification.online.online_estimator import (
     OnlineEstimator,
@@ -43,6 +44,6 @@ for _estimator in RECURSIVE.values():
     ESTIMATORS.register(_estimator.name, _estimator)
 
 __all__ = ['Compensation', 'CompensationLimits', 'ContactObserver', 'ExternalTorque',
-           'MomentumObserver', 'OnlineEstimator', 'OnlineUpdate', 'RECURSIVE', 'Wrench',
-           'calibrate_residuals', 'detectable_force', 'start_online', 'tool_wrench',
+           'LoadChange', 'MomentumObserver', 'OnlineEstimator', 'OnlineUpdate', 'RECURSIVE',
+           'Wrench', 'calibrate_residuals', 'detectable_force', 'start_online', 'tool_wrench',
            'trajectory_efforts']

@@ -85,6 +85,26 @@ class InformationFilter:
         half = dtrtrs(self._factor, (rows * self._scale).T, trans=1)[0]
         return np.sqrt(np.sum(half ** 2, axis=0))
 
+    def copy_state(self) -> tuple[Array, Array]:
+        """Return copies of the estimate and of the triangular factor, for `restore_state`."""
+        return self.values.copy(), self._factor.copy(order='F')
+
+    def restore_state(self, state: tuple[Array, Array]) -> None:
+        """Return to a state of `copy_state`."""
+        self.values, self._factor = state[0].copy(), state[1].copy(order='F')
+
+    def projected_covariance(self, rows: Array) -> Array:
+        """Return rows @ covariance @ rows', (k, k), for rows (k, p)."""
+        half = dtrtrs(self._factor, (rows * self._scale).T, trans=1)[0]
+        return half.T @ half
+
+    def widen(self, directions: Array) -> None:
+        """Add directions @ directions' to the covariance, for directions (p, k)."""
+        half = dtrtrs(self._factor, np.eye(len(self.values)), trans=1)[0]
+        triangle = np.linalg.qr(np.vstack([half, (directions / self._scale[:, None]).T]), 'r')
+        inverse = dtrtrs(triangle, np.eye(len(self.values)), trans=1)[0]    # lower triangular
+        self._factor = np.asfortranarray(np.linalg.qr(inverse, 'r'))
+
     def update(self, rows: Array, innovation: Array, noise: Array, keep: float = 1.0) -> None:
         """
         Update the estimate with k measurements: innovation = rows @ (unknowns - values) + noise.

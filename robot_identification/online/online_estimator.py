@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,15 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only, ReadOnlyArrays
 from robot_identification.dynamics import base_parameters, BaseParameters, ModelStructure
 from robot_identification.errors import ConfigurationError
+from robot_identification.online.load_change import (
+    BLOCK,
+    CorrelatedNoise,
+    LARGEST,
+    LATEST,
+    LoadChange,
+    LoadEstimate,
+    LoadMonitor,
+)
 from robot_identification.online.recursive_estimators import RECURSIVE
 from robot_identification.online.torque_filter import REST_SPEED, TorqueFilter, WIDTH
 
@@ -55,6 +65,11 @@ class OnlineUpdate(ReadOnlyArrays):
 class OnlineEstimator:
     """
     Recursive estimator of base parameters and friction while the arm moves.
+
+    With forgetting, it detects a body that the arm picks up or puts down (`load_change`), returns
+    to the parameters before the change, and widens their covariance in the directions of such a
+    body only, so that the estimate follows within seconds whatever the memory. Standard deviations
+    account for noise that is correlated in time (`CorrelatedNoise`).
 
     Parameters
     ----------
@@ -115,6 +130,15 @@ class OnlineEstimator:
             self.base, bool(structure.friction.nonlinear),
             TorqueFilter.urdf_start(self.base, width), noise,
             'none' if memory is None else forgetting, rest_speed)
+        self._noise = CorrelatedNoise(noise, max(1, round(BLOCK / period)))
+        last_link = slice(10 * (arm.n - 1), 10 * arm.n)
+        self._monitor = None if memory is None else LoadMonitor(
+            self.base.matrix[:, last_link], noise, period)
+        self._estimate: LoadEstimate | None = None
+        self._count = 0
+        # states of the filter of the last seconds, with the number of samples before them
+        self._states: deque[tuple[int, tuple[Array, Array]]] = deque(maxlen=round(4 * LATEST))
+        self._between = max(1, round(0.25 / period))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -134,7 +158,22 @@ class OnlineEstimator:
         The first r are those of the base parameters, the others those of the logarithms of the
         nonlinear friction parameters, if these are estimated.
         """
-        return read_only(self._filter.filter.deviations)
+        return read_only(np.sqrt(self._noise.ratio) * self._filter.filter.deviations)
+
+    @property
+    def noise_ratio(self) -> float:
+        """
+        Long-run variance of the innovations over that of white noise with the given deviation.
+
+        It is 1 if `noise` is right and white, 20 if it is correlated over ten samples, and it is
+        contained in `deviations`.
+        """
+        return self._noise.ratio
+
+    @property
+    def load_change(self) -> LoadChange | None:
+        """The body that was last picked up or put down, or None; None without forgetting."""
+        return None if self._estimate is None else self._estimate.change(self._noise.ratio)
 
     def update(self, q: Array, v: Array, a: Array, tau: Array) -> OnlineUpdate:
         """
@@ -152,8 +191,38 @@ class OnlineEstimator:
         structure = self.base.structure
         columns = structure.columns(q, v, a)[0][:, self.base.columns]
         torque = np.asarray(tau, dtype=float) - structure.known_torque(q)[0]
+        before, index, self._count = self._filter.parameters, self._count, self._count + 1
         innovation, used = self._filter.update(columns, torque, v, self.keep)
+        if used.any():
+            self._noise.add(innovation, used)
+            self._follow_load(index, columns, innovation, before, used)
         return OnlineUpdate(self._filter.parameters, self._filter.shape, innovation, used)
+
+    def _follow_load(self, index: int, columns: Array, innovation: Array, before: Array,
+                     used: NDArray[np.bool_]) -> None:
+        """Detect a change of the load, and open the filter for it; `before`: its parameters."""
+        monitor, running, rank = self._monitor, self._filter.filter, self.base.rank
+        if monitor is None:
+            return
+        if self._estimate is not None:
+            reference = self._estimate.parameters
+            self._estimate.add(index, columns, innovation + columns @ (before - reference), used)
+        monitor.add(index, columns, innovation, used)
+        change = monitor.detect(lambda rows: running.projected_covariance(
+            np.pad(rows, ((0, 0), (0, len(running.values) - rank)))), self._noise.ratio)
+        if change is not None:
+            earlier = [state for k, state in self._states if k <= change - self._between]
+            running.restore_state(earlier[-1] if earlier else self._states[0][1])
+            self._estimate = LoadEstimate(
+                monitor, running.values[:rank], self._noise.ratio * running.projected_covariance(
+                    np.eye(len(running.values))[:rank]))
+            running.widen(np.pad(LARGEST * monitor.directions,
+                                 ((0, len(running.values) - rank), (0, 0))))
+            monitor.restart()
+            self._noise.drop_block()
+            self._states.clear()
+        if monitor.samples % self._between == 0:
+            self._states.append((index, running.copy_state()))
 
 
 def start_online(name: str, arm: Arm, noise: ArrayLike, friction: str | BaseParameters, *,

@@ -32,6 +32,7 @@ from std_srvs.srv import Trigger
 
 PERIOD = 0.02      # [s] between batches of joint states
 NOISE = 0.02       # default standard deviation of the torques, as a fraction of the torque limits
+INTERVAL = 3.92    # length of a 95 % interval in standard deviations
 SILENCE = 3.0      # [s] without an update after which a warning is issued
 
 
@@ -66,6 +67,7 @@ class OnlineIdentificationNode(NodeProcess):
         noise = noise * np.sqrt(max(1.0, window * rate))
         options = {'memory': memory, 'forgetting': forgetting, 'period': 1 / rate,
                    'rest_speed': rest_speed, 'width': width}
+        self._rate = rate
         first = start_online(estimator, self.arm, noise, friction, **options)
         self._make = lambda: start_online(estimator, self.arm, noise, first.base, **options)
         one = np.ones(self.arm.n)
@@ -73,6 +75,7 @@ class OnlineIdentificationNode(NodeProcess):
         self._states = SmoothedStates(node, self.arm, topic, window, 1 / rate)
         self.health = Health(node)
         self._publisher = node.create_publisher(OnlineParameters, '~/parameters', 10)
+        self._load_publisher = node.create_publisher(OnlineParameters, '~/load_change', 10)
         node.create_service(Trigger, '~/reset', reply_always(node, self._on_reset))
         self._restart()
         node.create_timer(PERIOD, self._step)
@@ -101,6 +104,7 @@ class OnlineIdentificationNode(NodeProcess):
         self.online: OnlineEstimator = self._make()
         self._states.restart()
         self._update: OnlineUpdate | None = None
+        self._change: tuple[float, float] | None = None    # time of a change, of its first update
         self._last, self._count, self._silence = 0.0, 0, 0.0
         self._published = -1
 
@@ -142,7 +146,25 @@ class OnlineIdentificationNode(NodeProcess):
             used=update.used.tolist(), updates=self._count)
         message.header.stamp = time_message(self._states.stamp(self._last))
         self._publisher.publish(message)
+        self._publish_load_change()
         self.health.ok('estimating', updates=self._count)
+
+    def _publish_load_change(self) -> None:
+        """Publish the body that was picked up or put down, if there is one, until the next."""
+        change = self.online.load_change
+        if change is None:
+            return
+        if self._change is None or abs(self._change[0] - change.time) > 1.0:    # a new one
+            self._change = change.time, self._last - self._count / self._rate
+        first = self._change[1]    # time of the first update, as if updates were regular since
+        message = OnlineParameters(
+            names=['mass', 'centre_x', 'centre_y', 'centre_z', 'time'],
+            values=[change.mass, *change.centre.tolist(), change.time],
+            deviations=[*change.deviations.tolist(),
+                        (change.latest - change.earliest) / INTERVAL], updates=self._count)
+        message.header.stamp = time_message(self._states.stamp(first + change.time))
+        message.header.frame_id = self.arm.joint_names[-1]
+        self._load_publisher.publish(message)
 
 
 main = main_of(OnlineIdentificationNode)
