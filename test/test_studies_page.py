@@ -26,8 +26,8 @@ from robot_identification.papers.studies.study import Plot, StudyResult, Table
 from robot_identification.papers.studies.verdict import Claim, judge_claims, read_claim
 from robot_identification.papers.studies_page import contradicts, pages, RUN, write_page
 
-CHANGED = 1
-"""Largest number of claims in docs/studies.json whose verdict differs between the seeds."""
+CHANGED = 3
+"""Claims of docs/studies.json that are decided with one seed and undecided with another."""
 DOCS = Path(__file__).resolve().parent.parent / 'docs'
 
 
@@ -58,6 +58,8 @@ def test_no_seed_of_the_stored_run_contradicts_another(stored_claims):
     opposite = [claim['claim'] for _, claim in stored_claims if contradicts(claim['by_seed'])]
     changed = [claim['claim'] for _, claim in stored_claims if len(set(claim['by_seed'])) > 1]
     assert not opposite and len(changed) <= CHANGED, (opposite, changed)
+    assert all('undecided' in claim['by_seed'] for _, claim in stored_claims
+               if claim['claim'] in changed)
 
 
 def test_every_claim_that_does_not_hold_names_its_literal_run_and_its_sensitivity(stored_claims):
