@@ -45,6 +45,9 @@ _SECOND_LEVEL = 0.01
 """Probability that a second explanation is found where one is enough."""
 _POWER = 0.9
 """Probability with which a change of the detectable size is found."""
+_DECISIVE = 10.0
+"""Difference of the Bayesian information criterion below which the earlier candidate is taken: a
+joint whose torque is friction shows its gain as friction, and wear is more frequent."""
 _ROUNDS = 4
 """Largest number of searches; the weights follow from the residuals of the last explanation."""
 KINDS = {
@@ -234,9 +237,9 @@ def find_explanation(equations: Sequence[Equations],
 
     Nothing is the first explanation. A single change is accepted if its jackknife p-value,
     adjusted for the number of candidates, is below `EXPLANATION_LEVEL`; of several such changes
-    the one with the smallest Bayesian information criterion is taken. A second change is accepted
-    in the same way beside the first one. The weights of the joints are those of the residuals that
-    the explanation leaves.
+    the one with the smallest Bayesian information criterion is taken, or the first candidate whose
+    criterion is not larger by 10. A second change is accepted in the same way beside the first.
+    The weights of the joints are those of the residuals that the explanation leaves.
 
     Parameters
     ----------
@@ -248,6 +251,9 @@ def find_explanation(equations: Sequence[Equations],
     References
     ----------
     G. Schwarz, "Estimating the dimension of a model", Annals of Statistics 6(2), 1978.
+
+    R. E. Kass, A. E. Raftery, "Bayes factors", Journal of the American Statistical Association
+    90(430), 1995.
 
     """
     chosen: list[Candidate] = []
@@ -276,7 +282,8 @@ def _search(fit: JointFit, candidates: Sequence[Candidate]) -> list[Candidate]:
                      len(used)).p * len(candidates) < level]
         if not tried:
             break
-        chosen.append(candidates[min(tried)[1]])
+        best = min(tried)[0]
+        chosen.append(candidates[min(k for value, k in tried if value < best + _DECISIVE)])
     return chosen
 
 
