@@ -90,10 +90,8 @@ def measure_coverage(methods: Sequence[BenchmarkMethod], seeds: int, progress: P
 
     Parameters
     ----------
-    methods
-        Estimators with friction models.
-    seeds
-        Number of seeds, from 0.
+    methods, seeds
+        Estimators with friction models, and number of seeds, from 0.
     progress, tasks
         As for `run_benchmark`.
 

@@ -119,9 +119,10 @@ def fit_recording_effects(
     fitted = refit(reduce(operator.add, whitened), regression, fitted, estimator)
     if estimate.shape_covariance.size:    # the part that is due to unknown nonlinear parameters
         weights = estimator.weights(regression, weighted.ReweightedFit.of(regression.normal))
-        fixed = weighted.make_estimate(estimate.estimator, regression.normal, weights,
-                              weighted.solve(regression.normal, weights), estimate.noise,
-                              estimate.autocorrelation_factor, estimate.status, 0)
+        fixed = weighted.make_estimate(
+            estimate.estimator, regression.normal, weights,
+            weighted.solve(regression.normal, weights), estimate.noise,
+            estimate.autocorrelation_factor, estimate.status, 0)
         fitted = replace(fitted, covariance=fitted.covariance
                          + np.nan_to_num(estimate.covariance - fixed.covariance))
     largest = _largest_alike(regression.base, index, fitted.values)

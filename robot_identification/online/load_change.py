@@ -62,10 +62,9 @@ class LoadChange(ReadOnlyArrays):
 
     Parameters
     ----------
-    parameters
-        Change of the ten inertial parameters of the last link, (10,), Pinocchio's order.
-    covariance
-        Their covariance, (10, 10); it contains that of the parameters before the change.
+    parameters, covariance
+        Change of the ten inertial parameters of the last link, (10,), Pinocchio's order, and its
+        covariance, (10, 10), which contains that of the parameters before the change.
     time, earliest, latest
         Time of the change since the first sample, and its 95 % interval [s].
 
