@@ -316,20 +316,17 @@ def read_json(path: str | Path, what: str, error: type[RobotIdentificationError]
 
     """
     def parse_integer(text: str) -> int:
-        """Return an integer of at most 18 characters, or raise ValueError."""
-        if len(text) > 18:
-            raise ValueError(f'it has a whole number of {len(text)} digits')
+        """Return an integer of at most 18 characters, or raise ValueError, also for NaN."""
+        if len(text) > 18 or not text[-1].isdigit():
+            raise ValueError(f'it has a whole number of {len(text)} digits'
+                             if text[-1].isdigit() else f'JSON has no {text}')
         return int(text)
-
-    def refuse(constant: str) -> None:
-        """Raise ValueError for NaN and Infinity, which JSON does not have."""
-        raise ValueError(f'JSON has no {constant}')
 
     try:
         text = read_text(path, what, error)
         if sum(map(text.count, ',[{')) > JSON_VALUES:
             raise ValueError(f'it has more than {JSON_VALUES} values')
-        content = json.loads(text, parse_int=parse_integer, parse_constant=refuse)
+        content = json.loads(text, parse_int=parse_integer, parse_constant=parse_integer)
         if '\\u' in text:    # half of a surrogate pair raises a ValueError
             json.dumps(content, ensure_ascii=False).encode()
         level, depth = [content], 0
