@@ -27,7 +27,8 @@ from robot_identification import identify, inverse_dynamics, Recording
 from robot_identification.cli.commands import app
 from robot_identification.errors import ConfigurationError
 from robot_identification.fleet.comparison import compare, comparison_to_dict, holm
-from robot_identification.fleet.comparison_page import comparison_page
+from robot_identification.fleet.comparison_page import CAUSES, comparison_page
+from robot_identification.fleet.explanations import KINDS
 from robot_identification.reporting import load_results, results_to_dict
 from robot_identification.reporting.plot_data import plot_data
 from robot_identification.reporting.stored_results import StoredResults
@@ -209,3 +210,7 @@ def test_a_fit_of_two_recordings_is_least_squares_with_a_jackknife():
                                    np.linalg.lstsq(rows[:, :5], rows[:, 5])[0][3:], atol=1e-6)
         inside += int(np.sum(np.abs(effect.values - [0.5, -0.5]) < 2.02 * effect.deviations))
     assert 176 <= inside <= 200
+
+
+def test_every_kind_of_change_has_a_next_step():
+    assert set(CAUSES) == set(KINDS)

@@ -65,15 +65,31 @@ def _largest_friction_change(friction: Sequence[FrictionChange]) -> tuple[str, f
     return max(changes, key=lambda item: abs(item[1]), default=None)
 
 
+CAUSES = {
+    'body': 'If the body is a tool that stays, use the model of {b}; if the arm carries it for a '
+            'while, keep the model of {a} and measure it with: robot-identification payload',
+    'friction': 'Look at the brake, lubrication and temperature of {subject}.',
+    'all friction': 'Compare the temperature of both recordings; a warm arm has less friction.',
+    'gain': 'Calibrate the torque sensor of {subject}, or check the current gain of its drive.',
+    'zero': 'Set the zero of the torque sensor of {subject}.',
+    'tilt': 'Check how the base is mounted, and `gravity` in the robot file.'}
+"""What to do, by the kind of a change."""
+
+
 def _next_steps(comparison: ModelComparison) -> list[str]:
     """Return what to do after a comparison."""
     a, b = comparison.names
     if comparison.verdict == 'unchanged':
         return [f'The model of {a} still describes the arm; keep it.']
-    return ['Look for the cause at the joints that changed: a tool or payload, wear, temperature, '
-            'another robot file.',
-            f'Use the model of {b} from now on; check it on another motion: robot-identification '
-            f'validate {b}/model.yaml RECORDING']
+    changes = () if comparison.explanation is None else comparison.explanation.changes
+    steps = [CAUSES[change.kind].format(a=a, b=b, subject=change.subject) for change in changes]
+    if not steps:
+        steps = ['Look for the cause at the joints that changed: a tool or payload, wear, '
+                 'temperature, another robot file.']
+    if not any(change.kind == 'body' for change in changes):
+        steps.append(f'If the change stays, use the model of {b}; check it on another motion: '
+                     f'robot-identification validate {b}/model.yaml RECORDING')
+    return steps
 
 
 def _friction_figure(name: str, change: FrictionChange, names: tuple[str, str]) -> Figure:
