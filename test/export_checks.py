@@ -82,6 +82,7 @@ def export_to(model, target, folder, **options):
     """Write an export into a folder; return the path of its main file, and the export."""
     exported = export_model(model, target, ExportOptions(**options))
     for name, content in exported.files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     return folder / next(iter(exported.files)), exported
 

@@ -47,8 +47,8 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 class Limits:
     """Largest figures that `make house` accepts; a commit that raises one states the reason."""
 
-    pipeline_files: int = 150
-    pipeline_lines: int = 11_950
+    pipeline_files: int = 152
+    pipeline_lines: int = 11_980
     core_lines: int = 21_900
     function_lines: int = 80
     imported_names: int = 25

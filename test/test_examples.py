@@ -115,7 +115,7 @@ def _python_blocks(page):
     ('README.md', 'arm = load_arm("my_arm.yaml"); r = load_recording("motion.csv", arm); '
      't, q, tau = r.t, r.q, r.tau; v = a = 0 * q'),
     ('docs/excitation.md', 'arm = load_arm("my_arm.yaml")'),
-    ('docs/logs.md', 'arm = load_arm("my_arm.yaml")')])
+    ('docs/benchmark.md', ''), ('docs/logs.md', 'arm = load_arm("my_arm.yaml")')])
 def test_python_of_a_page_runs(page, before, tmp_path):
     pytest.importorskip('matplotlib')
     arm = load_arm('two_link')
@@ -138,5 +138,5 @@ def test_python_of_a_page_runs(page, before, tmp_path):
 def test_every_page_with_python_is_run_or_named():
     elsewhere = {'docs/fleet.md', 'docs/ros2_control.md'}    # a finished fleet; launch of ROS 2
     pages = ['README.md', *(f'docs/{path.name}' for path in (ROOT / 'docs').glob('*.md'))]
-    tested = {'README.md', 'docs/excitation.md', 'docs/logs.md'}
+    tested = {'README.md', 'docs/benchmark.md', 'docs/excitation.md', 'docs/logs.md'}
     assert {page for page in pages if _python_blocks(page)} == tested | elsewhere

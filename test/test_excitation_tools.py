@@ -223,7 +223,7 @@ def test_the_page_opens_offline_and_shows_what_was_proven(resting, tmp_path):
     write_excitation_page(chain(), resting, tmp_path / 'page.html')
     page = (tmp_path / 'page.html').read_text()
     assert not any(word in page for word in ('src=', '@import', 'url(', 'fetch(', '<link'))
-    assert page.count('proven') >= 3 and 'torques and collisions were not checked' in page
+    assert page.count('proven') >= 3 and 'torques and collisions are not checked' in page
     motion = json.loads(page.split('type="application/json">')[1].split('</script>')[0])
     assert len(motion['frames']) == len(motion['path']) == 240 and len(motion['bones']) == 3
     other = dataclasses.replace(chain(), urdf=chain().urdf.replace('1.0', '1.1'))

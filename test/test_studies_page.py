@@ -33,7 +33,7 @@ DOCS = Path(__file__).resolve().parent.parent / 'docs'
 
 def test_page_and_pictures_are_those_of_the_stored_run():
     run = json.loads((DOCS / RUN).read_text(encoding='utf-8'))
-    assert [study['study'] for study in run['studies']] == list(STUDIES)
+    assert {study['study'] for study in run['studies']} == set(STUDIES)
     assert run['quick'] == any(study['quick'] for study in run['studies'])
     assert {'processor', 'numpy', 'scipy', 'mujoco'} <= set(run['environment'])
     for name, content in pages(run).items():
@@ -100,7 +100,7 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     seen.clear()
     run = stored_run.run_all(tmp_path, True, [0], lambda text, part: seen.append(part))
     assert ran == list(STUDIES)                 # no study ran twice
-    assert [study['study'] for study in run['studies']] == list(STUDIES)
+    assert {study['study'] for study in run['studies']} == set(STUDIES)
     assert seen == sorted(seen) and seen[-1] == 1.0
     stored_run.run_all(tmp_path, True, [1], lambda text, part: None)
     assert ran == 2 * list(STUDIES)             # another seed makes another run

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+import os
 from typing import Any
 
 import numpy as np
@@ -305,7 +306,8 @@ def _comparable_rows(a: Mapping[str, Any], b: Mapping[str, Any], names: tuple[st
 def _compare_motions(first: StoredResults, second: StoredResults,
                      notes: list[str]) -> MotionComparison | None:
     """Return the comparison of the stored motions; None with a note if there are none."""
-    if first.folder and second.folder:
+    if all(each.folder and os.path.exists(os.path.join(each.folder, 'model.yaml'))
+           for each in (first, second)):
         model, other = (load_model(results.folder) for results in (first, second))
         runs = stored_runs(first, model), stored_runs(second, other)
         if all(runs):

@@ -605,7 +605,7 @@ def _read_options(path):
 def _fleet_result_seed():
     result = robot_result.RobotResult('left', 'ur5e', 'broken', 'bad', 0.02, (
         robot_result.RecordingResult('a.csv', 'fitted', '', 1.0, 100.0, 0.02),), (
-        robot_result.ParameterResult('shoulder: mass', 'kg', 1.0, 0.1, 0.8, 1.2, None),),
+        robot_result.ParameterResult('shoulder: mass', 'kg', 1.0, 0.1, 0.8, 1.2),),
         (Drift(0, 'payload', 1.0, 0.01, 0.0, 0.0), Drift(1, 'payload', 1.0, 0.01, 1.0, 0.01)),
         inputs={'a.csv': '0'})
     with tempfile.TemporaryDirectory() as folder:
