@@ -191,7 +191,7 @@ def test_the_other_targets_list_the_part_under_losses(tmp_path):
         assert all(loss.error > 0 for loss in lost)
         if not lost:
             complete.add(target)
-    assert complete == {'c', 'python', 'json', 'fmu'}
+    assert complete == {'c', 'python', 'json', 'fmu', 'ros2'}
     path, _ = export_to(with_part(), 'json', tmp_path)
     assert json.loads(path.read_text())['residual']['elbow'] == PART.to_dict()
 
