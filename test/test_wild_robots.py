@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import threading
 
 import numpy as np
 import pytest
@@ -400,3 +401,27 @@ def test_settings_of_an_engine_in_a_urdf_are_replaced():
     arm = Arm.from_urdf(robot(settings, link('base'), chain('', 'base', 2),
                               link('end', INERTIAL + BOX), joint('last', 'link2', 'end')))
     assert ContactGeometry(arm).find_contacts(np.zeros((1, 3))) == ()
+
+
+def test_packages_are_found_beside_folders_that_vanish(tmp_path):
+    """As for a workspace in the folder of temporary files."""
+    (tmp_path / 'ws').mkdir()
+    (tmp_path / 'other').mkdir()
+    (tmp_path / 'other' / 'package.xml').write_text('<package><name>wanted</name></package>')
+    ended = threading.Event()
+
+    def make_and_remove():
+        while not ended.is_set():
+            for k in range(20):
+                (tmp_path / f'temporary_{k}').mkdir()
+            for k in range(20):
+                (tmp_path / f'temporary_{k}').rmdir()
+
+    thread = threading.Thread(target=make_and_remove)
+    thread.start()
+    try:
+        found = {find_package('wanted', tmp_path / 'ws' / 'arm.urdf') for _ in range(100)}
+    finally:
+        ended.set()
+        thread.join()
+    assert found == {tmp_path / 'other'}

@@ -21,6 +21,7 @@ its own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+import glob
 import os
 from pathlib import Path
 import re
@@ -74,10 +75,12 @@ def _candidates(name: str, near: Path | None, folders: Iterable[str | Path]) -> 
 
 def _below(folder: Path, name: str, patterns: Iterable[str]) -> Iterator[Path]:
     """Yield subfolders with the name of the package, then those with a package.xml."""
+    start = glob.escape(str(folder))    # `glob` passes over folders that vanish, Path.glob does not
     for pattern in patterns:
-        yield from sorted(folder.glob(f'{pattern}{name}'))
+        yield from sorted(map(Path, glob.glob(f'{start}/{pattern}{name}')))
         # the folder of a package may have another name
-        yield from sorted(path.parent for path in folder.glob(f'{pattern}*/package.xml'))
+        yield from sorted(Path(path).parent for path in glob.glob(
+            f'{start}/{pattern}*/package.xml'))
 
 
 def _is_package(folder: Path, name: str) -> bool:
