@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import threading
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -406,22 +407,18 @@ def test_settings_of_an_engine_in_a_urdf_are_replaced():
 def test_packages_are_found_beside_folders_that_vanish(tmp_path):
     """As for a workspace in the folder of temporary files."""
     (tmp_path / 'ws').mkdir()
-    (tmp_path / 'other').mkdir()
-    (tmp_path / 'other' / 'package.xml').write_text('<package><name>wanted</name></package>')
-    ended = threading.Event()
-
-    def make_and_remove():
-        while not ended.is_set():
-            for k in range(20):
-                (tmp_path / f'temporary_{k}').mkdir()
-            for k in range(20):
-                (tmp_path / f'temporary_{k}').rmdir()
-
-    thread = threading.Thread(target=make_and_remove)
-    thread.start()
+    wanted = tmp_path / 'other' / 'folder'
+    wanted.mkdir(parents=True)
+    (wanted / 'package.xml').write_text('<package><name>wanted</name></package>')
+    churn = ('import os, sys\n'
+             'while True:\n'
+             '    names = [f"{sys.argv[1]}/temporary_{k}" for k in range(200)]\n'
+             '    for name in names: os.mkdir(name)\n'
+             '    for name in names: os.rmdir(name)\n')
+    process = subprocess.Popen([sys.executable, '-c', churn, str(tmp_path)])
     try:
         found = {find_package('wanted', tmp_path / 'ws' / 'arm.urdf') for _ in range(100)}
     finally:
-        ended.set()
-        thread.join()
-    assert found == {tmp_path / 'other'}
+        process.kill()
+        process.wait()
+    assert found == {wanted}

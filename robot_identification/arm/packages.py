@@ -75,7 +75,7 @@ def _candidates(name: str, near: Path | None, folders: Iterable[str | Path]) -> 
 
 def _below(folder: Path, name: str, patterns: Iterable[str]) -> Iterator[Path]:
     """Yield subfolders with the name of the package, then those with a package.xml."""
-    start = glob.escape(str(folder))    # `glob` passes over folders that vanish, Path.glob does not
+    start = glob.escape(str(folder))    # `glob.glob` passes over folders that vanish meanwhile
     for pattern in patterns:
         yield from sorted(map(Path, glob.glob(f'{start}/{pattern}{name}')))
         # the folder of a package may have another name
