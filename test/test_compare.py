@@ -214,3 +214,11 @@ def test_a_fit_of_two_recordings_is_least_squares_with_a_jackknife():
 
 def test_every_kind_of_change_has_a_next_step():
     assert set(CAUSES) == set(KINDS)
+
+
+def test_a_result_beside_itself_claims_no_power(tmp_path):
+    identified_motion(0).save(tmp_path / 'one')
+    one = load_results(tmp_path / 'one')
+    comparison = compare(one, one, ('one', 'again'))
+    assert comparison.verdict == 'unchanged' and comparison.explanation is None
+    assert 'both results are the same identification, so nothing can differ' in comparison.notes

@@ -306,6 +306,10 @@ def _comparable_rows(a: Mapping[str, Any], b: Mapping[str, Any], names: tuple[st
 def _compare_motions(first: StoredResults, second: StoredResults,
                      notes: list[str]) -> MotionComparison | None:
     """Return the comparison of the stored motions; None with a note if there are none."""
+    if _model_digest(first.content) and (
+            _model_digest(first.content) == _model_digest(second.content)):
+        notes.append('both results are the same identification, so nothing can differ')
+        return None
     if all(each.folder and os.path.exists(os.path.join(each.folder, 'model.yaml'))
            for each in (first, second)):
         model, other = (load_model(results.folder) for results in (first, second))
