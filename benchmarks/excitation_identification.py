@@ -79,12 +79,7 @@ def parameter_error(result: IdentificationResult, plant: Plant) -> float:
     """Root mean square of the base parameters' errors over their prior deviations."""
     base, truth = result.estimate.base, plant.truth
     structure = base.structure
-    standard = np.zeros(structure.count)
-    standard[structure.inertial_slice] = truth.inertial.ravel()
-    standard[structure.rotor_slice] = truth.rotor_inertia
-    friction = np.zeros((len(truth.rotor_inertia), 3))
-    friction[:, 0], friction[:, 1] = truth.friction.coulomb, truth.friction.viscous
-    standard[structure.friction_slice] = friction.ravel()
+    standard = truth.standard_parameters(structure)
     deviation = np.zeros(structure.count)
     inertial, elements = 10 * result.arm.n, len(truth.rotor_inertia)
     known = prior_standard_deviations(result.arm, inertial + 4 * elements, elements)

@@ -47,6 +47,29 @@ def svd(matrix: Array) -> tuple[Array, Array, Array]:
     return left, singular, right
 
 
+def orthonormal_basis(columns: Array, singular: float) -> Array:
+    """
+    Return an orthonormal basis of columns, (rows, rank).
+
+    Parameters
+    ----------
+    columns
+        The columns, (rows, k).
+    singular
+        Smallest squared singular value of the normalised columns that counts, relative to the
+        largest one; the basis is orthonormal to rounding errors over its root.
+
+    """
+    norms = np.linalg.norm(columns, axis=0)
+    used = norms > 1e-9 * max(float(norms.max(initial=0.0)), 1e-300)
+    if not np.any(used):
+        return np.zeros((len(columns), 0))
+    scaled = columns[:, used] / norms[used]
+    squares, vectors = np.linalg.eigh(scaled.T @ scaled)
+    kept = squares > singular * squares[-1]
+    return np.asarray(scaled @ (vectors[:, kept] / np.sqrt(squares[kept])))
+
+
 def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:
     """
     Return the values as a C-contiguous, read-only array; copy them only if necessary.

@@ -21,7 +21,6 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.benchmarking.random_motion import RandomMotion
-from robot_identification.benchmarking.simulated_data import true_parameters
 from robot_identification.dynamics import ModelStructure
 from robot_identification.recording import Recording
 from robot_identification.signals import process, Samples
@@ -101,4 +100,5 @@ def closed_loop_samples(arm: Arm, seed: int) -> tuple[Samples, Array, Array, dic
                       joint_names=arm.joint_names)
     samples = process(noisy, arm, cutoff=100.0, decimation_cutoff=10.0)
     settings = {'reference': motion, 'control_law': JointController.tuned(plant)}
-    return samples, true_parameters(plant), np.zeros((arm.n, 0)), settings
+    standard = plant.truth.standard_parameters(ModelStructure.of(arm, 'coulomb_viscous'))
+    return samples, standard, np.zeros((arm.n, 0)), settings

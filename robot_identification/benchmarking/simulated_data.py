@@ -99,31 +99,11 @@ class SimulatedArm(BenchmarkData):
         t = np.arange(0, PERIOD, 1 / EXACT_RATE)
         states = other.evaluate(t)
         torque = plant.rigid_torque(*states) + plant.friction_torque(states[1])
-        truth = {'coulomb_viscous': true_parameters(plant)} if self.exact else {}
+        truth = {'coulomb_viscous': plant.truth.standard_parameters(
+            ModelStructure.of(arm, 'coulomb_viscous'))} if self.exact else {}
         return BenchmarkCase(
             arm, (fitted,), exact_samples(fitted, states, torque), motion,
             None if plant.options.tracking == 'ideal' else JointController.tuned(plant), truth)
-
-
-def true_parameters(plant: Plant) -> Array:
-    """
-    Return the standard parameters (count,) of a plant with Coulomb and viscous friction.
-
-    Parameters
-    ----------
-    plant
-        The plant, without Stribeck effect.
-
-    """
-    structure, truth = ModelStructure.of(plant.arm, 'coulomb_viscous'), plant.truth
-    standard = np.zeros(structure.count)
-    standard[structure.inertial_slice] = truth.inertial.ravel()
-    standard[structure.rotor_slice] = truth.rotor_inertia
-    known = {'coulomb': truth.friction.coulomb, 'viscous': truth.friction.viscous}
-    zero = np.zeros(len(truth.rotor_inertia))
-    standard[structure.friction_slice] = np.column_stack(
-        [known.get(name, zero) for name in structure.friction.parameters]).ravel()
-    return standard
 
 
 @dataclass

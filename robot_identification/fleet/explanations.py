@@ -35,7 +35,7 @@ from robot_identification.tools.joint_fit import (
     SENSOR_DEVIATION,
     SHAPES,
 )
-from robot_identification.tools.motion_run import MotionRun
+from robot_identification.tools.motion_run import MotionRun, path_torque
 from scipy.stats import norm
 from scipy.stats import t as student
 
@@ -220,7 +220,7 @@ class Candidates:
         drives = np.einsum('njek,ek->nje', self.friction_columns(q, v, a), self.friction)
         joints = np.tile(np.eye(arm.n), (len(q), 1, 1))
         parts = [joint_torque_regressor(arm, q, v, a, first_link=arm.n - 1)[:, :, :4], drives,
-                 joints * model.torque(q, v, a, model.states(q))[:, :, None], joints,
+                 joints * path_torque(model, q, v, a)[:, :, None], joints,
                  drives.sum(axis=2, keepdims=True)]
         if np.any(arm.gravity):
             still = np.zeros_like(q)

@@ -23,7 +23,7 @@ from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.dynamics import base_parameters, BaseParameters, IdentifiedModel
 from robot_identification.fleet.explanations import Candidates, Explanation, find_explanation
 from robot_identification.tools.joint_fit import join_runs, JointFit, standard_columns
-from robot_identification.tools.motion_run import MotionRun
+from robot_identification.tools.motion_run import MotionRun, path_torque, top_speed
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,10 +75,11 @@ def compare_motions(first: Sequence[MotionRun], second: Sequence[MotionRun],
     """
     model = models[0]
     base = base_parameters(model.structure)
-    top = np.max([np.abs(run.v).max(axis=0) for run in (*first, *second)], axis=0)
+    top = top_speed((*first, *second))
     candidates = Candidates.of(model, top, first)
     errors = [*(run.residual for run in first), *(run.residual - run.apply(
-        lambda q, v, a: _torque(model, q, v, a) - _torque(models[1], q, v, a)) for run in second)]
+        lambda q, v, a: path_torque(model, q, v, a) - path_torque(models[1], q, v, a))
+        for run in second)]
 
     def effects(q: Array, v: Array, a: Array) -> Array:
         """Return the columns of the candidates and of the base parameters."""
@@ -98,8 +99,3 @@ def compare_motions(first: Sequence[MotionRun], second: Sequence[MotionRun],
                      [run.torque for run in second]))
     return MotionComparison(same, explanation, base, fit.values, fit.deviations, fit.blocks - 1,
                             (error / torque, second_error / torque))
-
-
-def _torque(model: IdentifiedModel, q: Array, v: Array, a: Array) -> Array:
-    """Return the torques of a model along a path, (N, n) [N m or N]."""
-    return model.torque(q, v, a, model.states(q))

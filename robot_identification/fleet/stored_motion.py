@@ -21,7 +21,7 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.reporting.stored_results import StoredResults
-from robot_identification.tools.motion_run import MotionRun
+from robot_identification.tools.motion_run import MotionRun, path_torque, top_speed
 from robot_identification.validation.held_out import EDGE
 from scipy.interpolate import CubicSpline
 
@@ -96,8 +96,8 @@ def _make_run(q: Array, rate: float, panels: Sequence[Array], ends: tuple[float,
 
 def _agrees(run: MotionRun, model: IdentifiedModel) -> bool:
     """Return whether the torque of the stored motion is the one that was stored."""
-    moving = run.moving(np.abs(run.v).max(axis=0))
-    computed = run.apply(lambda q, v, a: model.torque(q, v, a, model.states(q)))
+    moving = run.moving(top_speed([run]))
+    computed = run.apply(lambda q, v, a: path_torque(model, q, v, a))
     error = computed - (run.torque - run.residual)
     return bool(np.any(moving) and np.linalg.norm(error * moving)
                 < _AGREES * np.linalg.norm(run.torque * moving))

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array, ReadOnlyArrays
-from robot_identification.estimation.payload_errors import SCALE
+from robot_identification.estimation.payload_errors import centre_covariance, SCALE
 from scipy.stats import chi2, norm
 
 MEMORY = 1.0
@@ -89,9 +89,8 @@ class LoadChange(ReadOnlyArrays):
     @property
     def deviations(self) -> Array:
         """Standard deviations of the mass [kg] and of the centre [m], (4,)."""
-        change = np.vstack([np.eye(4)[0], np.hstack([-self.centre[:, None], np.eye(3)])
-                            / self.mass])
-        return np.sqrt(np.diag(change @ self.covariance[:4, :4] @ change.T))
+        return np.sqrt(np.append(self.covariance[0, 0], np.diag(
+            centre_covariance(self.parameters, self.covariance))))
 
     def intervals(self, level: float = 0.95) -> Array:
         """Return intervals of the mass [kg] and of the centre [m], (4, 2)."""
@@ -149,6 +148,45 @@ class CorrelatedNoise:
         self.drop_block()
 
 
+class _BodySums:
+    """
+    Sums over samples for the least-squares estimate of a body at the last link.
+
+    Parameters
+    ----------
+    directions
+        Changes of the base parameters by a body in units of `SCALE`, (r, 10).
+    noise
+        Standard deviation of the torques, (n,).
+
+    """
+
+    def __init__(self, directions: Array, noise: Array) -> None:
+        self._directions, self._noise = directions, noise
+        self.gram, self.score = np.zeros((10, 10)), np.zeros(10)
+        self.cross = np.zeros((10, len(directions)))
+
+    def add(self, columns: Array, error: Array, used: NDArray[np.bool_],
+            keep: float = 1.0) -> tuple[Array, Array]:
+        """
+        Add a sample to the sums, faded by `keep`; return its whitened rows and errors.
+
+        Parameters
+        ----------
+        columns, error, used
+            As for `LoadMonitor.add`.
+        keep
+            Factor of the sums before it.
+
+        """
+        white = columns[used] / self._noise[used, None]
+        rows, error = white @ self._directions, error[used] / self._noise[used]
+        self.gram = keep * self.gram + rows.T @ rows
+        self.cross = keep * self.cross + rows.T @ white
+        self.score = keep * self.score + rows.T @ error
+        return rows, error
+
+
 class LoadMonitor:
     """
     Detects a body that is added to the last link, and estimates it.
@@ -188,8 +226,7 @@ class LoadMonitor:
 
     def restart(self) -> None:
         """Forget all innovations."""
-        self._gram, self._score, self._energy = np.zeros((10, 10)), np.zeros(10), 0.0
-        self._cross = np.zeros((10, len(self.directions)))
+        self._sums, self._energy = _BodySums(self.directions, self.noise), 0.0
         self.latest: deque[tuple[int, Array, Array]] = deque(maxlen=round(LATEST / self.period))
         self._since = 0
 
@@ -209,14 +246,9 @@ class LoadMonitor:
             Whether the torque of each joint is used, (n,).
 
         """
-        white = columns[used] / self.noise[used, None]
-        rows, error = white @ self.directions, innovation[used] / self.noise[used]
-        keep = self._keep
-        self._gram = keep * self._gram + rows.T @ rows
-        self._cross = keep * self._cross + rows.T @ white
-        self._score = keep * self._score + rows.T @ error
+        rows, error = self._sums.add(columns, innovation, used, self._keep)
         energy = float(error @ error)
-        self._energy = keep * self._energy + energy
+        self._energy = self._keep * self._energy + energy
         self._usual += (energy - self._usual) / min(self.samples + 1, USUAL / self.period)
         self.latest.append((index, rows, error))
         self.samples += 1
@@ -236,14 +268,14 @@ class LoadMonitor:
         """
         if self.samples % EVERY or self._since * self.period < PAUSE:
             return None
-        prior = np.eye(10) / LARGEST ** 2
+        prior, sums = np.eye(10) / LARGEST ** 2, self._sums
         excess = self._energy - self._usual * MEMORY / self.period
-        body = np.asarray(np.linalg.solve(self._gram + prior, self._score), dtype=float)
+        body = np.asarray(np.linalg.solve(sums.gram + prior, sums.score), dtype=float)
         far = np.linalg.norm((body * SCALE)[1:4]) > FARTHEST * abs(body[0])
-        if far or self._score @ body < EXPLAINED * excess:
+        if far or sums.score @ body < EXPLAINED * excess:
             return None
-        spread = ratio * (self._gram + covariance_of(self._cross) + prior)
-        if self._score @ np.linalg.solve(spread, self._score) < THRESHOLD:
+        spread = ratio * (sums.gram + covariance_of(sums.cross) + prior)
+        if sums.score @ np.linalg.solve(spread, sums.score) < THRESHOLD:
             return None
         return change_indices(self.latest, body, ratio)[0]
 
@@ -287,11 +319,9 @@ class LoadEstimate:
 
     def __init__(self, monitor: LoadMonitor, parameters: Array, covariance: Array) -> None:
         self.parameters, self._covariance = parameters, covariance
-        self._directions, self._noise = monitor.directions, monitor.noise
+        self._sums = _BodySums(monitor.directions, monitor.noise)
         self._period, self._samples = monitor.period, 0
         self._around = list(monitor.latest)
-        self._gram, self._score = np.zeros((10, 10)), np.zeros(10)
-        self._cross = np.zeros((10, len(parameters)))
 
     def add(self, index: int, columns: Array, error: Array, used: NDArray[np.bool_]) -> None:
         """
@@ -301,11 +331,7 @@ class LoadEstimate:
         """
         if self._samples * self._period > HORIZON:
             return
-        white = columns[used] / self._noise[used, None]
-        rows, error = white @ self._directions, error[used] / self._noise[used]
-        self._gram += rows.T @ rows
-        self._cross += rows.T @ white
-        self._score += rows.T @ error
+        rows, error = self._sums.add(columns, error, used)
         if self._samples * self._period < MEMORY:
             self._around.append((index, rows, error))
         self._samples += 1
@@ -313,9 +339,9 @@ class LoadEstimate:
     def change(self, ratio: float) -> LoadChange:
         """Return the body, given the ratio of `CorrelatedNoise`."""
         prior = np.eye(10) / LARGEST ** 2
-        inverse = np.asarray(np.linalg.inv(self._gram + ratio * prior), dtype=float)
-        body: Array = inverse @ self._score
-        carried: Array = inverse @ self._cross
+        inverse = np.asarray(np.linalg.inv(self._sums.gram + ratio * prior), dtype=float)
+        body: Array = inverse @ self._sums.score
+        carried: Array = inverse @ self._sums.cross
         covariance = ratio * inverse + carried @ self._covariance @ carried.T
         times = (self._period * k for k in change_indices(self._around, body, ratio))
         return LoadChange(body * SCALE, covariance * np.outer(SCALE, SCALE), *times)

@@ -24,6 +24,10 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 PACKAGE = 'robot_identification.reporting'
+BADGES = {'passed': ('PASS', '\u2713', 'pass'), 'doubtful': ('DOUBT', '?', 'open'),
+          'failed': ('FAIL', '\u2717', 'fail'),
+          'not validated': ('NOT VALIDATED', '?', 'open')}
+"""Word, sign and tone of each state of a verdict."""
 SMALLEST, LARGEST = 1.0, 1e6
 """Numbers between these two are written without a power of ten."""
 ROUNDING = 1e-12

@@ -25,7 +25,7 @@ from robot_identification.files import write_text
 from robot_identification.output_folder import locked
 from robot_identification.reporting import report_tables as tables
 from robot_identification.reporting import result_figures as figures
-from robot_identification.reporting.pages import render_page
+from robot_identification.reporting.pages import BADGES, render_page
 from robot_identification.reporting.stored_results import load_results, RESULTS, StoredResults
 
 REPORT = 'report.html'
@@ -36,9 +36,6 @@ SECTIONS = {
     'feasibility': 'Feasibility', 'motion': 'Motion',
     'processing': 'Processing', 'provenance': 'Provenance'}
 """Sections in their order: name of the template in `report/`, and title in the navigation."""
-BADGES = {'passed': ('PASS', '\u2713', 'pass'), 'doubtful': ('DOUBT', '?', 'open'),
-          'failed': ('FAIL', '\u2717', 'fail'),
-          'not validated': ('NOT VALIDATED', '?', 'open')}
 
 
 def write_report(directory: str | Path) -> Path:

@@ -29,14 +29,12 @@ from robot_identification.reporting.figure import (
     PREDICTED,
     RESIDUAL,
 )
-from robot_identification.reporting.pages import render_page
+from robot_identification.reporting.pages import BADGES, render_page
 from robot_identification.reporting.plot_data import envelope
 from robot_identification.servos.model import Course, ServoRecording
 from robot_identification.servos.parameters import PARAMETERS
 from robot_identification.servos.result import BETTER, FACTOR, HORIZONS, RATIOS, ServoResult
 
-BADGES = {'passed': ('PASS', '\u2713', 'pass'), 'failed': ('FAIL', '\u2717', 'fail'),
-          'not validated': ('NOT VALIDATED', '?', 'open')}
 PREDICTIONS = {'model': 'identified servos', 'commanded': 'the command',
                'delayed': 'the delayed command', 'nominal': 'nominal servos'}
 POINTS = 1500

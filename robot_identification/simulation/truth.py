@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, ReadOnlyArrays
+from robot_identification.dynamics import ModelStructure
 from robot_identification.errors import ConfigurationError, SimulationError
 from robot_identification.simulation.options import PlantOptions
 
@@ -92,6 +93,27 @@ class PlantTruth(ReadOnlyArrays):
     friction: PlantFriction
     rated_torque: Array
     rated_velocity: Array
+
+    def standard_parameters(self, structure: ModelStructure) -> Array:
+        """
+        Return the standard parameters of a model of this plant, (count,).
+
+        Friction parameters that the plant does not have, such as an offset, are zero.
+
+        Parameters
+        ----------
+        structure
+            The model, with nonlinear friction parameters of the plant if it has them.
+
+        """
+        standard = np.zeros(structure.count)
+        standard[structure.inertial_slice] = self.inertial.ravel()
+        standard[structure.rotor_slice] = self.rotor_inertia
+        zero = np.zeros(len(self.rotor_inertia))
+        standard[structure.friction_slice] = np.column_stack([
+            getattr(self.friction, name) if name in ('coulomb', 'static', 'viscous') else zero
+            for name in structure.friction.parameters]).ravel()
+        return standard
 
 
 def rated(arm: Arm, name: str) -> Array:

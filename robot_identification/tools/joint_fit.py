@@ -21,10 +21,10 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.arrays import Array, IndexArray, ReadOnlyArrays
+from robot_identification.arrays import Array, IndexArray, orthonormal_basis, ReadOnlyArrays
 from robot_identification.dynamics import IdentifiedModel, joint_torque_regressor
 from robot_identification.estimation.noise import autocorrelation_factor
-from robot_identification.tools.motion_run import find_repetition, MotionRun
+from robot_identification.tools.motion_run import find_repetition, MotionRun, path_torque
 from scipy.interpolate import interp1d
 from scipy.stats import f as f_distribution
 
@@ -377,7 +377,7 @@ def sensor_columns(model: IdentifiedModel, q: Array, v: Array, a: Array, rate: f
         Sampling rate [Hz].
 
     """
-    torque = model.torque(q, v, a, model.states(q))
+    torque = path_torque(model, q, v, a)
     slope = np.gradient(torque, 1 / rate, axis=0)
     joints = np.eye(q.shape[1])
     return np.concatenate([torque[:, :, None] * joints, slope[:, :, None] * joints], axis=2)
@@ -432,15 +432,8 @@ def _solve(matrix: Array, right: Array, scale: Array) -> Array:
 
 
 def _orthonormal(columns: Array) -> Array:
-    """Return an orthonormal basis of columns, (rows, rank)."""
-    norms = np.linalg.norm(columns, axis=0)
-    used = norms > 1e-9 * max(float(norms.max(initial=0.0)), 1e-300)
-    if not np.any(used):
-        return np.zeros((len(columns), 0))
-    scaled = columns[:, used] / norms[used]
-    squares, vectors = np.linalg.eigh(scaled.T @ scaled)
-    kept = squares > _SINGULAR * squares[-1]
-    return np.asarray(np.linalg.qr(scaled @ (vectors[:, kept] / np.sqrt(squares[kept])))[0])
+    """Return an orthonormal basis of columns, without rounding errors of weak ones, (rows, r)."""
+    return np.asarray(np.linalg.qr(orthonormal_basis(columns, _SINGULAR))[0])
 
 
 def _difference(pair: tuple[MotionRun, MotionRun], shift: float, columns: Array,

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,9 +84,7 @@ class MotionRun(ReadOnlyArrays):
 
     def low_pass(self, columns: Array) -> Array:
         """Return columns (N, ...) as the torques: low-passed, inner samples, at a lower rate."""
-        if self.cutoff < 0.45 * self.rate:
-            columns = signal.sosfiltfilt(lowpass_sections(self.cutoff, self.rate), columns, axis=0)
-        return np.asarray(columns[self.inner][::self.step])
+        return _low_passed(columns, self.cutoff, self.rate)[self.inner][::self.step]
 
     def apply(self, function: Callable[[Array, Array, Array], Array]) -> Array:
         """Return low-passed values of a function of q, v and a at the inner samples, (M, ...)."""
@@ -132,16 +130,24 @@ def recorded_runs(samples: Samples, model: IdentifiedModel) -> list[MotionRun]:
             continue
         t, q, v, a, tau = (x[run][:count] for x in (samples.t, samples.q, samples.v, samples.a,
                                                     samples.tau))
-        torques = [tau, model.torque(q, v, a, model.states(q))]
-        if 0.45 * samples.rate > CUTOFF:
-            sections = lowpass_sections(CUTOFF, samples.rate)
-            torques = [signal.sosfiltfilt(sections, x, axis=0) for x in torques]
+        torques = [_low_passed(x, CUTOFF, samples.rate)
+                   for x in (tau, path_torque(model, q, v, a))]
         t, q, v, a, measured, predicted = (x[::step] for x in (t, q, v, a, *torques))
         inner = (t >= t[0] + EDGE) & (t <= t[-1] - EDGE)
         period = None if samples.period is None else samples.period / samples.rate
         runs.append(MotionRun(t - t[0], q, v, a, inner, measured[inner], predicted[inner], period,
                               CUTOFF))
     return runs
+
+
+def path_torque(model: IdentifiedModel, q: Array, v: Array, a: Array) -> Array:
+    """Return the torques of a model along a path in chronological order, (N, n) [N m or N]."""
+    return model.torque(q, v, a, model.states(q))
+
+
+def top_speed(runs: Iterable[MotionRun]) -> Array:
+    """Return the highest speed of each joint in some runs, (n,) [rad/s or m/s]."""
+    return np.asarray(np.max([np.abs(run.v).max(axis=0) for run in runs], axis=0))
 
 
 def find_repetition(first: MotionRun, second: MotionRun) -> float | None:
@@ -163,3 +169,10 @@ def find_repetition(first: MotionRun, second: MotionRun) -> float | None:
         _, error, speed = difference(shift)
         shift -= float(np.sum(error * speed) / max(float(np.sum(speed ** 2)), 1e-300))
     return shift if difference(shift)[0] < _SAME else None
+
+
+def _low_passed(x: Array, cutoff: float, rate: float) -> Array:
+    """Return a signal (N, ...) low-passed forwards and backwards, if its rate allows it."""
+    if not cutoff < 0.45 * rate:
+        return x
+    return np.asarray(signal.sosfiltfilt(lowpass_sections(cutoff, rate), x, axis=0))

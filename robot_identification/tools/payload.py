@@ -29,8 +29,7 @@ from robot_identification.estimation.payload_errors import LARGEST, SCALE
 from robot_identification.estimation.prior import feasible_bound, link_transform
 from robot_identification.recording import Recording
 from robot_identification.signals import delayed, process, Samples
-from robot_identification.tools import joint_fit, payload_checks
-from robot_identification.tools.motion_run import recorded_runs
+from robot_identification.tools import joint_fit, motion_run, payload_checks
 from scipy import stats
 
 _SIGNIFICANT = 3.0
@@ -109,8 +108,7 @@ class PayloadEstimate(ReadOnlyArrays):
     @property
     def centre_covariance(self) -> Array:
         """Covariance of the centre of mass, (3, 3) [m^2]; NaN without payload."""
-        change = np.hstack([-self.centre[:, None], np.eye(3)]) / (self.mass or np.nan)
-        return np.asarray(change @ self.covariance[:4, :4] @ change.T)
+        return payload_errors.centre_covariance(self.parameters, self.covariance)
 
     def centre_in(self, arm: Arm, frame: str) -> tuple[Array, Array]:
         """
@@ -190,11 +188,11 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
 
     samples = [process(recording, model.arm, still_joints=True)
                for recording in (unloaded, loaded) if recording is not None]
-    carrying = samples[-1]
+    carrying, *empty = (motion_run.recorded_runs(each, model) for each in reversed(samples))
     if unloaded is not None:
-        estimate = _joint_estimate(model, samples[0], carrying, sensor_deviation)
+        estimate = _joint_estimate(model, (empty[0], carrying), sensor_deviation)
     else:
-        estimate = _single_estimate(model, carrying, sensor_deviation)
+        estimate = _single_estimate(model, samples[-1], sensor_deviation)
     if (change := payload_checks.find_change(model, carrying, estimate.free_mass)) is not None:
         return dataclasses.replace(estimate, verdict='changes', change=change)
     if (estimate.verdict != 'undetermined'
@@ -204,16 +202,17 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
     return estimate
 
 
-def _joint_estimate(model: IdentifiedModel, unloaded: Samples, loaded: Samples,
+def _joint_estimate(model: IdentifiedModel,
+                    runs: tuple[list[motion_run.MotionRun], list[motion_run.MotionRun]],
                     sensor_deviation: float) -> PayloadEstimate:
     """Return the payload from recordings without and with it, fitted together; `join_runs`."""
-    runs = tuple(recorded_runs(samples, model) for samples in (unloaded, loaded))
     if not all(runs):
         raise EstimationError(_SHORT)
-    top = np.max([np.abs(run.v).max(axis=0) for run in (*runs[0], *runs[1])], axis=0)
+    both = (*runs[0], *runs[1])
     effects = [joint_fit.body_columns(model, run) for run in runs[1]]
-    errors = [run.residual for run in (*runs[0], *runs[1])]
-    equations, _ = joint_fit.join_runs(model, (runs[0], runs[1]), errors, effects, top)
+    equations, _ = joint_fit.join_runs(
+        model, runs, [run.residual for run in both], effects,
+        motion_run.top_speed(both))
     columns, prior = range(10), LARGEST * SCALE
     fit = joint_fit.JointFit.of(equations, columns)
     free = fit.estimate(columns, prior)

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +24,6 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError
 from robot_identification.recording import Recording
-from robot_identification.signals import Samples
 from robot_identification.tools.joint_fit import (
     body_columns,
     common_columns,
@@ -31,7 +31,7 @@ from robot_identification.tools.joint_fit import (
     JointFit,
     time_blocks,
 )
-from robot_identification.tools.motion_run import recorded_runs
+from robot_identification.tools.motion_run import MotionRun, top_speed
 
 _LEVEL = 0.001
 """Probability that a payload that does not change is said to change."""
@@ -71,7 +71,7 @@ class PayloadChange:
     moment: tuple[float, ...]
 
 
-def find_change(model: IdentifiedModel, samples: Samples,
+def find_change(model: IdentifiedModel, runs: Sequence[MotionRun],
                 carried: float) -> PayloadChange | None:
     """
     Return the change of the payload in a recording, or None if there is none.
@@ -84,16 +84,15 @@ def find_change(model: IdentifiedModel, samples: Samples,
     ----------
     model
         The model of the arm.
-    samples
-        The processed recording.
+    runs
+        The runs of the recording, from `recorded_runs`.
     carried
         Mass of the payload [kg], to which changes are compared.
 
     """
-    runs = recorded_runs(samples, model)
     if not runs:
         return None
-    top = np.max([np.abs(run.v).max(axis=0) for run in runs], axis=0)
+    top = top_speed(runs)
     starts = np.cumsum([0.0, *(run.t[-1] for run in runs)])
     times = np.linspace(0, starts[-1], _PARTS + 1)[1:-1]
     equations = []

@@ -70,11 +70,9 @@ class _Reference:
         samples = Samples(t=run.t, q=run.q, v=run.v, a=run.a, tau=run.torque,
                           rate=plant.options.rate, joint_names=plant.arm.joint_names,
                           segments=(slice(0, len(run.t)),))
-        truth = plant.truth
-        friction = np.column_stack([truth.friction.coulomb, truth.friction.viscous,
-                                    np.zeros(plant.arm.n)])
-        return cls(build_regression(plant.arm, [samples]), np.concatenate(
-            [truth.inertial.ravel(), truth.rotor_inertia, friction.ravel()]), truth.rated_torque)
+        regression, truth = build_regression(plant.arm, [samples]), plant.truth
+        return cls(regression, truth.standard_parameters(regression.base.structure),
+                   truth.rated_torque)
 
     def errors(self, beta: Array) -> tuple[float, ...]:
         """Return e_d, e_f, e_T, J_e of `MethodErrors`, and the base parameters' relative error."""

@@ -174,14 +174,11 @@ class Platform:
     def truth(self, friction: str) -> tuple[Array, Array]:
         """Return true standard parameters (count,) and friction shapes (n, s)."""
         truth = self.plants[friction].truth
-        names = {'coulomb': truth.friction.coulomb, 'static': truth.friction.static,
-                 'viscous': truth.friction.viscous, 'offset': np.zeros(self.arm.n)}
-        regression = build_regression(self.arm, [self.samples[friction]], friction)
-        model = regression.base.structure.friction
-        parameters = np.column_stack([names[name] for name in model.parameters])
-        shape = np.full((self.arm.n, len(model.nonlinear)), truth.friction.stribeck_velocity)
-        return np.concatenate([truth.inertial.ravel(), truth.rotor_inertia,
-                               parameters.ravel()]), shape
+        structure = build_regression(
+            self.arm, [self.samples[friction]], friction).base.structure
+        shape = np.full((self.arm.n, len(structure.friction.nonlinear)),
+                        truth.friction.stribeck_velocity)
+        return truth.standard_parameters(structure), shape
 
     def noisy(self, friction: str, seed: int) -> Samples:
         """Return the samples with torque noise according to Table 7."""

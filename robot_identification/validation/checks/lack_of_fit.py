@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.arrays import Array
+from robot_identification.arrays import Array, orthonormal_basis
 from robot_identification.estimation.noise import autocorrelation_factor
 from robot_identification.validation.checks.check import (
     Check,
@@ -193,7 +193,7 @@ def _fit_joint(regression: ResidualRegression, j: int, deviation: Array, beyond:
     moving = regression.not_at_rest(j)
     rows = regression.packed[j][moving, :-1]
     residual = (regression.measured[:, j] - regression.predicted[:, j])[moving]
-    base = _orthonormal(rows)
+    base = orthonormal_basis(rows, _SINGULAR)
     spare = len(residual) - base.shape[1]
     if spare < _SPARE:
         return None
@@ -223,7 +223,7 @@ def _find_effects(regression: ResidualRegression, j: int, moving: NDArray[np.boo
     found, energy = [], float(rest @ rest)
     tests = _RECORDINGS * len(AXES) * len(regression.loaded_joints(_LOADED))
     for axis in AXES:
-        groups = [_orthonormal(_project_out(columns, base), 1e-3)
+        groups = [orthonormal_basis(_project_out(columns, base), 1e-3)
                   for columns in axis.columns(motion)]
         best = max(groups, key=lambda group: float(np.sum((group.T @ rest) ** 2)))
         remaining = rest - best @ (best.T @ rest)
@@ -243,18 +243,6 @@ def _project_out(columns: Array, base: Array) -> Array:
     for _ in range(2):    # twice for rounding errors
         columns = columns - base @ (base.T @ columns)
     return columns
-
-
-def _orthonormal(columns: Array, singular: float = _SINGULAR) -> Array:
-    """Return an orthonormal basis of columns, (rows, rank)."""
-    norms = np.linalg.norm(columns, axis=0)
-    used = norms > 1e-9 * max(float(norms.max(initial=0.0)), 1e-300)
-    if not np.any(used):
-        return np.zeros((len(columns), 0))
-    scaled = columns[:, used] / norms[used]
-    squares, vectors = np.linalg.eigh(scaled.T @ scaled)
-    kept = squares > singular * squares[-1]
-    return np.asarray(scaled @ (vectors[:, kept] / np.sqrt(squares[kept])))
 
 
 CHECK = Check(
