@@ -61,7 +61,7 @@ class Coverage:
         Fraction of the true values in their intervals: of all values, and of the value with the
         smallest fraction.
     shape
-        The same of all nonlinear friction parameters; NaN without them.
+        Fraction of the true nonlinear friction parameters in their intervals; NaN without them.
     bias
         Largest mean error of a value, in its standard deviations.
     unstated

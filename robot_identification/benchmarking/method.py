@@ -96,7 +96,7 @@ class BenchmarkMethod:
 
     @property
     def title(self) -> str:
-        """Name of the estimator without its place."""
+        """Name of the estimator, without the file or module that contains it."""
         return self.estimator.rpartition(':')[2]
 
     @property

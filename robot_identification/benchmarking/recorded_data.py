@@ -93,7 +93,7 @@ class RecordedData(BenchmarkData):
     Parameters
     ----------
     path
-        The file; its content is that of `DataFile`.
+        The YAML file; `DataFile` lists its keys.
 
     Raises
     ------

@@ -97,7 +97,7 @@ class TwoLinkDraw:
                                      for rho in FIT])))
 
     def evaluations(self, method: str, excess: float) -> float:
-        """Return the mean number of evaluations until an excess, or of the whole search."""
+        """Return the mean evaluations until the cost is near the optimum; all if it never is."""
         counts = []
         for rho in FIT:
             result = self.results[rho][method]
