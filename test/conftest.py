@@ -49,7 +49,7 @@ def datasets():
 def real_robot(datasets, tmp_path_factory):
     """Return a function: real recording -> robot YAML with its URDF beside it."""
     folder = tmp_path_factory.mktemp('robots')
-    for source in (ROOT / 'benchmarks' / 'robots').iterdir():
+    for source in (ROOT / 'robot_identification' / 'benchmarking' / 'robots').iterdir():
         (folder / source.name).write_bytes(source.read_bytes())
     for source in datasets.glob('*/*.urdf'):
         (folder / source.name).write_bytes(source.read_bytes())
