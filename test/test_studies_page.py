@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The page docs/studies.md, the stored run with its results, and resuming a run."""
+"""The pages docs/studies.md and docs/studies/, the stored run, and resuming a run."""
 
 import dataclasses
 import json
@@ -105,7 +105,10 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     stored_run.run_all(tmp_path, True, [1], lambda text, part: None)
     assert ran == 2 * list(STUDIES)             # another seed makes another run
     page = write_page(run, tmp_path / 'docs')
-    assert 'a \\| b' in page.read_text() and '**undecided**' in page.read_text()
+    paper = (tmp_path / f'docs/studies/{ran[0]}.md').read_text()
+    assert 'a \\| b' in paper and '**undecided**' in paper
+    assert f'| [Title of {ran[0]}](studies/{ran[0]}.md) | Somebody, 2000 |  |  |  | 1 |' in \
+        page.read_text()
     assert 'Lines &lt;1&gt;' in (tmp_path / f'docs/images/{ran[0]}.svg').read_text()
     assert pages(json.loads((tmp_path / 'docs' / RUN).read_text()))['studies.md'] == \
         page.read_text()
@@ -127,8 +130,9 @@ def test_claims_of_several_seeds_are_judged_together(tmp_path, monkeypatch):
         claim, = study['claims']
         assert claim['by_seed'] == 3 * ['undecided']
         assert claim['verdict'] == 'holds' and claim['n'] == len(claim['pairs']) == 12
-    page = write_page(run, tmp_path / 'docs').read_text()
-    assert '--seeds 3' in page and '3 undecided' in page
+    page = write_page(run, tmp_path / 'docs')
+    assert '--seeds 3' in page.read_text()
+    assert '3 undecided' in (page.parent / 'studies' / 'mfs_qj.md').read_text()
 
 
 def test_a_process_that_dies_is_named(tmp_path, monkeypatch):

@@ -44,8 +44,8 @@ def study_command(
         '--output', '-o', help='Folder for study.html and study.json. Default: results/NAME; with '
         '--all results/studies.')] = None,
     docs: Annotated[Path | None, typer.Option(
-        help='With --all: write the page studies.md, its pictures and the stored run into this '
-        'folder.')] = None,
+        help='With --all: write the page studies.md, a page for each paper, pictures and the '
+        'stored run into this folder.')] = None,
     recording: Annotated[Path | None, typer.Option(
         help='With survey_er20: compare its methods on a recording of your arm.')] = None,
     robot: Annotated[str | None, typer.Option(

@@ -22,6 +22,8 @@ from typing import Any
 import numpy as np
 
 COLOURS = ('#0067b1', '#d55e00', '#00795c', '#a05195', '#b3590a', '#6b7a90', '#c2185b', '#4c9ed9')
+DARK = ('#56b4e9', '#ff9a62', '#3ecf9f', '#e79acb', '#f0c04a', '#a6b0c0', '#ff8594', '#a9d8f5')
+"""Colours of the curves on white, and on a dark page."""
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 760, 380, 70, 34, 190, 48    # [px]
 
 
@@ -45,7 +47,9 @@ def picture(plot: Mapping[str, Any]) -> str:
     wide, high = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
     tags = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
             f'font-family="sans-serif" font-size="12">',
-            f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
+            f'<style>{_style("#fff", "#222", COLOURS)}@media (prefers-color-scheme: dark) '
+            f'{{{_style("#131416", "#ddd", DARK)}}}</style>',
+            f'<rect class="page" width="{WIDTH}" height="{HEIGHT}"/>',
             _text(LEFT, 20, plot['title'], 'font-weight="bold"'),
             f'<rect x="{LEFT}" y="{TOP}" width="{wide}" height="{high}" fill="none" '
             f'stroke="#888"/>']
@@ -60,13 +64,20 @@ def picture(plot: Mapping[str, Any]) -> str:
              _text(14, TOP + high / 2, plot['y'], f'text-anchor="middle" '
                    f'transform="rotate(-90 14 {TOP + high / 2:g})"')]
     for i, (name, across, up) in enumerate(lines):
-        colour = COLOURS[i % len(COLOURS)]
+        colour = f'class="c{i % len(COLOURS)}"'
         dash = ' stroke-dasharray="5 3"' if i >= len(COLOURS) else ''
         points = ' '.join(f'{LEFT + (a - x0) / (x1 - x0) * wide:.1f},'
                           f'{TOP + (y1 - b) / (y1 - y0) * high:.1f}' for a, b in zip(across, up))
-        tags += [f'<polyline points="{points}" fill="none" stroke="{colour}"{dash}/>',
-                 _text(WIDTH - RIGHT + 10, TOP + 12 + 16 * i, name, f'fill="{colour}"')]
+        tags += [f'<polyline {colour} points="{points}"{dash}/>',
+                 _text(WIDTH - RIGHT + 10, TOP + 12 + 16 * i, name, colour)]
     return '\n'.join((*tags, '</svg>', ''))
+
+
+def _style(page: str, ink: str, colours: tuple[str, ...]) -> str:
+    """Return the CSS rules of a picture on a page of a colour."""
+    curves = ''.join(f'.c{k}{{fill:{colour};stroke:{colour}}}' for k, colour in enumerate(colours))
+    return (f'.page{{fill:{page}}}text{{fill:{ink}}}{curves}text[class]{{stroke:none}}'
+            'polyline[class]{fill:none}')
 
 
 def _text(x: float, y: float, text: object, attributes: str) -> str:

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Generation of the page docs/studies.md from a stored run of all studies."""
+"""Generation of docs/studies.md and of a page for each paper from a stored run of all studies."""
 
 from __future__ import annotations
 
@@ -27,13 +27,15 @@ from robot_identification.output_folder import replace_paths
 from robot_identification.papers.picture import picture
 from robot_identification.papers.studies.verdict import (
     ALPHA,
+    DEPENDS,
     FAILS,
     FEWEST,
     HOLDS,
     RELEVANT,
+    UNDECIDED,
 )
 
-PAGE, RUN = 'studies.md', 'studies.json'
+PAGE, RUN, FOLDER = 'studies.md', 'studies.json', 'studies'
 POINTS = 120
 """Largest number of stored points of a curve; studies return up to several thousand."""
 PAGE_WIDTH = 100
@@ -44,9 +46,9 @@ With a study you repeat the comparison of a paper on an arm simulated in MuJoCo:
 `robot-identification study NAME` writes `study.html` and `study.json`.
 `robot-identification study --all -o DIR` runs all studies; with the same folder it resumes an
 interrupted run, `--seeds 5` repeats everything with five seeds, and `--docs docs` writes this
-page, its pictures and the stored run `docs/studies.json`. Everything below the next line is
-generated, and `test/test_studies_page.py` checks that it agrees with the stored run. `--quick` is
-for a test run; its results are not meaningful.
+page, the page of each paper, pictures and the stored run `docs/studies.json`. Everything below the
+next line is generated, and `test/test_studies_page.py` checks that it agrees with the stored run.
+`--quick` is for a test run; its results are not meaningful.
 
 The following command compares the methods and friction models of `survey_er20` on a recording of
 your own arm, and prints a table of suitable methods for different requirements:
@@ -86,7 +88,7 @@ of which has fewer draws."""
 
 def write_page(run: Mapping[str, Any], folder: Path) -> Path:
     """
-    Write the page, its pictures and the stored run into a folder.
+    Write the pages, their pictures and the stored run into a folder.
 
     Parameters
     ----------
@@ -124,29 +126,55 @@ def reduced(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def pages(run: Mapping[str, Any]) -> dict[str, str]:
-    """Return the texts of the page and its pictures for a stored run, by file name."""
-    files = {f'images/{study["study"]}.svg': picture(study['plots'][0])
-             for study in run['studies']}
-    return {PAGE: _page(run), **files}
+    """Return the texts of all pages and pictures for a stored run, by file name."""
+    texts = {PAGE: _text([INTRODUCTION, '---', _matrix(run), *_stored_run(run), '## Rules',
+                          VERDICTS])}
+    for study in run['studies']:
+        texts[f'{FOLDER}/{study["study"]}.md'] = _text(_study(study))
+        texts[f'images/{study["study"]}.svg'] = picture(study['plots'][0])
+    return texts
 
 
-def _page(run: Mapping[str, Any]) -> str:
+def _text(parts: Sequence[str]) -> str:
+    """Return a page whose paragraphs are wrapped."""
+    blocks = '\n\n'.join(filter(None, parts)).split('\n\n')
+    return '\n\n'.join(_wrap(block) for block in blocks) + '\n'
+
+
+def _matrix(run: Mapping[str, Any]) -> str:
+    """Return how many claims of each paper have which verdict, and the claims themselves."""
+    verdicts = (HOLDS, FAILS, DEPENDS, UNDECIDED)
+    counts, claims = [], []
+    for study in run['studies']:
+        link = f'[{study["title"]}]({FOLDER}/{study["study"]}.md)'
+        seen = Counter(_short(claim) for claim in study['claims'] if not claim['ours'])
+        counts.append((link, study['reference'], *(str(seen[each] or '') for each in verdicts)))
+        claims += [(f'`{study["study"]}`', claim['claim'], f'**{claim["verdict"]}**',
+                    _ratio(claim), _cell(claim['at_least']))
+                   for claim in study['claims'] if not claim['ours']]
+    return '\n\n'.join((
+        '## Five papers', 'Numbers of claims by what simulated arms say about them.',
+        _table(('study', 'paper', *verdicts), counts),
+        _table(('study', 'claim of the paper', 'here', 'ratio', 'required'), claims)))
+
+
+def _short(claim: Mapping[str, Any]) -> str:
+    """Return a verdict without the assumptions that it depends on."""
+    return DEPENDS if claim['verdict'].startswith(DEPENDS) else str(claim['verdict'])
+
+
+def _stored_run(run: Mapping[str, Any]) -> list[str]:
+    """Return the command, the machine and the versions of a run, and how its seeds agree."""
     here = run['environment']
     versions = ', '.join(f'{name} {value}' for name, value in here.items()
                          if name not in ('processor', 'cores'))
     times = ', '.join(f'{s["processor_seconds"]:.0f} s (`{s["study"]}`)' for s in run['studies'])
     total = sum(s['processor_seconds'] for s in run['studies']) / 60
-    lines = [
-        INTRODUCTION, '---', '## The stored run',
+    return [
+        '## The stored run',
         f'`robot-identification study --all --seed {run["seeds"][0]} --seeds {len(run["seeds"])} '
         f'--docs docs` on {here["processor"]}, {here["cores"]} cores; {versions}. '
-        f'Processor time of all seeds: {times}; {total:.1f} min in all.', _agreement(run), REPEATS,
-        '## Claims', VERDICTS, *(_claims(run, ours) for ours in (False, True)),
-        _sensitivity(run)]
-    for study in run['studies']:
-        lines += _study(study)
-    blocks = '\n\n'.join(lines).split('\n\n')
-    return '\n\n'.join(_wrap(block) for block in blocks) + '\n'
+        f'Processor time of all seeds: {times}; {total:.1f} min in all.', _agreement(run), REPEATS]
 
 
 def _wrap(block: str) -> str:
@@ -179,30 +207,30 @@ def contradicts(verdicts: Collection[str]) -> bool:
     return {HOLDS, FAILS} <= set(verdicts)
 
 
-def _claims(run: Mapping[str, Any], ours: bool) -> str:
-    rows = []
-    for study in run['studies']:
-        for c in study['claims']:
-            if c['ours'] == ours:
-                rows.append((
-                    f'`{study["study"]}`' + ', quick' * study['quick'], c['claim'],
-                    f'**{c["verdict"]}**', _ratio(c), _cell(c['at_least']), _cell(c['p'], 2),
-                    str(c['n']), '; '.join(f'{count} {verdict}' for verdict, count in
-                                           Counter(c['by_seed']).most_common()),
-                    '; '.join(filter(None, (c['evidence'], c['literal'])))))
-    title = 'Claims of this package' if ours else 'Claims of the papers'
-    return f'### {title}\n\n' + _table(
-        ('study', 'claim', 'here', 'ratio', 'required', 'p', 'n', 'by seed',
-         'evidence and how the methods were run'), rows)
+def _claims(study: Mapping[str, Any], ours: bool) -> str:
+    claims = [claim for claim in study['claims'] if claim['ours'] == ours]
+    if not claims:
+        return ''
+    runs = {claim['literal'] for claim in claims}    # stated once if it is the same for all
+    rows = [(c['claim'], f'**{c["verdict"]}**', _ratio(c), _cell(c['at_least']), _cell(c['p'], 2),
+             str(c['n']), '; '.join(f'{count} {verdict}' for verdict, count in
+                                    Counter(c['by_seed']).most_common()),
+             '; '.join(filter(None, (c['evidence'], c['literal'] if len(runs) > 1 else ''))))
+            for c in claims]
+    return '\n\n'.join(filter(None, (
+        '## Claims of this package' if ours else '## Claims of the paper',
+        f'How the methods were run: {runs.pop()}.' if len(runs) == 1 and any(runs) else '',
+        _table(('claim', 'here', 'ratio', 'required', 'p', 'n', 'by seed', 'evidence'), rows))))
 
 
-def _sensitivity(run: Mapping[str, Any]) -> str:
-    rows = [(f'`{study["study"]}`', c['claim'], f'{row["assumption"]}: {row["value"]}',
-             row['verdict'], _ratio(row), _cell(c['at_least']), _cell(row['p'], 2))
-            for study in run['studies'] for c in study['claims'] for row in c['sensitivity']]
-    return ('### Sensitivity\n\nClaims under other values of what the papers do not print, with '
-            'the same draws.\n\n' + _table(('study', 'claim', 'assumption', 'verdict', 'ratio',
-                                            'required', 'p'), rows))
+def _sensitivity(study: Mapping[str, Any]) -> str:
+    rows = [(c['claim'], f'{row["assumption"]}: {row["value"]}', row['verdict'], _ratio(row),
+             _cell(c['at_least']), _cell(row['p'], 2))
+            for c in study['claims'] for row in c['sensitivity']]
+    return '' if not rows else '\n\n'.join((
+        '## Sensitivity',
+        'Claims under other values of what the paper does not print, with the same draws.',
+        _table(('claim', 'assumption', 'verdict', 'ratio', 'required', 'p'), rows)))
 
 
 def _ratio(finding: Mapping[str, Any]) -> str:
@@ -212,16 +240,20 @@ def _ratio(finding: Mapping[str, Any]) -> str:
 
 
 def _study(study: Mapping[str, Any]) -> list[str]:
+    """Return the paragraphs of the page of a paper."""
     settings = '; '.join(f'{key}: {_cell(value)}' for key, value in study['settings'].items())
-    lines = [f'## {study["title"]}', *([QUICK] if study['quick'] else []),
-             f'`{study["study"]}`: {study["reference"]}. {settings}.',
-             f'![{study["plots"][0]["title"]}](images/{study["study"]}.svg)', *study['notes']]
+    lines = [f'# {study["title"]}', QUICK if study['quick'] else '',
+             f'{study["reference"]}: `robot-identification study {study["study"]}` repeats the '
+             'claims of the paper on simulated arms. The [rules](../studies.md#rules) explain '
+             'verdicts, ratio and p.', _claims(study, False), _claims(study, True),
+             f'![{study["plots"][0]["title"]}](../images/{study["study"]}.svg)', *study['notes'],
+             _sensitivity(study), '## Tables']
     for table in study['tables']:
         lines.append(f'### {table["title"]}\n\n*{table["source"].capitalize()}.* {table["note"]}'
                      .rstrip() + '\n\n' + _table(
                          table['heads'], [[_cell(cell) for cell in row] for row in table['rows']]))
-    lines.append('### Assumptions\n\n' + '\n'.join(f'* {line}' for line in study['assumptions']))
-    return lines
+    return [*lines, '## Settings and assumptions', f'{settings}.',
+            '\n'.join(f'* {line}' for line in study['assumptions'])]
 
 
 def _cell(value: str | float | None, digits: int = 4) -> str:
