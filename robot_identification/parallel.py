@@ -67,7 +67,10 @@ def over_blocks(kernel: Callable[[slice], None], count: int) -> None:
         Number of rows.
 
     """
-    blocks = min(_free_cores(), max(1, count // _SMALLEST))
+    if count < 2 * _SMALLEST:
+        kernel(slice(0, count))
+        return
+    blocks = min(_free_cores(), count // _SMALLEST)
     edges = [count * i // blocks for i in range(blocks + 1)]
     list(parallel_map(kernel, [slice(first, last) for first, last in pairwise(edges)]))
 

@@ -125,7 +125,7 @@ class ModelStructure:
         """Indices of the strengths of the balancers that are estimated."""
         return slice(10 * self.arm.n, 10 * self.arm.n + len(self.unknown_balancers))
 
-    @property
+    @cached_property
     def unknown_balancers(self) -> list[int]:
         """Indices of the balancers whose strength is estimated."""
         return [k for k, b in enumerate(self.arm.balancers) if b.strength is None]
@@ -199,6 +199,8 @@ class ModelStructure:
 
     def known_torque(self, q: Array) -> Array:
         """Return the torque of balancers whose strength is known, (N, n) [N m or N]."""
+        if not self.arm.balancers:
+            return np.zeros((len(q), self.arm.n))
         return self.arm.balancer_torque(q, self.strengths(np.zeros(self.count)))
 
     def strengths(self, standard: Array) -> Array:
@@ -215,16 +217,18 @@ class ModelStructure:
         They are the torques per unit of each balancer strength, rotor inertia and friction
         parameter, at the joint or drive on which it acts.
         """
-        balancers = self.arm.balancer_columns(q)[:, self.unknown_balancers]
         friction = self.friction_columns(q, v, load, states)           # (N, m, k)
-        return np.hstack([balancers, a @ self.arm.transmission.T, friction.reshape(len(v), -1)])
+        others = [a @ self.arm.transmission.T, friction.reshape(len(v), -1)]
+        if self.unknown_balancers:
+            others.insert(0, self.arm.balancer_columns(q)[:, self.unknown_balancers])
+        return np.concatenate(others, axis=1)
 
-    @property
+    @cached_property
     def spread(self) -> Array:
         """Factors from `actuator_columns` to the torque of each joint, (n, b + m + m k)."""
         acts = self.arm.transmission.T
-        return np.hstack([self.arm.balanced_joints[self.unknown_balancers].T, acts,
-                          np.repeat(acts, len(self.friction.parameters), axis=1)])
+        return read_only(np.hstack([self.arm.balanced_joints[self.unknown_balancers].T, acts,
+                                    np.repeat(acts, len(self.friction.parameters), axis=1)]))
 
     def torque(self, q: Array, v: Array, a: Array, standard: Array,
                load: Array | None = None, states: Array | None = None) -> Array:

@@ -18,10 +18,8 @@ from __future__ import annotations
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError, explain_missing, UnknownNameError
-from scipy.linalg.lapack import dtpmqrt, dtpqrt, dtrtrs
+from scipy.linalg.lapack import dtrtrs
 
-BLOCK = 8
-"""Block size of LAPACK's dtpqrt: number of reflections that it applies together."""
 FORGETTING = ('none', 'directional', 'uniform')
 """Kinds of forgetting, see `InformationFilter`."""
 
@@ -63,16 +61,16 @@ class InformationFilter:
         self._scale = np.array(std, dtype=float)
         if not np.all(np.isfinite(self._scale) & (self._scale > 0)):
             raise ConfigurationError('the initial deviations must be finite and positive')
-        self._factor = np.eye(len(self.values), order='F')
+        self._factor = np.eye(len(self.values))
         with explain_missing('numba', 'a recursive estimator'):
-            from robot_identification.online.forgetting_kernel import forget
-        self._forget = forget
+            from robot_identification.online import filter_kernels
+        self._kernels = filter_kernels
         self.forgetting = forgetting
 
     @property
     def covariance(self) -> Array:
         """Covariance of the estimate, (p, p)."""
-        half = dtrtrs(self._factor, np.diag(self._scale), trans=1)[0]
+        half = self._solve_transposed(np.diag(self._scale))
         return half.T @ half
 
     @property
@@ -82,28 +80,28 @@ class InformationFilter:
 
     def row_deviations(self, rows: Array) -> Array:
         """Return the standard deviations of rows @ unknowns, (k,), for rows (k, p)."""
-        half = dtrtrs(self._factor, (rows * self._scale).T, trans=1)[0]
+        half = self._solve_transposed((rows * self._scale).T)
         return np.sqrt(np.sum(half ** 2, axis=0))
 
     def copy_state(self) -> tuple[Array, Array]:
         """Return copies of the estimate and of the triangular factor, for `restore_state`."""
-        return self.values.copy(), self._factor.copy(order='F')
+        return self.values.copy(), self._factor.copy()
 
     def restore_state(self, state: tuple[Array, Array]) -> None:
         """Return to a state of `copy_state`."""
-        self.values, self._factor = state[0].copy(), state[1].copy(order='F')
+        self.values, self._factor = state[0].copy(), state[1].copy()
 
     def projected_covariance(self, rows: Array) -> Array:
         """Return rows @ covariance @ rows', (k, k), for rows (k, p)."""
-        half = dtrtrs(self._factor, (rows * self._scale).T, trans=1)[0]
+        half = self._solve_transposed((rows * self._scale).T)
         return half.T @ half
 
     def widen(self, directions: Array) -> None:
         """Add directions @ directions' to the covariance, for directions (p, k)."""
-        half = dtrtrs(self._factor, np.eye(len(self.values)), trans=1)[0]
+        half = self._solve_transposed(np.eye(len(self.values)))
         triangle = np.linalg.qr(np.vstack([half, (directions / self._scale[:, None]).T]), 'r')
         inverse = dtrtrs(triangle, np.eye(len(self.values)), trans=1)[0]    # lower triangular
-        self._factor = np.asfortranarray(np.linalg.qr(inverse, 'r'))
+        self._factor = np.ascontiguousarray(np.linalg.qr(inverse, 'r'))
 
     def update(self, rows: Array, innovation: Array, noise: Array, keep: float = 1.0) -> None:
         """
@@ -122,14 +120,13 @@ class InformationFilter:
             'none'.
 
         """
-        whitened = rows * self._scale / noise[:, None]
-        if self.forgetting == 'uniform':
-            self._factor *= np.sqrt(keep)
-        elif self.forgetting == 'directional' and keep < 1.0:
-            for row in whitened:
-                self._forget(self._factor, row, keep)
-        block = min(BLOCK, len(self.values))
-        self._factor, reflectors, scales, _ = dtpqrt(0, block, self._factor, whitened)
-        right, _, _ = dtpmqrt(0, reflectors, scales, np.zeros((len(self.values), 1)),
-                              (innovation / noise)[:, None], trans='T')
-        self.values = self.values + self._scale * dtrtrs(self._factor, right)[0][:, 0]
+        step = self._kernels.update(
+            self._factor, rows * (self._scale / noise[:, None]), innovation / noise,
+            1.0 if self.forgetting == 'none' else keep, self.forgetting == 'directional')
+        self.values = self.values + self._scale * step
+
+    def _solve_transposed(self, right: Array) -> Array:
+        """Return the solution x of S'x = right, (p, k)."""
+        # LAPACK stores by columns, so the transposed factor is passed without a copy
+        solution: Array = dtrtrs(self._factor.T, right, lower=1)[0]
+        return solution

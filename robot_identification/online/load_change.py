@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array, ReadOnlyArrays
+from robot_identification.errors import explain_missing
 from robot_identification.estimation.payload_errors import centre_covariance, SCALE
 from scipy.stats import chi2, norm
 
@@ -162,7 +163,9 @@ class _BodySums:
     """
 
     def __init__(self, directions: Array, noise: Array) -> None:
-        self._directions, self._noise = directions, noise
+        with explain_missing('numba', 'a recursive estimator'):
+            from robot_identification.online.filter_kernels import add_body_sums
+        self._add, self._directions, self._noise = add_body_sums, directions, noise
         self.gram, self.score = np.zeros((10, 10)), np.zeros(10)
         self.cross = np.zeros((10, len(directions)))
 
@@ -179,12 +182,10 @@ class _BodySums:
             Factor of the sums before it.
 
         """
-        white = columns[used] / self._noise[used, None]
-        rows, error = white @ self._directions, error[used] / self._noise[used]
-        self.gram = keep * self.gram + rows.T @ rows
-        self.cross = keep * self.cross + rows.T @ white
-        self.score = keep * self.score + rows.T @ error
-        return rows, error
+        added: tuple[Array, Array] = self._add(
+            (self.gram, self.score, self.cross), self._directions, columns, error, used,
+            self._noise, keep)
+        return added
 
 
 class LoadMonitor:
@@ -272,7 +273,8 @@ class LoadMonitor:
         excess = self._energy - self._usual * MEMORY / self.period
         body = np.asarray(np.linalg.solve(sums.gram + prior, sums.score), dtype=float)
         far = np.linalg.norm((body * SCALE)[1:4]) > FARTHEST * abs(body[0])
-        if far or sums.score @ body < EXPLAINED * excess:
+        explained = sums.score @ body    # times max(1, 1 / ratio): at least the test statistic
+        if far or explained < max(EXPLAINED * excess, THRESHOLD * min(ratio, 1.0)):
             return None
         spread = ratio * (sums.gram + covariance_of(sums.cross) + prior)
         if sums.score @ np.linalg.solve(spread, sums.score) < THRESHOLD:

@@ -72,6 +72,7 @@ class TorqueFilter:
             np.append(mean, self._bounds.mean(axis=1)),
             np.append(std, np.diff(self._bounds, axis=1)[:, 0] / 4), forgetting)
         self._transmission = structure.arm.transmission
+        self._acts = self._transmission != 0
         # index of each standard parameter among the base parameters, -1 if it is not one
         indices = np.full(structure.count, -1)
         indices[base.columns] = np.arange(base.rank)
@@ -157,7 +158,7 @@ class TorqueFilter:
         rank = self.base.rank
         innovation = torque - jacobian[:, :rank] @ self.parameters
         resting = np.abs(taps @ speeds) < self.rest_speed
-        used: NDArray[np.bool_] = ~np.any((self._transmission != 0) & resting[:, None], axis=0)
+        used: NDArray[np.bool_] = ~(resting @ self._acts)
         if not used.any():
             return innovation, used
         rows, noise = jacobian[used], self.noise[used]

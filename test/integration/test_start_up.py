@@ -42,7 +42,7 @@ def test_sigint_while_nodes_start(tmp_path, delay):
 
 @pytest.mark.parametrize(('node', 'parameters', 'text'), [
     ('online_identification', {'estimator': 'ols'}, 'exponential_forgetting_nonlinear'),
-    ('online_identification', {'friction': 'stribeck'}, 'use extended_kalman'),
+    ('online_identification', {'friction': 'stribeck'}, 'use exponential_forgetting_nonlinear'),
     ('online_identification', {'noise': '[1.0, 2.0]'}, "'noise' has 2 numbers"),
     ('excitation', {'transport': 'telepathy'}, 'auto, action, topic'),
     ('simulated_robot', {'speed': 2.0}, 'requires `publish_clock`'),

@@ -45,8 +45,9 @@ class OnlineIdentificationNode(NodeProcess):
         declare = parameters.declare
         self.arm = parameters.declare_arm(node)
         topic = parameters.declare_joint_states(node)
-        estimator = declare(node, 'estimator', 'kalman', 'kalman, extended_kalman, '
-                            'exponential_forgetting or exponential_forgetting_nonlinear')
+        estimator = declare(node, 'estimator', 'exponential_forgetting', 'kalman, '
+                            'extended_kalman, exponential_forgetting or '
+                            'exponential_forgetting_nonlinear')
         friction = declare(node, 'friction', 'coulomb_viscous', 'name of the friction model')
         memory = declare(node, 'memory', 20.0, 'time constant of estimators with forgetting '
                          '[s]', lower=0.01, upper=1e6)
