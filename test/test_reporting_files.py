@@ -161,6 +161,18 @@ def test_friction_data_lie_on_the_curve_when_the_model_is_right(stored):
         assert np.abs(difference[away]).max() < 0.15
 
 
+def test_standard_deviation_of_a_friction_curve_follows_from_the_covariance(stored, result):
+    arrays = load_results(stored).arrays
+    names = result.consistent.structure.names
+    for e, joint in enumerate(result.arm.joint_names):
+        own = [names.index(f'{joint}.{each}') for each in ('coulomb', 'viscous', 'offset')]
+        v = arrays[f'friction_{e}_curve'][0]
+        columns = np.column_stack([np.sign(v), v, np.ones(len(v))])
+        covariance = result.consistent.covariance[np.ix_(own, own)]
+        np.testing.assert_allclose(
+            arrays[f'friction_{e}_std'] ** 2, [x @ covariance @ x for x in columns], rtol=1e-9)
+
+
 def test_other_files_stay_and_own_files_are_replaced(result, folder):
     (folder / 'notes.txt').write_text('mine')
     (folder / 'model.yaml').write_text('old')

@@ -92,6 +92,8 @@ class FrictionChange:
         (2, speeds) [N m or N].
     curves
         Friction curve of each identification: velocities and torques, (2, points).
+    std
+        Standard deviation of the torque of each curve, (points,); None if it is not stored.
 
     """
 
@@ -100,6 +102,7 @@ class FrictionChange:
     speeds: tuple[float, ...]
     torques: Array
     curves: tuple[Array, Array]
+    std: tuple[Array | None, Array | None] = (None, None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +137,8 @@ class ModelComparison:
         the first model, and of the second one, which was fitted to it; NaN if unknown.
     predicts
         Whether the error of the first model is within the threshold of its own verdict.
+    dates
+        Day of each identification, as '2026-05-12'; empty for results of earlier versions.
 
     """
 
@@ -148,6 +153,7 @@ class ModelComparison:
     same_motion: bool = False
     prediction: tuple[float, float] = (float('nan'), float('nan'))
     predicts: bool = False
+    dates: tuple[str, str] = ('', '')
 
     @property
     def verdict(self) -> str:
@@ -272,7 +278,8 @@ def compare(first: StoredResults, second: StoredResults,
     comparison = ModelComparison(
         names, str(a['arm']['name']), _changes(pairs, (_model_error(a), _model_error(b)), motion),
         errors, _friction(first, second), tuple(notes),
-        models=(_model_digest(a), _model_digest(b)))
+        models=(_model_digest(a), _model_digest(b)),
+        dates=(str(a.get('created', ''))[:10], str(b.get('created', ''))[:10]))
     if motion is None:
         return comparison
     return replace(
@@ -443,5 +450,7 @@ def _friction(first: StoredResults, second: StoredResults) -> tuple[FrictionChan
         torques = np.array([[(np.interp(speed, *curve) - np.interp(-speed, *curve)) / 2
                              for speed in speeds] for curve in curves])
         units = joint_units[e] if e < len(joint_units) else ('rad/s', 'N m')
-        changes.append(FrictionChange(actuator, units, speeds, torques, curves))
+        key = f'friction_{e}_std'
+        std = first.arrays.get(key), second.arrays.get(key)
+        changes.append(FrictionChange(actuator, units, speeds, torques, curves, std))
     return tuple(changes)

@@ -26,7 +26,7 @@ from robot_identification.fleet.comparison import (
 )
 from robot_identification.reporting.figure import Curve, Figure, SERIES
 from robot_identification.reporting.pages import render_page
-from robot_identification.reporting.result_figures import friction_axes
+from robot_identification.reporting.result_figures import friction_axes, friction_band
 
 WIDEST = 2.0
 """A parameter changes at most by this multiple of the larger of both values."""
@@ -94,8 +94,9 @@ def _next_steps(comparison: ModelComparison) -> list[str]:
 
 def _friction_figure(name: str, change: FrictionChange, names: tuple[str, str]) -> Figure:
     """Return the friction curves of both identifications in one panel."""
-    curves = tuple(Curve(label, curve[0], curve[1], colour, 2)
-                   for label, curve, colour in zip(names, change.curves, SERIES[1::-1]))
+    curves = tuple(
+        Curve(label, curve[0], curve[1], colour, 2, bars=friction_band(curve, std))
+        for label, curve, colour, std in zip(names, change.curves, SERIES[1::-1], change.std))
     return Figure(name, change.actuator, *friction_axes(curves, change.units[1] == 'N'), 240,
                   description=f'friction over velocity in {names[0]} and {names[1]}')
 

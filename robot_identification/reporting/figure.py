@@ -54,7 +54,7 @@ class Curve:
     dash
         Pattern of the line, as SVG's stroke-dasharray; empty for a solid one.
     bars
-        Lower and upper ends of error bars, (2, points); None for none.
+        Lower and upper ends of error bars, or of the band of a line, (2, points); None for none.
     hover
         Whether the page shows the value under the pointer.
 
@@ -150,7 +150,9 @@ class Figure:
         drawn, top = [], TOP
         for panel in self.panels:
             height = round(free * panel.relative_height / total)
-            y = (Axis.around([curve.y for curve in panel.curves], panel.log, 0.05)
+            shown = [values for curve in panel.curves
+                     for values in (curve.y, *(() if curve.bars is None else curve.bars))]
+            y = (Axis.around(shown, panel.log, 0.05)
                  if panel.limits is None else Axis(*panel.limits, panel.log))
             drawn.append(DrawnPanel(panel, self.x_label if panel is self.panels[-1] else '',
                                     x, y, top, height, self.x_names))
@@ -258,9 +260,11 @@ class DrawnPanel:
         return ''.join(_line(points[first:last], zero if curve.kind == 'area' else None)
                        for first, last in ends)
 
-    def error_bars(self, x: Array, bars: Array) -> str:
-        """Return SVG path data of error bars at x (N,), from lower to upper ends (2, N)."""
-        low, high = (self._points(x, ends) for ends in bars)
+    def bars(self, curve: Curve, bars: Array) -> str:
+        """Return SVG path data of the error bars (2, points) of points, or the band of a line."""
+        low, high = (self._points(curve.x, ends) for ends in bars)
+        if curve.kind == 'line':
+            return _line(np.vstack([low, high[::-1]]), None)
         return ''.join(f'M{x:.0f} {y:.0f}V{end:.0f}' for (x, y), (_, end) in zip(low, high))
 
     def _points(self, x: Array, y: Array) -> Array:

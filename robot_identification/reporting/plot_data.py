@@ -20,8 +20,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array
-from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
+from robot_identification.dynamics import inverse_dynamics
 from robot_identification.excitation import Excitation
+from robot_identification.files import HUGE
 from robot_identification.identification_data import Identification
 from robot_identification.signals.shift import spread_rows, subsample
 from robot_identification.validation import HeldOut
@@ -51,6 +52,8 @@ def plot_data(result: Identification,
     - `held_out_<k>_spectrum` and `fit_<k>_spectrum`, (1 + 2 n, frequencies): frequency, then
       amplitude densities of measured torque and residual of each joint.
     - `friction_<e>_curve` and `friction_<e>_data`, (2, points): velocity, torque.
+    - `friction_<e>_std`, (points,): standard deviation of the torque of the curve; NaN where
+      the parameters have no interval.
     - `friction_<e>_bins`, (4, bins): velocity, median and quartiles of the torque.
     - `motion_<j>`, (4, points): time, position, velocity, acceleration.
 
@@ -156,21 +159,37 @@ def _friction(result: Identification) -> dict[str, Array]:
         top = float(np.abs(speed).max())
         half = np.linspace(1e-6 * top, top, 100)
         grid = np.concatenate([-half[::-1], half])
-        arrays[f'friction_{e}_curve'] = np.stack([grid, _curve(
-            model, e, grid, float(np.median(np.abs(load @ np.abs(row)))),
-            float(np.median(q @ row)))])
+        torque, arrays[f'friction_{e}_std'] = _curve(
+            result, e, grid, float(np.median(np.abs(load @ np.abs(row)))),
+            float(np.median(q @ row)))
+        arrays[f'friction_{e}_curve'] = np.stack([grid, torque])
         picked = rng.permutation(len(speed))[:SCATTER]
         arrays[f'friction_{e}_data'] = np.stack([speed[picked], measured[picked]])
         arrays[f'friction_{e}_bins'] = _bins(speed, measured, top)
     return arrays
 
 
-def _curve(model: IdentifiedModel, e: int, grid: Array, load: float, position: float) -> Array:
-    """Return friction in steady sliding over velocity, at a load and a position."""
-    friction = model.structure.friction
-    slipped = np.sign(grid)[:, None] * np.ones(len(friction.terms))
-    return friction.torque(grid, model.friction_parameters[e], model.friction_shape[e],
-                           np.full(len(grid), load), np.full(len(grid), position), slipped)
+def _curve(result: Identification, e: int, grid: Array, load: float,
+           position: float) -> tuple[Array, Array]:
+    """
+    Return friction in steady sliding over velocity, and its standard deviation, (points,) each.
+
+    Errors of the linear parameters and of each nonlinear one count as independent.
+    """
+    model, structure = result.model, result.consistent.structure
+    friction, parameters = structure.friction, model.friction_parameters[e]
+    motion = (grid, model.friction_shape[e], np.full(len(grid), load),
+              np.full(len(grid), position), np.sign(grid)[:, None] * np.ones(len(friction.terms)))
+    columns = friction.columns(*motion)
+    first = structure.friction_slice.start + e * len(parameters)
+    own = slice(first, first + len(parameters))
+    variance = np.sum(columns @ result.consistent.covariance[own, own] * columns, axis=1)
+    nonlinear = np.diag(result.estimate.shape_covariance)    # of logarithms
+    if len(nonlinear):
+        slopes = parameters @ friction.shape_gradient(*motion) * model.friction_shape[e]
+        nonlinear = nonlinear.reshape(model.friction_shape.shape)[e]
+        variance += np.sum(slopes ** 2 * np.where(slopes, nonlinear, 0.0), axis=1)
+    return columns @ parameters, np.sqrt(np.where(variance < HUGE, variance, np.nan))
 
 
 def _bins(speed: Array, torque: Array, top: float) -> Array:

@@ -92,13 +92,21 @@ def friction_figures(arrays: Mapping[str, Array],
         margin = 0.06 * (high - low) or 1.0
         low, high = low - margin, high + margin
         curves = (Curve('samples', data[0], data[1], MEASURED, 3, 'points', hover=False),
-                  Curve('model', curve[0], curve[1], PREDICTED, 2.5),
+                  Curve('model', curve[0], curve[1], PREDICTED, 2.5,
+                        bars=friction_band(curve, arrays.get(f'friction_{e}_std'))),
                   Curve('median of the data', bins[0], bins[1], LIMIT, 9, 'rings',
                         bars=bins[2:]))
         figures.append(Figure(
             f'friction_{e}', actuator, *friction_axes(curves, linear, (low, high)),
             260, description=f'Friction of {actuator} over velocity'))
     return figures
+
+
+def friction_band(curve: Array, std: Array | None) -> Array | None:
+    """Return the 95 % interval of a friction curve, (2, points); None if it is unknown."""
+    if std is None or not np.all(np.isfinite(std)):
+        return None
+    return np.stack([curve[1] - 1.96 * std, curve[1] + 1.96 * std])
 
 
 def friction_axes(curves: tuple[Curve, ...], linear: bool,
