@@ -38,7 +38,6 @@ from robot_identification.arrays import Array
 from robot_identification.benchmarking.lugre_plant import DAY, LuGrePlant
 from robot_identification.benchmarking.random_motion import RandomMotion
 from robot_identification.dynamics import joint_torque_regressor
-from robot_identification.errors import EstimationError
 from robot_identification.fleet.comparison import compare
 from robot_identification.reporting import load_results
 from robot_identification.reporting.stored_results import StoredResults
@@ -53,7 +52,7 @@ from robot_identification.tools.payload import identify_payload
 PERIOD, PERIODS = 10.0, 3
 WORN, ADDED = 1.3, 0.3    # factor of one joint's friction, and mass [kg]
 CENTRE = (0.02, 0.01, 0.08)    # [m]
-MASSES = (0.5, 2.5)    # [kg]
+MASSES, HEAVY = (0.5, 2.5), (1.5, 4.0)    # [kg]
 
 
 def results(arm: Arm, folder: str, seed: int, kind: str, motion: RandomMotion,
@@ -137,51 +136,56 @@ def payloads(name: str, arms: int) -> Iterator[str]:
 
 def drive_gains(name: str, arms: int) -> Iterator[str]:
     """Yield rows: errors and coverage of drive gains, with and without the payload's centre."""
-    arm, rows = load_arm(name), {}
+    arm = load_arm(name)
+    rows: dict[tuple[str, str], list[Array]] = {}
     for seed in range(arms):
         plant, rng = LuGrePlant(arm, seed), np.random.default_rng([seed, 2])
-        constant, mass = rng.uniform(0.5, 2, arm.n), rng.uniform(*MASSES)
-        motion = RandomMotion(arm, 2 * PERIOD, rng, wobble=True)
-        recordings = []
-        for carried in (False, True):
-            if carried:
-                plant.carry(mass, np.array(CENTRE))
-            felt = plant.repeat(motion, 1, day=1 + DAY)
-            recordings.append(Recording(felt.t, felt.q, current=felt.tau / constant,
-                                        joint_names=arm.joint_names, name='current'))
-        true = constant / plant.gains
-        for centre in (CENTRE, None):
-            try:
-                found = identify_gains(
-                    arm, recordings[:1], recordings[1:],
-                    mass * (1 + MASS_DEVIATION * rng.normal()), centre=None if centre is None else
-                    CENTRE + CENTRE_DEVIATION * rng.normal(size=3))
-            except EstimationError:
-                rows.setdefault(centre, []).append([np.nan] * 3)
-                continue
-            low, high = found.intervals().T
-            error = found.gains / true - 1
-            rows.setdefault(centre, []).append([
-                np.mean(error ** 2), np.mean((low <= true) & (true <= high)),
-                np.mean(plain_gain_errors(arm, recordings, mass, true) ** 2)])
-    for centre, values in rows.items():
-        table = np.array(values)
-        squares, inside, plain = np.nanmean(table, axis=0)
-        yield (f'| {name} | {"with" if centre else "without"} centre | {np.sqrt(squares):.1%} | '
-               f'{inside:.0%} | {np.sqrt(plain):.1%} | {np.isnan(table[:, 0]).sum()} of {arms} |')
+        constant, mass = rng.uniform(0.5, 2, arm.n), rng.uniform(*HEAVY)
+        centre = np.array([*rng.uniform(-0.06, 0.06, 2), rng.uniform(0.02, 0.12)])
+        one, other = (RandomMotion(arm, 2 * PERIOD, rng, wobble=True) for _ in range(2))
+        without = [record_currents(plant, motion, constant) for motion in (one, other)]
+        plant.carry(mass, centre)
+        loaded, true = record_currents(plant, one, constant), constant / plant.gains
+        mass *= 1 + MASS_DEVIATION * rng.normal()
+        centre = centre + CENTRE_DEVIATION * rng.normal(size=3)
+        for motion, unloaded in zip(('the same', 'another'), without):
+            for given, known in (('mass and centre', centre), ('mass', None)):
+                found = identify_gains(arm, [unloaded], [loaded], mass, centre=known)
+                low, high = found.intervals().T
+                rows.setdefault((motion, given), []).append(np.array([
+                    np.log(found.gains / true), (low <= true) & (true <= high),
+                    found.undetermined]))
+        plain = plain_gains(arm, without[0], loaded, mass * np.array([1, *centre]))
+        rows.setdefault(('the same', 'plain difference'), []).append(
+            np.array([np.log(np.maximum(plain / true, 0.01)), *np.full((2, arm.n), np.nan)]))
+    for (motion, given), values in rows.items():
+        error, inside, unknown = np.array(values).transpose(1, 0, 2)
+        rms = np.sqrt(np.mean(error ** 2, axis=0))
+        judged = ' | '.join('-' if np.isnan(x).all() else f'{x.mean():.0%}'
+                            for x in (inside, unknown))
+        yield (f'| {name} | {motion} | {given} | {np.median(np.abs(error)):.1%} | '
+               f'{rms[:-1].max():.1%} | {rms[-1]:.1%} | {judged} |')
 
 
-def plain_gain_errors(arm: Arm, recordings: list[Recording], mass: float, true: Array) -> Array:
-    """Return relative errors of the gains that fit the difference of the currents, (n,)."""
-    plain = [process(Recording(each.t, each.q, each.current, joint_names=arm.joint_names,
-                               name='current'), replace(arm, effort=None, source=None))
-             for each in recordings]
-    rows = min(map(len, plain))
-    last = plain[1]
-    body = joint_torque_regressor(arm, last.q, last.v, last.a, first_link=arm.n - 1)[:rows]
-    torque = last.decimate(body[:, :, :4] @ (mass * np.array([1.0, *CENTRE])))
-    current = last.decimate(last.tau[:rows] - plain[0].tau[:rows])
-    return np.sum(torque * current, axis=0) / np.sum(current ** 2, axis=0) / true - 1
+def record_currents(plant: LuGrePlant, motion: RandomMotion, constant: Array) -> Recording:
+    """Return the currents of a motion on another day."""
+    felt = plant.repeat(motion, 1, day=1 + DAY)
+    return Recording(felt.t, felt.q, current=felt.tau / constant,
+                     joint_names=plant.arm.joint_names, name='current')
+
+
+def plain_gains(arm: Arm, unloaded: Recording, loaded: Recording, body: Array) -> Array:
+    """Return the gains that fit the difference of the currents of one motion, (n,)."""
+    bare = replace(arm, effort=None, source=None)
+    without, carrying = (process(Recording(
+        each.t, each.q, each.current, joint_names=arm.joint_names, name='current'), bare)
+        for each in (unloaded, loaded))
+    rows = min(len(without), len(carrying))
+    columns = joint_torque_regressor(arm, carrying.q, carrying.v, carrying.a,
+                                     first_link=arm.n - 1)[:rows, :, :4]
+    torque = carrying.decimate(columns @ body)
+    current = carrying.decimate(carrying.tau[:rows] - without.tau[:rows])
+    return np.sum(torque * current, axis=0) / np.sum(current ** 2, axis=0)
 
 
 def main() -> None:
@@ -199,8 +203,8 @@ def main() -> None:
              'explained rightly'),
             ('payload', payloads, arms, 'arm | method | mass, rms error | mass in its interval | '
              'centre in its interval | half width'),
-            ('gains', drive_gains, arms, 'arm | payload | rms error | in the interval | plain '
-             'difference, rms error | undetermined')):
+            ('gains', drive_gains, arms, 'arm | motion | given | median error | largest rms error '
+             'of other joints | rms error of the last joint | in the interval | undetermined')):
         if tool in options.tools:
             print(f'\n{tool}\n\n| {head} |\n{"| --- " * (head.count("|") + 1)}|')
             for name in options.robots:

@@ -102,7 +102,7 @@ def payload(folder):
 
 def gains(folder):
     return written(folder, gains_page(GainEstimate(np.full(7, 9.0), np.full(7, 0.5)),
-                                      load_arm('panda'), 2.0, 'weak'))
+                                      load_arm('panda'), 2.0))
 
 
 def benchmark(folder):

@@ -214,7 +214,9 @@ def test_gains_are_found_from_a_known_mass():
     with pytest.raises(ConfigurationError, match='linear in its parameters'):
         identify_gains(arm, [unloaded], [loaded], 1.5, friction='stribeck')
     with pytest.raises(EstimationError, match='do not determine the gain'):
-        identify_gains(arm, [unloaded], [unloaded], 1e-6)
+        identify_gains(arm, [unloaded], [recording(arm, 5, current=True)], 1e-6)
+    with pytest.raises(ConfigurationError, match='have the same currents'):
+        identify_gains(arm, [unloaded], [unloaded], 1.5)
 
 
 def test_intervals_of_gains_contain_friction_that_the_model_lacks():
@@ -289,3 +291,8 @@ def test_the_command_gains(tmp_path):
     assert code == 0 and 'N m/A' in text
     code, _, error = run(*words[:3], '-1', *words[4:])
     assert code == 2 and 'must be positive' in error
+    code, _, error = run(*words[:2], *words[4:])
+    assert code == 2 and 'gives currents their scale' in error
+    code, text, _ = run(*words[:3], '15', *words[4:])
+    assert code == 3
+    assert 'times the torque of its URDF: check --mass (15 kg)' in ' '.join(text.split())

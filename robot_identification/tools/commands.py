@@ -19,15 +19,17 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
-from robot_identification.arm import load_arm
+from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.cli import console
 from robot_identification.dynamics import INERTIAL_NAMES
 from robot_identification.dynamics.inertial import INERTIAL_UNITS
 from robot_identification.dynamics.model_file import load_model
+from robot_identification.errors import ConfigurationError
 from robot_identification.files import check_outputs, HTML_PAGE, write_text
 from robot_identification.tools.drive_gains import (
     CENTRE_DEVIATION,
+    GainEstimate,
     identify_gains,
     MASS_DEVIATION,
 )
@@ -112,10 +114,11 @@ def payload_command(
 
 def gains_command(
     robot: console.Robot,
-    mass: Annotated[float, typer.Option(
-        help='Mass of the payload [kg]; a known mass gives currents their scale.')],
     unloaded: Annotated[list[Path], typer.Option(help='Recording without payload; repeatable.')],
     loaded: Annotated[list[Path], typer.Option(help='Recording with payload; repeatable.')],
+    mass: Annotated[float | None, typer.Option(
+        help='Mass of the payload [kg], required: a known mass gives currents their '
+             'scale.')] = None,
     centre: Annotated[tuple[float, float, float] | None, typer.Option(
         metavar='X Y Z', help="Payload's centre of mass in the last joint's frame [m].")] = None,
     mass_deviation: Annotated[float, typer.Option(
@@ -129,34 +132,46 @@ def gains_command(
     as_json: console.AsJson = False,
 ) -> None:
     """Identify drive gains from recordings with a known payload."""
+    if mass is None:
+        raise ConfigurationError('give the mass of the payload with --mass KG: a known mass is '
+                                 'what gives currents their scale')
     arm = load_arm(robot)
     check_outputs([(report, HTML_PAGE)], [*arm.files, *unloaded, *loaded], force=force)
     result = identify_gains(
         arm, [console.load_recording_verbose(path, arm) for path in unloaded],
         [console.load_recording_verbose(path, arm) for path in loaded], mass, centre=centre,
         friction=friction, mass_deviation=mass_deviation, centre_deviation=centre_deviation)
-    verdict = ('implausible' if result.implausible else
-               'weak' if result.weak.any() else 'determined')
     if report is not None:
-        write_text(report, gains_page(result, arm, mass, verdict))
+        write_text(report, gains_page(result, arm, mass))
     if as_json:
         console.emit({
-            'verdict': verdict, 'urdf_ratio': result.urdf_ratio,
+            'verdict': result.verdict, 'urdf_ratio': result.urdf_ratio,
             'gains': dict(zip(arm.joint_names, result.gains)),
             'std': dict(zip(arm.joint_names, result.deviations)),
             'intervals': dict(zip(arm.joint_names, result.intervals()))})
-        raise typer.Exit(3 * result.implausible)
-    console.print_table(
-        'drive gains at the joint', ('joint', 'gain', *HEADS[1:]),
-        _rows(arm.joint_names, result.gains, result.deviations, arm.units('N m/A', 'N/A')))
-    weak = [joint for joint, is_weak in zip(arm.joint_names, result.weak) if is_weak]
+    else:
+        console.print_table(
+            'drive gains at the joint', ('joint', 'gain', *HEADS[1:]),
+            ((joint, *(('undetermined', '-') if unknown else (f'{gain:.5g}', f'{std:.2g}')), unit)
+             for joint, gain, std, unknown, unit in zip(
+                arm.joint_names, result.gains, result.deviations, result.undetermined,
+                arm.units('N m/A', 'N/A'))))
+        console.out.print(f'verdict: {_gains_sentence(result, arm, mass)}', markup=False)
+    raise typer.Exit({'implausible': 3, 'undetermined': 1}.get(result.verdict, 0))
+
+
+def _gains_sentence(result: GainEstimate, arm: Arm, mass: float) -> str:
+    """Return the verdict on gains with its reason and what to do."""
     if result.implausible:
-        console.out.print(
-            f'verdict: implausible; with these gains the arm needs {result.urdf_ratio:.2g} times '
-            f'the torque of its URDF: check --mass ({mass:g} kg) and the URDF', markup=False)
-        raise typer.Exit(3)
-    console.out.print(f'verdict: weak for {", ".join(weak)} (deviation above 5 %)' if weak
-                      else 'verdict: all gains are determined to better than 5 %', markup=False)
+        return (f'implausible; with these gains the arm needs {result.urdf_ratio:.2g} times the '
+                f'torque of its URDF: check --mass ({mass:g} kg) and the URDF')
+    unknown, weak = (', '.join(name for name, bad in zip(arm.joint_names, mask) if bad)
+                     for mask in (result.undetermined, result.weak & ~result.undetermined))
+    if unknown:
+        return (f'undetermined for {unknown} (deviation above 20 %): the load must act on them by '
+                'gravity or inertia; use another motion, a larger mass, or give --centre')
+    return (f'weak for {weak} (deviation above 5 %)' if weak else
+            'all gains are determined to better than 5 %')
 
 
 def _millimetres(values: Array) -> str:

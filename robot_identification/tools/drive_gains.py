@@ -22,29 +22,33 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, ReadOnlyArrays
-from robot_identification.dynamics import base_parameters, BaseParameters, ModelStructure
+from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel, ModelStructure
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.recording import Recording
-from robot_identification.regression.reduced_regression import triangle
-from robot_identification.signals import process, Samples
-from scipy.optimize import least_squares
+from robot_identification.signals import process
+from robot_identification.tools import joint_fit
+from robot_identification.tools.joint_fit import Effect, Equations, JointFit
+from robot_identification.tools.motion_run import MotionRun, recorded_runs, top_speed
 from scipy.stats import norm
-
-_WEIGHTINGS = 3
-"""Rounds in which the joints are weighted by their residuals."""
-_WEAK = 0.05
-"""Relative standard deviation of a gain above which a warning is given."""
-_UNDETERMINED = 0.2
-"""Relative standard deviation of a gain above which it counts as undetermined."""
-
+from scipy.stats import t as student
 
 MASS_DEVIATION, CENTRE_DEVIATION = 0.01, 0.005
 """Standard deviations of a mass from a scale with cables and flange, relative, and of a centre of
 mass from a drawing [m]."""
+_UNKNOWN_CENTRE = 0.5
+"""[m] Standard deviation of a centre of mass that is not given."""
+_RADIUS = 0.1
+"""[m] Radius of gyration of the payload: the standard deviation of its inertia per mass is the
+square."""
+_WEAK = 0.05
+"""Relative standard deviation of a gain above which a warning is given."""
+_UNDETERMINED = 0.2
+"""Relative standard deviation of a gain above which it counts as undetermined."""
 _IMPLAUSIBLE = 3.0
 """Ratio to the URDF's torques beyond which the mass of the payload is doubted."""
-_BLOCKS = 8
-"""Number of blocks of time of each recording, of which one is left out at a time."""
+_ROUNDS, _CONVERGED, _STEP = 30, 1e-4, 3.0
+"""Largest number of Gauss-Newton steps, relative step that ends them, and largest factor by which
+one changes a gain."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,12 +74,24 @@ class GainEstimate(ReadOnlyArrays):
     @property
     def weak(self) -> NDArray[np.bool_]:
         """Whether the standard deviation exceeds 5 % of the gain, (n,)."""
-        return self.deviations > _WEAK * self.gains
+        return ~(self.deviations <= _WEAK * self.gains)
+
+    @property
+    def undetermined(self) -> NDArray[np.bool_]:
+        """Whether the standard deviation exceeds 20 % of the gain, (n,)."""
+        return ~(self.deviations <= _UNDETERMINED * self.gains)
 
     @property
     def implausible(self) -> bool:
         """Whether the arm would be more than three times heavier or lighter than its URDF."""
         return not 1 / _IMPLAUSIBLE < self.urdf_ratio < _IMPLAUSIBLE
+
+    @property
+    def verdict(self) -> str:
+        """The word 'implausible', 'undetermined' or 'weak' (some gains), or 'determined'."""
+        return ('implausible' if self.implausible else
+                'undetermined' if self.undetermined.any() else
+                'weak' if self.weak.any() else 'determined')
 
     def intervals(self, level: float = 0.95) -> Array:
         """
@@ -87,8 +103,20 @@ class GainEstimate(ReadOnlyArrays):
             Confidence level; the logarithms of the gains are assumed to be normally distributed.
 
         """
-        factor = np.exp(norm.ppf((1 + level) / 2) * self.deviations / self.gains)
+        with np.errstate(over='ignore'):
+            factor = np.exp(norm.ppf((1 + level) / 2) * self.deviations / self.gains)
         return np.column_stack([self.gains / factor, self.gains * factor])
+
+
+@dataclass(frozen=True, eq=False)
+class _CurrentRun:
+    """Currents of a run (K, n), columns that all runs share, those of the payload, used rows."""
+
+    run: MotionRun
+    currents: Array
+    shared: Array
+    body: Array
+    used: joint_fit.Mask
 
 
 def identify_gains(
@@ -105,10 +133,14 @@ def identify_gains(
     """
     Return the gain of every drive, from recordings with and without a known mass.
 
-    Without a load, currents i determine a model only up to the gains G. A known payload sets the
-    scale: G i = W beta without it, and G i = W beta + W_p payload with it. A drive that the
-    payload loads little, such as the last one, also requires the payload's centre of mass. Gains
-    are positive; the sign of the effort is stated in the robot YAML.
+    Without a load, currents i determine a model only up to the gains G. A known payload p sets the
+    scale: G i = W beta + F f without it, and G i = W beta + F f + W_p p with it. All recordings
+    share the parameters beta and what the friction model lacks, f (`friction_shapes`, and a delay
+    of each current). The errors of the currents are minimised by Gauss-Newton steps of
+    `JointFit`, in which mass, centre and inertia of the payload have prior distributions; each
+    gain is a factor of the torque that the equations predict, so that noise of the currents does
+    not make it smaller. A gain that is found is that of drive and sensor together. Gains are
+    positive; the sign of the effort is stated in the robot YAML.
 
     Parameters
     ----------
@@ -129,9 +161,10 @@ def identify_gains(
     Raises
     ------
     ConfigurationError
-        The mass is not positive, a deviation is negative, or a recording has no current.
+        The mass is not positive, a deviation is negative, a recording has no current, or one with
+        payload has the currents of one without.
     EstimationError
-        The recordings do not determine a gain.
+        The recordings determine no gain.
 
     References
     ----------
@@ -139,137 +172,143 @@ def identify_gains(
     robots", ASME J. Dynamic Systems, Measurement, and Control 136(5), 2014.
 
     """
+    _check_request(arm, unloaded, loaded, mass, (mass_deviation, centre_deviation))
+    model = _unloaded_model(arm, friction)
+    point = np.array([*(np.zeros(3) if centre is None else centre), 1.0])
+    body = from_pseudo_inertia(mass * np.outer(point, point))
+    spread = _UNKNOWN_CENTRE if centre is None else centre_deviation
+    prior = np.array([*[np.inf] * arm.n, *[max(x, 1e-9) for x in (
+        mass_deviation, *[mass * spread] * 3, *[mass * _RADIUS ** 2] * 6)]])
+    sign = 1 if arm.effort is None else arm.effort.sign
+    runs = _current_runs(model, *([_with_current(each, sign) for each in recordings]
+                                  for recordings in (unloaded, loaded)))
+    gains, effect = _solve_gains(model, runs, body, prior)
+    factor = float(student.ppf(0.975, effect.blocks - 1) / norm.ppf(0.975))
+    result = GainEstimate(gains, factor * gains * effect.deviations[:arm.n],
+                          _urdf_ratio(runs, gains))
+    if result.undetermined[list(map(bool, arm.measured))].all():
+        raise EstimationError(
+            'the recordings do not determine the gain of any drive: the load must act on the '
+            'joints by gravity or inertia; use another motion, a larger mass, or give its centre')
+    return result
+
+
+def _check_request(arm: Arm, unloaded: Sequence[Recording], loaded: Sequence[Recording],
+                   mass: float, deviations: tuple[float, float]) -> None:
+    """Raise ConfigurationError for what `identify_gains` cannot use."""
     if not mass > 0:
         raise ConfigurationError(f'the mass of the payload must be positive; got {mass}')
-    if not (0 <= mass_deviation < 1 and centre_deviation >= 0):
+    if not (0 <= deviations[0] < 1 and deviations[1] >= 0):
         raise ConfigurationError('the deviations of mass and centre must not be negative, and '
                                  'that of the mass is relative and below 1')
+    if len(arm.transmission) != arm.n:
+        raise ConfigurationError(f"the drives of '{arm.name}' are coupled; gains of coupled "
+                                 f'drives cannot be identified')
+    for recording in (*unloaded, *loaded):
+        if recording.current is None:
+            raise ConfigurationError(f"the recording '{recording.name}' has no motor current")
+    for carrying in loaded:
+        for empty in unloaded:
+            if np.array_equal(np.asarray(carrying.current), np.asarray(empty.current)):
+                raise ConfigurationError(
+                    f"the recordings '{empty.name}' and '{carrying.name}' have the same currents; "
+                    'give one without the payload and another one with it')
+
+
+def _unloaded_model(arm: Arm, friction: str) -> IdentifiedModel:
+    """Return the URDF's arm without friction and gains, with the columns of a friction model."""
+    arm = replace(arm, effort=None, source=None)
     structure = ModelStructure.of(arm, friction)
     if structure.friction.nonlinear or structure.friction.needs_load:
         raise ConfigurationError('gains need friction that is linear in its parameters, not '
                                  f"'{friction}': use coulomb_viscous or cube_root")
-    if len(arm.transmission) != arm.n:
-        raise ConfigurationError(f"the drives of '{arm.name}' are coupled; gains of coupled "
-                                 f'drives cannot be identified')
-    base = base_parameters(structure)
-    known = np.array([mass]) if centre is None else mass * np.array([1.0, *centre])
-    arm_without_gains = replace(arm, effort=None, source=None)
-    equations = [
-        _gain_equations(process(_with_current(recording, arm), arm_without_gains), base,
-                        len(known), carries)
-        for recordings, carries in ((unloaded, False), (loaded, True)) for recording in recordings]
-    matrix, columns = (np.concatenate([each[k] for each in equations]) for k in range(2))
-    gains, white = _solve_gains(arm, matrix, columns @ known)
-    blocks = np.concatenate([_BLOCKS * k + np.arange(len(each[0])) * _BLOCKS // len(each[0])
-                             for k, each in enumerate(equations)])
-    variance = np.maximum(white ** 2, _jackknife(arm, matrix, columns @ known, blocks, gains))
-    variance += (mass_deviation * gains) ** 2
-    for axis in range(1, len(known)):
-        shifted = known + mass * centre_deviation * (np.arange(len(known)) == axis)
-        variance += (_solve_gains(arm, matrix, columns @ shifted, gains)[0] - gains) ** 2
-    deviations = np.sqrt(variance)
-    for joint, gain, deviation in zip(arm.joint_names, gains, deviations):
-        if not deviation < _UNDETERMINED * gain:
-            raise EstimationError(
-                f'the recordings do not determine the gain of {joint} ({gain:.3g} +- '
-                f'{deviation:.2g}): the load must act on it by gravity or inertia; use another '
-                f'motion, a larger mass, or give its centre')
-    return GainEstimate(gains, deviations, _urdf_ratio(base, equations[0][0], gains))
+    none = np.zeros((arm.n, len(structure.friction.parameters)))
+    return IdentifiedModel(arm, arm.inertial_parameters, np.zeros(arm.n), friction, none)
 
 
-def _urdf_ratio(base: BaseParameters, matrix: Array, gains: Array) -> float:
-    """Return the torques of a recording without payload over those of the URDF's links."""
-    structure = base.structure
-    values = np.zeros(structure.count)
-    values[structure.inertial_slice] = structure.arm.inertial_parameters.ravel()
-    n = structure.arm.n
-    expected = -matrix[:, :, n:n + base.rank] @ base.project(values)
-    torque = matrix[:, range(n), range(n)] * gains
-    return float(np.sum(torque * expected) / max(float(np.sum(expected ** 2)), 1e-300))
+def _current_runs(model: IdentifiedModel, unloaded: Sequence[Recording],
+                  loaded: Sequence[Recording]) -> list[_CurrentRun]:
+    """Return the runs of all recordings with their columns; those without payload come first."""
+    runs = [(run, carries) for recordings, carries in ((unloaded, 0.0), (loaded, 1.0))
+            for recording in recordings for run in recorded_runs(
+                process(recording, model.arm, still_joints=True), model)]
+    if not {0.0, 1.0} <= {carries for _, carries in runs}:
+        raise EstimationError('the recordings are too short to identify gains; record several '
+                              'seconds of motion with and without the payload')
+    top = top_speed(run for run, _ in runs)
+    return [_CurrentRun(
+        run, run.torque, run.apply(lambda q, v, a: np.concatenate([
+            joint_fit.standard_columns(model, q, v, a),
+            joint_fit.friction_shapes(model, q, v, a, top)], axis=2)),
+        carries * joint_fit.body_columns(model, run), run.moving(top) & model.arm.measured)
+        for run, carries in runs]
 
 
-def _jackknife(arm: Arm, matrix: Array, target: Array, blocks: Array, gains: Array) -> Array:
+def _solve_gains(model: IdentifiedModel, runs: Sequence[_CurrentRun], body: Array,
+                 prior: Array) -> tuple[Array, Effect]:
     """
-    Return the variances of the gains from fits that leave out one block of time each, (n,).
+    Return the gains (n,), and the estimate of their relative changes and of the payload's errors.
 
-    Errors of the model last longer than a sample, so that the variance under white noise is too
-    small (B. Efron, "The jackknife, the bootstrap and other resampling plans", SIAM, 1982).
-    """
-    logarithms = np.log([_solve_gains(arm, matrix[blocks != block], target[blocks != block],
-                                      gains)[0] for block in np.unique(blocks)])
-    count = len(logarithms)
-    spread = np.sum((logarithms - logarithms.mean(axis=0)) ** 2, axis=0) * (count - 1) / count
-    return np.asarray(gains ** 2 * spread)
-
-
-def _solve_gains(arm: Arm, matrix: Array, target: Array,
-                 start: Array | None = None) -> tuple[Array, Array]:
-    """
-    Return the gains that minimise the squared errors of the currents, and their deviations, (n,).
-
-    Errors of the currents are minimised because the noise is in the currents. For given gains,
-    current = (W x + known) / gain is linear in x, so only the n logarithms of the gains are
-    searched.
-    """
-    n = arm.n
-    current = matrix[:, range(n), range(n)]
-    factors = [triangle(np.column_stack([current[:, j], -matrix[:, j, n:], target[:, j]]))
-               for j in range(n)]    # of rows [current, W, known]
-    noise = np.maximum(current.std(axis=0), 1e-12)
-
-    def residual(logarithms: Array) -> Array:
-        gains = np.exp(logarithms)
-        left = np.vstack([f[:, 1:-1] / (g * s) for f, g, s in zip(factors, gains, noise)])
-        right = np.concatenate([(f[:, 0] - f[:, -1] / g) / s
-                                for f, g, s in zip(factors, gains, noise)])
-        norms = np.linalg.norm(left, axis=0)
-        left = left / np.where(norms > 0, norms, 1.0)
-        return right - left @ np.linalg.lstsq(left, right, rcond=1e-8)[0]
-
-    start = np.log(np.abs(target).max() / np.maximum(np.abs(current).max(axis=0), 1e-12) + 1e-6
-                   if start is None else start)
-    for _ in range(_WEIGHTINGS + 1):
-        solution = least_squares(residual, start, x_scale=0.1, max_nfev=200)
-        start = solution.x
-        noise = noise * np.sqrt(np.sum(solution.fun.reshape(n, -1) ** 2, axis=1) / len(matrix))
-    gains = np.exp(solution.x)
-    deviations = gains * np.sqrt(np.diag(np.linalg.pinv(solution.jac.T @ solution.jac)))
-    return gains, deviations
-
-
-def _gain_equations(samples: Samples, base: BaseParameters, known: int,
-                    carries: bool) -> tuple[Array, Array]:
-    """
-    Return current, -W, -W_free (rows, n, columns) and W_known (rows, n, known) of the equations.
-
-    They are current g - W beta - W_free p_free = W_known p_known, with the known (the first ones)
-    and the other inertial parameters of the payload.
+    With the torque T that the equations predict, the step is G i - W_p p = W d + F f
+    + W_p dp - T dG / G. In the first step T is G i, which makes the equations linear in the gains.
 
     Parameters
     ----------
-    samples
-        Processed samples with the current in place of the torque.
-    base
-        Base parameters of the arm.
-    known
-        Number of known inertial parameters of the payload, one or four.
-    carries
-        Whether the arm carries the payload.
+    model
+        Model of the arm without friction.
+    runs
+        The runs.
+    body
+        Expected inertial parameters of the payload, (10,).
+    prior
+        Prior standard deviations of the relative errors of the gains and of the payload's scale,
+        and of the errors of its other parameters, (n + 10,).
 
     """
-    n = base.structure.arm.n
-    regressor = base.structure.columns(samples.q, samples.v, samples.a)
-    payload = regressor[:, :, 10 * n - 10:10 * n]
-    current = samples.tau[:, :, None] * np.eye(n)
-    unknown = [-regressor[:, :, base.columns], -payload[:, :, known:] * carries]
-    return (samples.decimate(np.concatenate([current, *unknown], axis=2)),
-            samples.decimate(payload[:, :, :known] * carries))
+    n = model.arm.n
+    size, expected = (np.abs(np.concatenate(x)).mean(axis=0) for x in (
+        [run.currents for run in runs], [run.run.predicted for run in runs]))
+    gains = np.maximum(expected, 1e-3 * expected.max()) / np.maximum(size, 1e-12)
+    torques = [gains * run.currents for run in runs]
+    ends = np.cumsum([len(run.currents) for run in runs])[:-1]
+    values = np.zeros(n + 10)
+    for k in range(_ROUNDS):
+        equations = [_linearised(run, gains, torque, body) for run, torque in zip(runs, torques)]
+        fit = JointFit.of(equations, values=values)
+        effect = fit.estimate(range(n + 10), prior)
+        if k == 0:    # the residuals at the gains of the start say nothing
+            fit = replace(fit, errors=JointFit.of(equations, values=effect.values).errors)
+        factor = np.clip(1 + effect.values[:n], 1 / _STEP, _STEP)
+        torques = [factor * (gains * run.currents - errors)
+                   for run, errors in zip(runs, np.split(fit.errors, ends))]
+        gains, values = factor * gains, np.concatenate([np.zeros(n), effect.values[n:]])
+        if np.abs(factor - 1)[model.arm.measured].max() < _CONVERGED:
+            break
+    return gains, effect
 
 
-def _with_current(recording: Recording, arm: Arm) -> Recording:
-    """Return the recording with its current in place of the torque."""
-    if recording.current is None:
-        raise ConfigurationError(f"the recording '{recording.name}' has no motor current")
-    sign = 1 if arm.effort is None else arm.effort.sign
-    return Recording(recording.t, recording.q, sign * recording.current, v=recording.v,
+def _linearised(run: _CurrentRun, gains: Array, torque: Array, body: Array) -> Equations:
+    """Return the equations of a Gauss-Newton step; see `_solve_gains`."""
+    joints, known = np.eye(len(gains)), run.body @ body
+    slope = np.gradient(torque, run.run.step / run.run.rate, axis=0)
+    return Equations(
+        gains * run.currents - known,
+        np.concatenate([run.shared, slope[:, :, None] * joints], axis=2),
+        np.concatenate([-torque[:, :, None] * joints, known[:, :, None], run.body[:, :, 1:]],
+                       axis=2),
+        run.used, joint_fit.time_blocks(run.run.clock, run.run.period))
+
+
+def _urdf_ratio(runs: Sequence[_CurrentRun], gains: Array) -> float:
+    """Return the torques without payload over those of the URDF's links."""
+    empty = [run for run in runs if not run.body.any()]
+    torque, expected = (np.concatenate(x) for x in (
+        [gains * run.run.measured for run in empty], [run.run.predicted for run in empty]))
+    return float(np.sum(torque * expected) / max(float(np.sum(expected ** 2)), 1e-300))
+
+
+def _with_current(recording: Recording, sign: int) -> Recording:
+    """Return the recording with its current, of the given sign, in place of the torque."""
+    current = np.asarray(recording.current)
+    return Recording(recording.t, recording.q, sign * current, v=recording.v,
                      joint_names=recording.joint_names, name=recording.name)

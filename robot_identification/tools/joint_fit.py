@@ -137,6 +137,9 @@ class JointFit(ReadOnlyArrays):
         Standard deviation of each joint's residual, (n,).
     independent
         Number of independent rows: all rows over their autocorrelation factor.
+    errors
+        Residuals from which the weights follow, all recordings in turn, (N, n) [N m or N]; zero
+        where torques do not count.
 
     """
 
@@ -145,9 +148,11 @@ class JointFit(ReadOnlyArrays):
     nuisance: int
     noise: Array
     independent: float
+    errors: Array
 
     @classmethod
-    def of(cls, recordings: Sequence[Equations], fitted: Sequence[int] = ()) -> JointFit:
+    def of(cls, recordings: Sequence[Equations], fitted: Sequence[int] = (),
+           values: Array | float = 0.0) -> JointFit:
         """
         Return the normal equations; joints are weighted by their residuals.
 
@@ -157,6 +162,8 @@ class JointFit(ReadOnlyArrays):
             The equations of each recording.
         fitted
             Effects that are fitted when the residuals for the weights are computed.
+        values
+            Coefficients of all effects, (m,), that the residuals for the weights contain.
 
         """
         used = np.concatenate([each.used for each in recordings])
@@ -166,11 +173,12 @@ class JointFit(ReadOnlyArrays):
         n = target.shape[1]
         joint = np.tile(np.arange(n), (len(target), 1))[used]
         y, noise = target[used], np.ones(n)
+        left = y - effects @ np.broadcast_to(values, effects.shape[1])
         for _ in range(_WEIGHTINGS):
             weight = 1 / noise[joint]
             basis = _orthonormal(np.column_stack([nuisance, effects[:, list(fitted)]])
                                  * weight[:, None])
-            residual = y - basis @ (basis.T @ (y * weight)) / weight
+            residual = left - basis @ (basis.T @ (left * weight)) / weight
             noise = np.sqrt(np.bincount(joint, residual ** 2, n)
                             / np.maximum(np.bincount(joint, minlength=n), 1))
             noise = np.maximum(noise, 1e-9 * max(float(np.abs(y).max(initial=0.0)), 1e-300))
@@ -181,7 +189,7 @@ class JointFit(ReadOnlyArrays):
         factors = autocorrelation_factor([errors], len(errors))
         blocks = _number_blocks(recordings)[:, None].repeat(n, axis=1)[used]
         return cls(_products(rows, blocks), _products(rows, joint, n), basis.shape[1], noise,
-                   float(np.sum(np.bincount(joint, minlength=n) / factors)))
+                   float(np.sum(np.bincount(joint, minlength=n) / factors)), errors)
 
     def estimate(self, columns: Sequence[int], prior: Array | float = np.inf) -> Effect:
         """

@@ -28,6 +28,7 @@ PAYLOAD_BADGES = {
     'changes': ('CHANGES', '\u2260', 'open')}
 GAIN_BADGES = {
     'determined': ('DETERMINED', '\u2713', 'pass'), 'weak': ('WEAK', '?', 'open'),
+    'undetermined': ('UNDETERMINED', '?', 'open'),
     'implausible': ('IMPLAUSIBLE', '\u2717', 'fail')}
 
 
@@ -52,7 +53,7 @@ def payload_page(payload: PayloadEstimate, arm: Arm, names: tuple[str, str]) -> 
                        mass=payload.intervals()[0].tolist())
 
 
-def gains_page(result: GainEstimate, arm: Arm, mass: float, verdict: str) -> str:
+def gains_page(result: GainEstimate, arm: Arm, mass: float) -> str:
     """
     Return the page of drive gains as the text of one HTML file.
 
@@ -64,11 +65,9 @@ def gains_page(result: GainEstimate, arm: Arm, mass: float, verdict: str) -> str
         The arm.
     mass
         Mass of the known payload [kg].
-    verdict
-        'determined', 'weak' or 'implausible'.
 
     """
     rows = list(zip(arm.joint_names, result.gains.tolist(), result.deviations.tolist(),
                     result.weak.tolist(), arm.units('N m/A', 'N/A')))
     return render_page('gains.html', 'robot_identification.tools', result=result, arm=arm,
-                       mass=mass, badge=GAIN_BADGES[verdict], rows=rows)
+                       mass=mass, badge=GAIN_BADGES[result.verdict], rows=rows)
