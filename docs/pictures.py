@@ -32,6 +32,7 @@ from dataclasses import replace
 import io
 import json
 from pathlib import Path
+import re
 import subprocess
 import sys
 import tempfile
@@ -41,9 +42,10 @@ import numpy as np
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / 'test')]
+sys.path[:0] = [str(ROOT), str(ROOT / 'test'), str(ROOT / 'benchmarks')]
 
 from browser import Browser  # noqa: E402
+from fleet import synthetic  # noqa: E402
 from motions import SumOfSines  # noqa: E402
 from robot_identification import joint_torque_regressor, load_arm, Recording  # noqa: E402
 from robot_identification.papers.study_report import write_study  # noqa: E402
@@ -148,6 +150,27 @@ def fleet(folder: Path) -> None:
     run('fleet', folder / 'fleet.yaml', '-o', folder / 'results', '--force')
 
 
+def large_fleet(folder: Path) -> None:
+    """Write the page of 200 robots with drawn states and drifts."""
+    synthetic(folder, 200)
+
+
+def repair(folder: Path) -> None:
+    """Write the page of a description with placeholders: torques of 1 N m, a link without mass."""
+    text = re.sub('effort="[0-9.]+"', 'effort="1"', load_arm('panda').urdf)
+    before, after = text.split('<link name="panda_link4">')
+    text = f'{before}<link name="panda_link4">{re.sub("(?s)<inertial>.*?</inertial>", "", after, 1)}'
+    (folder / 'vendor.urdf').write_text(text, encoding='utf-8')
+    run('init', folder / 'vendor.urdf', '-o', folder / 'vendor.yaml', '--lock', '*finger*',
+        '--acceleration', 5, '--effort', 'torque,joint,+1,gravity', '--repair', '--force')
+
+
+def benchmark(folder: Path) -> None:
+    """Write the page of a quick benchmark on one arm."""
+    run('benchmark', '--quick', '--seeds', 2, '--budget', 1, '--data', 'two_link', '-o',
+        folder / 'results', '--force')
+
+
 def studies(folder: Path) -> None:
     """Write the pages of the stored run of all studies."""
     stored = json.loads((ROOT / 'docs' / 'studies.json').read_text(encoding='utf-8'))
@@ -188,6 +211,9 @@ PARTS: dict[str, tuple[Callable[[Path], None], dict[str, str]]] = {
     'compare': (comparisons, {'comparison_gripper': 'gripper.html', 'comparison_same': 'june.html',
                               'comparison_worn': 'worn.html'}),
     'fleet': (fleet, {'fleet': 'results/index.html'}),
+    'large_fleet': (large_fleet, {'fleet_200': 'results/index.html'}),
+    'repair': (repair, {'repair': 'vendor_repaired.html'}),
+    'benchmark': (benchmark, {'benchmark': 'results/benchmark.html'}),
     'studies': (studies, {f'study_{name}': f'{name}/study.html' for name in (
         'abc_er16', 'ics_er16', 'survey_er20', 'elpidso_2link', 'mfs_qj')}),
     'servos': (servos, {'servos': 'servos/servos.html'}),

@@ -51,7 +51,9 @@ def study():
                  for name in ('PSO, inertia weight', 'differential_evolution'))
     return StudyResult(
         name='small', title='A study', reference='Somebody, 2000', settings={'runs': 3},
-        assumptions=('one',), tables=(Table('Cost', heads, rows),),
+        assumptions=('one',), tables=(Table('Cost', heads, rows), Table(
+            'Relative cost', ('method', f'{LONG}, lower quartile', 'median', 'upper quartile'),
+            tuple((row[0], *row[2:5]) for row in rows))),
         claims=(Claim(f'one is better than another: {LONG}', [(1.0, 3.0), (2.0, 4.0)]),),
         plots=(Plot('Costs', 'evaluations', 'cost', (('one', x, 3 / x), ('two', x, 9 / x)), True),
                Plot('Torque', 'time [s]', 'torque [N m]', (('one', x, x),), False)),

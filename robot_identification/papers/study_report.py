@@ -32,7 +32,7 @@ HIGHLIGHTED = 4
 """Number of curves with a colour; more cannot be told apart by everybody."""
 OTHERS = 'var(--muted)'
 QUARTILES = ('least', 'lower quartile', 'median', 'upper quartile', 'largest')
-"""Heads of five columns that the page shows as one, with a box."""
+"""Heads of five columns, or of the middle three, that the page shows as one, with a box."""
 WIDE = 50.0
 """Ratio of the largest to the least number above which boxes have a logarithmic scale."""
 
@@ -129,24 +129,29 @@ def _merged(ours: Mapping[str, Any], printed: Mapping[str, Any]) -> Mapping[str,
 
 
 def _with_boxes(table: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a table in which one column with a box replaces five columns of quartiles."""
-    stems = [head.split(' [')[0].removesuffix(' excess') for head in table['heads']]
-    start = next((k for k in range(len(stems)) if tuple(stems[k:k + 5]) == QUARTILES), None)
-    if start is None:
+    """Return a table in which one column with a box replaces three or five of quartiles."""
+    heads = table['heads']
+    stems = [head.split(' [')[0].removesuffix(' excess').split(', ')[-1] for head in heads]
+    start, count = next(((k, len(names)) for names in (QUARTILES, QUARTILES[1:4])
+                         for k in range(len(stems)) if tuple(stems[k:k + len(names)]) == names),
+                        (-1, 0))
+    if not count:
         return table
-    known = [all(isinstance(x, (int, float)) for x in row[start:start + 5])
-             for row in table['rows']]
-    values = np.array([row[start:start + 5] if each else [np.nan] * 5
-                       for row, each in zip(table['rows'], known)], dtype=float)
+    own, middle = slice(start, start + count), start + count // 2
+    known = [all(isinstance(x, (int, float)) for x in row[own]) for row in table['rows']]
+    values = np.array([np.pad(np.array(row[own], dtype=float), (5 - count) // 2, 'edge')
+                       if each else np.full(5, np.nan)
+                       for row, each in zip(table['rows'], known)])
     low, high = float(np.nanmin(values, initial=np.inf)), float(np.nanmax(values, initial=0.0))
     log = low > 0 and high / low > WIDE
     scaled = np.log(values / low) if log else values - low
     places = 100 * scaled / (np.nanmax(scaled, initial=0.0) or 1.0)
-    rows = [[*row[:start], {'median': row[start + 2], 'box': [round(x, 1) for x in place],
-                            'range': (row[start], row[start + 4])} if each else row[start + 2],
-             *row[start + 5:]] for row, place, each in zip(table['rows'], places.tolist(), known)]
-    note = ('The box spans the quartiles, the line the least and largest values'
-            + (', on a logarithmic scale.' if log else '.'))
+    rows = [[*row[:start], {'median': row[middle], 'box': [round(x, 1) for x in place],
+                            'range': (row[start], row[own.stop - 1])} if each else row[middle],
+             *row[own.stop:]] for row, place, each in zip(table['rows'], places.tolist(), known)]
+    note = ('The box spans the quartiles' + ', the line the least and largest values' * (count > 3)
+            + ', on a logarithmic scale' * log + '.')
+    group = heads[start].rpartition(', ')[0]
     return {**table, 'rows': rows, 'note': f'{note} {table["note"]}',
-            'heads': [*table['heads'][:start], table['heads'][start + 2],
-                      *table['heads'][start + 5:]]}
+            'heads': [*heads[:start], f'{group}, median' if group else heads[middle],
+                      *heads[own.stop:]]}
