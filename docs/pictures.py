@@ -146,8 +146,8 @@ def fleet(folder: Path) -> None:
                 path.write_bytes(path.read_bytes()[:2000])
         given = ', '.join(f'logs/{name}_2026-{3 + day:02}-01.npz' for day in range(RECORDINGS))
         lines.append(f'  {name}: {{robot: {ARM}, recordings: [{given}], held_out: [{last}]}}')
-    (folder / 'fleet.yaml').write_text('\n'.join(lines) + '\n', encoding='utf-8')
-    run('fleet', folder / 'fleet.yaml', '-o', folder / 'results', '--force')
+    (folder / 'press_shop.yaml').write_text('\n'.join(lines) + '\n', encoding='utf-8')
+    run('fleet', folder / 'press_shop.yaml', '-o', folder / 'results', '--force')
 
 
 def large_fleet(folder: Path) -> None:
@@ -159,16 +159,16 @@ def repair(folder: Path) -> None:
     """Write the page of a description with placeholders: torques of 1 N m, a link without mass."""
     text = re.sub('effort="[0-9.]+"', 'effort="1"', load_arm('panda').urdf)
     before, after = text.split('<link name="panda_link4">')
-    text = f'{before}<link name="panda_link4">{re.sub("(?s)<inertial>.*?</inertial>", "", after, 1)}'
+    after = re.sub('(?s)<inertial>.*?</inertial>', '', after, count=1)
+    text = f'{before}<link name="panda_link4">{after}'
     (folder / 'vendor.urdf').write_text(text, encoding='utf-8')
     run('init', folder / 'vendor.urdf', '-o', folder / 'vendor.yaml', '--lock', '*finger*',
         '--acceleration', 5, '--effort', 'torque,joint,+1,gravity', '--repair', '--force')
 
 
 def benchmark(folder: Path) -> None:
-    """Write the page of a quick benchmark on one arm."""
-    run('benchmark', '--quick', '--seeds', 2, '--budget', 1, '--data', 'two_link', '-o',
-        folder / 'results', '--force')
+    """Write the page of a quick benchmark."""
+    run('benchmark', '--quick', '--seeds', 2, '--budget', 1, '-o', folder / 'results', '--force')
 
 
 def studies(folder: Path) -> None:

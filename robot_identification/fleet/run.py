@@ -124,7 +124,9 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
             client = client or stack.enter_context(cluster(None, workers, len(todo)))
             report(f'dashboard: {client.dashboard_link}')
         left = [task.name for task in todo]
-        with write_table_and_page(folder, left, report):
+        path = fleet.path.resolve()
+        name = path.parent.name if path.stem == 'fleet' else path.stem
+        with write_table_and_page(folder, left, report, name):
             for count, (task, result, final) in enumerate(finished_robots(client, todo), start=1):
                 result = replace(
                     result, key=keys[task.name] if final else '',

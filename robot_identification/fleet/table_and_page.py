@@ -29,7 +29,8 @@ from robot_identification.output_folder import replace_files
 
 
 @contextmanager
-def write_table_and_page(folder: Path, left: Sequence[str], report: Report) -> Iterator[None]:
+def write_table_and_page(folder: Path, left: Sequence[str], report: Report,
+                         name: str = '') -> Iterator[None]:
     """
     Write the table and the page of the results in a fleet's folder when the block ends.
 
@@ -42,6 +43,8 @@ def write_table_and_page(folder: Path, left: Sequence[str], report: Report) -> I
     report
         Called with a message if the table or page cannot be written after an error, or a result
         cannot be read.
+    name
+        Name of the fleet in the title of the page; that of the folder if empty.
 
     """
     def write(missing: Mapping[str, str]) -> None:
@@ -49,7 +52,7 @@ def write_table_and_page(folder: Path, left: Sequence[str], report: Report) -> I
         with replace_files(folder) as staging:
             write_table(shown.collect(iterate_results(folder, report)), staging / TABLE, missing)
             write_fleet_page(shown.robots, staging, missing,
-                             f'Fleet {folder.resolve().name}', shown.tests)
+                             f'Fleet {name or folder.resolve().name}', shown.tests)
 
     try:
         yield
