@@ -152,6 +152,21 @@ def test_intervals_contain_gain_errors_of_sensors():
     assert inside[0.02] >= 35 and inside[0.0] < 30
     with pytest.raises(ConfigurationError, match='from 0 to 1, not -1'):
         identify_payload(frozen(arm), felt, sensor_deviation=-1.0)
+    stated = dataclasses.replace(arm, sensor_deviation=dict.fromkeys(arm.joint_names, 0.1))
+    model = dataclasses.replace(frozen(arm), arm=stated)
+    spread = [identify_payload(each, felt, sensor_deviation=deviation).covariance[0, 0]
+              for each, deviation in ((model, None), (frozen(arm), 0.1), (frozen(arm), None))]
+    assert spread[0] == pytest.approx(spread[1]) and spread[0] > spread[2]
+
+
+def test_a_stated_deviation_of_the_sensors_widens_the_intervals_of_gains():
+    arm = chain(['a', 'b', 'c'])
+    recordings = recording(arm, 3, current=True), recording(arm, 4, BODY, current=True)
+    bare, stated = (identify_gains(dataclasses.replace(arm, sensor_deviation=deviation),
+                                   recordings[:1], recordings[1:], 1.5)
+                    for deviation in ({}, {'b': 0.04}))
+    added = (stated.deviations / stated.gains) ** 2 - (bare.deviations / bare.gains) ** 2
+    np.testing.assert_allclose(added, [0, 0.04 ** 2, 0], atol=1e-12)
 
 
 @pytest.mark.parametrize('seed', range(4))

@@ -45,7 +45,7 @@ def test_everything_survives_the_way_through_a_mapping(tmp_path):
         joints={'elbow': {'acceleration': 5.0, 'jerk': 100.0, 'position': [-1, 1], 'torque': 7.0}},
         drives={'elbow': {'gain': 2.0, 'reduction': -50.0, 'rotor_inertia': 0.3}},
         coupling={'wrist': {'elbow': 1.0}}, locked={}, recording={'q': 'positions'},
-        position={'side': 'motor', 'offset': {'wrist': 0.5}},
+        position={'side': 'motor', 'offset': {'wrist': 0.5}}, sensor_deviation={'elbow': 0.01},
         mount={'rpy': [3.141592653589793, 0, 0]})
     again = arm_from_mapping(yaml.safe_load(yaml.safe_dump(arm_to_mapping(arm))), folder=tmp_path,
                              label='again')
@@ -56,8 +56,9 @@ def test_everything_survives_the_way_through_a_mapping(tmp_path):
     for name in ('gains', 'reduction', 'rotor_inertia', 'coupling'):
         assert np.array_equal(getattr(arm.drives, name), getattr(again.drives, name),
                               equal_nan=True)
-    assert (arm.effort, arm.position.side, arm.recording_keys) == (
-        again.effort, again.position.side, again.recording_keys)
+    for name in ('effort', 'recording_keys', 'sensor_deviation'):
+        assert getattr(arm, name) == getattr(again, name)
+    assert arm.position.side == again.position.side and arm.sensor_deviation == {'elbow': 0.01}
     assert np.array_equal(arm.position.offset, again.position.offset)
     assert np.allclose(again.gravity, [0, 0, 9.81])
     assert again.urdf == arm.urdf

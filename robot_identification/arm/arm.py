@@ -92,6 +92,8 @@ class Arm:
         The vendor's ROS 2 driver, None if the robot YAML names none.
     guessed
         Joints whose bodies have guessed inertias in the URDF.
+    sensor_deviation
+        Relative standard deviation of the gain of a joint's torque sensor, by joint, where stated.
 
     Examples
     --------
@@ -123,6 +125,7 @@ class Arm:
     tf_prefix: str = ''
     driver: Driver | None = None
     guessed: tuple[str, ...] = ()
+    sensor_deviation: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         characters = self.tf_prefix.replace('_', '').replace('/', '')

@@ -105,7 +105,8 @@ def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, label: str,
     for section, names in (('joints', file.joints), ('drives', file.drives),
                            ('coupling', file.coupling), ('position', file.position.offset),
                            ('urdf_limits_wrong', file.urdf_limits_wrong),
-                           ('guessed', file.guessed), ('unmeasured', file.unmeasured)):
+                           ('guessed', file.guessed), ('unmeasured', file.unmeasured),
+                           ('sensor_deviation', file.sensor_deviation)):
         _check_joints(base, names, f'{label}, {section}')
     if set(base.joint_names) <= set(file.unmeasured):
         raise ConfigurationError(f'{label}, unmeasured lists every joint, so no effort remains to '
@@ -124,6 +125,7 @@ def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, label: str,
             balancers=tuple(_read_balancer(base, name, values, f'{label}, balancers, {name}')
                             for name, values in file.balancers.items()),
             estimate_gravity=file.gravity == 'estimate', guessed=file.guessed,
+            sensor_deviation=file.sensor_deviation,
             unmeasured=tuple(joint for joint in base.joint_names if joint in file.unmeasured))
     except ArmError as error:
         raise ArmError(f'{label}: {error}') from error
@@ -153,7 +155,7 @@ def arm_to_mapping(arm: Arm) -> dict[str, Any]:
         'position': {'side': arm.position.side, 'offset': dict(zip(names, arm.position.offset))}}
     optional = {
         'urdf_limits_wrong': arm.wider_limits, 'unmeasured': arm.unmeasured,
-        'guessed': arm.guessed,
+        'guessed': arm.guessed, 'sensor_deviation': arm.sensor_deviation,
         'tf_prefix': arm.tf_prefix, 'effort': arm.effort,
         'balancers': {balancer.name: balancer.to_dict() for balancer in arm.balancers}}
     return dict(to_plain({

@@ -167,6 +167,10 @@ class RobotFile:
     position: PositionSection = field(default_factory=PositionSection, metadata=about(
         '{side: joint, offset: {elbow: 0.1}}', 'Whether positions are recorded at the joint or '
         'at the motor, and the offset added to them [rad or m].'))
+    sensor_deviation: Mapping[str, Annotated[float, Quantity('', minimum=0, below=1)]] = field(
+        default_factory=dict, metadata=about(
+            '{elbow: 0.01}', "Relative standard deviation of the gain of a joint's torque sensor "
+            'or drive, for the intervals of `payload`, `gains` and `compare`; 0.02 is assumed.'))
     unmeasured: tuple[str, ...] = field(default=(), metadata=about(
         '[wrist_3]', 'Joints that move and whose effort is not measured.'))
     balancers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, metadata=about(

@@ -42,6 +42,9 @@ EVERY = 5.0    # [s] between two progress lines of the same step
 AsJson = Annotated[bool, typer.Option('--json', help='Print one JSON object.')]
 Robot = Annotated[str, typer.Argument(
     metavar='ROBOT', help='Name of a shipped robot (see `robots`) or path of a robot YAML.')]
+SensorDeviation = Annotated[float | None, typer.Option(
+    help='Standard deviation of the gains of the torque sensors [-]; by default that of the robot '
+         'file, or 0.02 (see docs/methods.md).')]
 Force = Annotated[bool, typer.Option(
     '--force', help='Overwrite existing files; inputs are never overwritten.')]
 Window = Annotated[tuple[str, str] | None, typer.Option(

@@ -22,7 +22,8 @@ from typing import Annotated
 from urllib.parse import quote
 
 from rich.text import Text
-from robot_identification.cli.console import AsJson, emit, Force, out, print_table
+from robot_identification.cli import console
+from robot_identification.cli.console import emit, out, print_table
 from robot_identification.errors import ModelFileError
 from robot_identification.files import check_outputs, HTML_PAGE, write_text
 from robot_identification.fleet.comparison import compare as compare_results
@@ -43,8 +44,9 @@ def compare_command(
     second: Annotated[Path, typer.Argument(
         metavar='B', help='Folder or model file of another identification of the arm.')],
     report: Annotated[Path | None, typer.Option(help='HTML page to write.')] = None,
-    force: Force = False,
-    as_json: AsJson = False,
+    sensor_deviation: console.SensorDeviation = None,
+    force: console.Force = False,
+    as_json: console.AsJson = False,
 ) -> None:
     """Compare two identifications of one arm, with significance."""
     folders = [path.parent if os.path.isfile(path) else path for path in (first, second)]
@@ -53,7 +55,8 @@ def compare_command(
     names = [Path(os.path.realpath(folder)).name for folder in folders]
     a, b = names if names[0] != names[1] else map(str, folders)
     try:
-        comparison = compare_results(load_results(folders[0]), load_results(folders[1]), (a, b))
+        comparison = compare_results(load_results(folders[0]), load_results(folders[1]), (a, b),
+                                     sensor_deviation)
         page = comparison_page(comparison, _links(report, folders, comparison.names))
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise ModelFileError(f"the results in '{first}' or '{second}' are damaged ({error!r}); "

@@ -29,6 +29,7 @@ from robot_identification.fleet.joint_comparison import compare_motions, MotionC
 from robot_identification.fleet.stored_motion import stored_runs
 from robot_identification.reporting.results_dict import plain
 from robot_identification.reporting.stored_results import StoredResults
+from robot_identification.tools.joint_fit import SensorErrors
 from scipy.stats import t as student
 
 LEVEL = 0.05
@@ -227,7 +228,8 @@ def describe_detectable(explanation: Explanation) -> str:
 
 
 def compare(first: StoredResults, second: StoredResults,
-            names: tuple[str, str]) -> ModelComparison:
+            names: tuple[str, str],
+            sensor_deviation: float | None = None) -> ModelComparison:
     """
     Return the differences between two identifications of one arm, simple explanations first.
 
@@ -247,6 +249,9 @@ def compare(first: StoredResults, second: StoredResults,
         The identifications, from `load_results`.
     names
         Names of the two identifications.
+    sensor_deviation
+        Standard deviation of the gain of each joint's torque sensor [-], which the interval of an
+        added body contains; None selects that of the robot file or `SENSOR_DEVIATION`.
 
     Raises
     ------
@@ -272,7 +277,7 @@ def compare(first: StoredResults, second: StoredResults,
             f'{", ".join(second.joints)}; only identifications of one arm can be compared')
     notes = _notes(a, b, names)
     pairs = _comparable_rows(a, b, names, notes)
-    motion = _compare_motions(first, second, notes)
+    motion = _compare_motions(first, second, notes, sensor_deviation)
     errors = {joint or 'all joints': (_error(a, joint), _error(b, joint))
               for joint in (None, *first.joints)}
     comparison = ModelComparison(
@@ -311,7 +316,8 @@ def _comparable_rows(a: Mapping[str, Any], b: Mapping[str, Any], names: tuple[st
 
 
 def _compare_motions(first: StoredResults, second: StoredResults,
-                     notes: list[str]) -> MotionComparison | None:
+                     notes: list[str],
+                     sensor_deviation: float | None) -> MotionComparison | None:
     """Return the comparison of the stored motions; None with a note if there are none."""
     if _model_digest(first.content) and (
             _model_digest(first.content) == _model_digest(second.content)):
@@ -322,7 +328,8 @@ def _compare_motions(first: StoredResults, second: StoredResults,
         model, other = (load_model(results.folder) for results in (first, second))
         runs = stored_runs(first, model), stored_runs(second, other)
         if all(runs):
-            return compare_motions(*runs, (model, other))
+            return compare_motions(*runs, (model, other),
+                                   SensorErrors.of(model.arm, sensor_deviation))
     notes.append('no simple explanation was tried: the results do not contain the motion and the '
                  'torques of both identifications; identify again with this version')
     return None

@@ -32,7 +32,7 @@ from robot_identification.tools.joint_fit import (
     Equations,
     friction_shapes,
     JointFit,
-    SENSOR_DEVIATION,
+    SensorErrors,
     SHAPES,
 )
 from robot_identification.tools.motion_run import MotionRun, path_torque
@@ -231,7 +231,7 @@ class Candidates:
 
 
 def find_explanation(equations: Sequence[Equations],
-                     candidates: Sequence[Candidate]) -> Explanation:
+                     candidates: Sequence[Candidate], sensors: SensorErrors) -> Explanation:
     """
     Return the simplest changes that explain the difference in equations.
 
@@ -247,6 +247,8 @@ def find_explanation(equations: Sequence[Equations],
         Equations whose first effects are those of the candidates.
     candidates
         The changes that are tried.
+    sensors
+        Errors of the torque sensors, which the intervals of bodies and tilts contain.
 
     References
     ----------
@@ -263,7 +265,8 @@ def find_explanation(equations: Sequence[Equations],
         if chosen == before:
             break
     used = [k for each in chosen for k in each.columns]
-    changes = [_make_change(fit, each, [k for k in used if k not in each.columns], candidates)
+    changes = [_make_change(fit, each, [k for k in used if k not in each.columns],
+                            len(candidates), sensors)
                for each in candidates]
     nothing = fit.estimate([]).squares
     left = fit.estimate(used).squares if used else nothing
@@ -294,13 +297,13 @@ def _criterion(fit: JointFit, effect: Effect, used: Sequence[int]) -> float:
 
 
 def _make_change(fit: JointFit, candidate: Candidate, beside: Sequence[int],
-                 candidates: Sequence[Candidate]) -> SimpleChange:
+                 tried: int, sensors: SensorErrors) -> SimpleChange:
     """Return the estimate of a candidate beside other effects."""
     columns = [*beside, *candidate.columns]
     effect = fit.estimate(columns).part(len(beside))
     covariance, values = effect.covariance, effect.values
-    if candidate.kind == 'body':
-        covariance = covariance + fit.sensor_covariance(columns, SENSOR_DEVIATION)[
+    if candidate.kind in ('body', 'tilt'):    # torques of the arm, as its sensors measure them
+        covariance = covariance + fit.sensor_covariance(columns, sensors)[
             len(beside):, len(beside):]
     freedom = effect.blocks - 1
     if candidate.kind == 'tilt':
@@ -309,9 +312,9 @@ def _make_change(fit: JointFit, candidate: Candidate, beside: Sequence[int],
         deviation = float(np.sqrt(direction @ covariance @ direction))
     else:
         size, deviation = float(values[0]), float(np.sqrt(covariance[0, 0]))
-    detectable = deviation * (student.isf(EXPLANATION_LEVEL / 2 / len(candidates), freedom)
+    detectable = deviation * (student.isf(EXPLANATION_LEVEL / 2 / tried, freedom)
                               + norm.ppf(_POWER))
     centre = tuple(float(x) for x in values[1:] / (size or np.nan)) if len(values) == 4 else ()
     return SimpleChange(candidate.kind, candidate.subject, candidate.unit, size,
                         float(student.ppf(0.975, freedom)) * deviation, centre,
-                        min(1.0, effect.p * len(candidates)), float(detectable))
+                        min(1.0, effect.p * tried), float(detectable))

@@ -22,7 +22,12 @@ import numpy as np
 from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.dynamics import base_parameters, BaseParameters, IdentifiedModel
 from robot_identification.fleet.explanations import Candidates, Explanation, find_explanation
-from robot_identification.tools.joint_fit import join_runs, JointFit, standard_columns
+from robot_identification.tools.joint_fit import (
+    join_runs,
+    JointFit,
+    SensorErrors,
+    standard_columns,
+)
 from robot_identification.tools.motion_run import MotionRun, path_torque, top_speed
 
 
@@ -59,7 +64,8 @@ class MotionComparison(ReadOnlyArrays):
 
 
 def compare_motions(first: Sequence[MotionRun], second: Sequence[MotionRun],
-                    models: tuple[IdentifiedModel, IdentifiedModel]) -> MotionComparison:
+                    models: tuple[IdentifiedModel, IdentifiedModel],
+                    sensors: SensorErrors) -> MotionComparison:
     """
     Return the difference between two identifications, from both recordings together.
 
@@ -71,6 +77,8 @@ def compare_motions(first: Sequence[MotionRun], second: Sequence[MotionRun],
         Runs of the two identifications, from `stored_runs`; at least one each.
     models
         Their models.
+    sensors
+        Errors of the torque sensors.
 
     """
     model = models[0]
@@ -89,7 +97,7 @@ def compare_motions(first: Sequence[MotionRun], second: Sequence[MotionRun],
     changed = [run.apply(effects) for run in second]
     equations, same = join_runs(model, (first, second), errors, changed, top)
     number = len(changed[0][0, 0]) - base.rank
-    explanation = find_explanation(equations, candidates.members)
+    explanation = find_explanation(equations, candidates.members, sensors)
     own = range(number, number + base.rank)
     fit = JointFit.of(equations, own).estimate(own)
     used = [run.moving(top) & model.arm.measured for run in second]

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,13 +28,8 @@ from robot_identification.dynamics.inertial import INERTIAL_UNITS
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import check_outputs, HTML_PAGE, write_text
-from robot_identification.tools.drive_gains import (
-    CENTRE_DEVIATION,
-    GainEstimate,
-    identify_gains,
-    MASS_DEVIATION,
-)
-from robot_identification.tools.joint_fit import SENSOR_DEVIATION
+from robot_identification.tools import drive_gains
+from robot_identification.tools.joint_fit import SensorErrors
 from robot_identification.tools.pages import gains_page, payload_page
 from robot_identification.tools.payload import identify_payload
 import typer
@@ -50,8 +46,7 @@ def payload_command(
     unloaded: Annotated[Path | None, typer.Option(
         help='Recording without the payload, fitted together with the other; best of the same '
              'motion, in which all errors of the model cancel.')] = None,
-    sensor_deviation: Annotated[float, typer.Option(
-        help='Standard deviation of the gains of the torque sensors [-].')] = SENSOR_DEVIATION,
+    sensor_deviation: console.SensorDeviation = None,
     report: Report = None,
     force: console.Force = False,
     frame: Annotated[str | None, typer.Option(
@@ -122,9 +117,14 @@ def gains_command(
     centre: Annotated[tuple[float, float, float] | None, typer.Option(
         metavar='X Y Z', help="Payload's centre of mass in the last joint's frame [m].")] = None,
     mass_deviation: Annotated[float, typer.Option(
-        help='Standard deviation of the mass, relative [-].')] = MASS_DEVIATION,
+        help='Standard deviation of the mass, relative [-].')] = drive_gains.MASS_DEVIATION,
     centre_deviation: Annotated[float, typer.Option(
-        help='Standard deviation of each coordinate of the centre [m].')] = CENTRE_DEVIATION,
+        help='Standard deviation of each coordinate of the centre [m].',
+        )] = drive_gains.CENTRE_DEVIATION,
+    sensor_deviation: Annotated[float | None, typer.Option(
+        help='Standard deviation of the gains of the current sensors [-], for the gain of the '
+             'drive alone; by default that of the robot file, or 0: that of drive and '
+             'sensor.')] = None,
     friction: Annotated[str, typer.Option(
         help='Friction model (see `frictions`).')] = 'coulomb_viscous',
     report: Report = None,
@@ -136,8 +136,11 @@ def gains_command(
         raise ConfigurationError('give the mass of the payload with --mass KG: a known mass is '
                                  'what gives currents their scale')
     arm = load_arm(robot)
+    if sensor_deviation is not None:
+        arm = replace(arm, sensor_deviation=dict(zip(
+            arm.joint_names, SensorErrors.of(arm, sensor_deviation).gain.tolist())))
     check_outputs([(report, HTML_PAGE)], [*arm.files, *unloaded, *loaded], force=force)
-    result = identify_gains(
+    result = drive_gains.identify_gains(
         arm, [console.load_recording_verbose(path, arm) for path in unloaded],
         [console.load_recording_verbose(path, arm) for path in loaded], mass, centre=centre,
         friction=friction, mass_deviation=mass_deviation, centre_deviation=centre_deviation)
@@ -160,7 +163,7 @@ def gains_command(
     raise typer.Exit({'implausible': 3, 'undetermined': 1}.get(result.verdict, 0))
 
 
-def _gains_sentence(result: GainEstimate, arm: Arm, mass: float) -> str:
+def _gains_sentence(result: drive_gains.GainEstimate, arm: Arm, mass: float) -> str:
     """Return the verdict on gains with its reason and what to do."""
     if result.implausible:
         return (f'implausible; with these gains the arm needs {result.urdf_ratio:.2g} times the '

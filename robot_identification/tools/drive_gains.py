@@ -139,8 +139,9 @@ def identify_gains(
     of each current). The errors of the currents are minimised by Gauss-Newton steps of
     `JointFit`, in which mass, centre and inertia of the payload have prior distributions; each
     gain is a factor of the torque that the equations predict, so that noise of the currents does
-    not make it smaller. A gain that is found is that of drive and sensor together. Gains are
-    positive; the sign of the effort is stated in the robot YAML.
+    not make it smaller. A gain that is found is that of drive and sensor together; a deviation of
+    the sensors that the arm states is added, for the gain of the drive alone. Gains are positive;
+    the sign of the effort is stated in the robot YAML.
 
     Parameters
     ----------
@@ -184,8 +185,9 @@ def identify_gains(
                                   for recordings in (unloaded, loaded)))
     gains, effect = _solve_gains(model, runs, body, prior)
     factor = float(student.ppf(0.975, effect.blocks - 1) / norm.ppf(0.975))
-    result = GainEstimate(gains, factor * gains * effect.deviations[:arm.n],
-                          _urdf_ratio(runs, gains))
+    sensors = joint_fit.SensorErrors.of(arm, default=0.0)
+    deviations = np.hypot(factor * effect.deviations[:arm.n], sensors.gain)
+    result = GainEstimate(gains, gains * deviations, _urdf_ratio(runs, gains))
     if result.undetermined[list(map(bool, arm.measured))].all():
         raise EstimationError(
             'the recordings do not determine the gain of any drive: the load must act on the '

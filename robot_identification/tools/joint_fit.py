@@ -21,8 +21,10 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from robot_identification.arm import Arm
 from robot_identification.arrays import Array, IndexArray, orthonormal_basis, ReadOnlyArrays
 from robot_identification.dynamics import IdentifiedModel, joint_torque_regressor
+from robot_identification.errors import ConfigurationError
 from robot_identification.estimation.noise import autocorrelation_factor
 from robot_identification.tools.motion_run import find_repetition, MotionRun, path_torque
 from scipy.interpolate import interp1d
@@ -43,6 +45,50 @@ SHAPES = 4
 """Number of columns of `friction_shapes` for each joint or drive."""
 _FEWEST_BLOCKS, _MOST_BLOCKS, _BLOCK_SECONDS = 8, 30, 1.0
 """Number and length [s] of the blocks of time that are left out one at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class SensorErrors(ReadOnlyArrays):
+    """
+    Errors of the torque sensors of an arm that recordings do not show.
+
+    Parameters
+    ----------
+    gain
+        Standard deviation of the gain of each joint's torque sensor or drive, (n,) [-].
+
+    """
+
+    gain: Array
+
+    @classmethod
+    def of(cls, arm: Arm, gain: float | None = None,
+           default: float = SENSOR_DEVIATION) -> SensorErrors:
+        """
+        Return the errors of the sensors of an arm.
+
+        Parameters
+        ----------
+        arm
+            The arm; `Arm.sensor_deviation` has what its robot file states.
+        gain
+            Standard deviation of the gains of all joints that replaces that of the robot file.
+        default
+            Standard deviation where neither states one.
+
+        Raises
+        ------
+        ConfigurationError
+            The deviation is negative, or 1 or more.
+
+        """
+        if gain is None:
+            return cls(np.array([arm.sensor_deviation.get(joint, default)
+                                 for joint in arm.joint_names]))
+        if not 0 <= gain < 1:
+            raise ConfigurationError(f'the deviation of the sensors must be from 0 to 1, not '
+                                     f'{gain:g}')
+        return cls(np.full(arm.n, gain))
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,7 +293,7 @@ class JointFit(ReadOnlyArrays):
         root = np.sqrt(np.maximum(squares, _SINGULAR * squares[-1]))
         return root[:, None] * vectors.T, vectors.T @ left[:-1, -1] / root
 
-    def sensor_covariance(self, columns: Sequence[int], deviation: float,
+    def sensor_covariance(self, columns: Sequence[int], sensors: SensorErrors,
                           prior: Array | float = np.inf) -> Array:
         """
         Return the covariance of estimated effects due to the gains of the torque sensors, (k, k).
@@ -259,8 +305,8 @@ class JointFit(ReadOnlyArrays):
         ----------
         columns
             Indices of the effects.
-        deviation
-            Standard deviation of the gains.
+        sensors
+            Errors of the sensors.
         prior
             As for `estimate`.
 
@@ -274,7 +320,8 @@ class JointFit(ReadOnlyArrays):
         values = self.estimate(columns, prior).values
         changes = np.array([_solve(matrix, joint[np.ix_(chosen, effects)] @ values,
                                    scale)[self.nuisance:] for joint in self.by_joint])
-        return deviation ** 2 * changes.T @ changes
+        weighted = changes * sensors.gain[:, None]
+        return np.asarray(weighted.T @ weighted)
 
 
 def join_runs(

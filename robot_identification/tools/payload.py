@@ -22,7 +22,7 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array, IndexArray, ReadOnlyArrays
 from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel
 from robot_identification.dynamics.inertial import smallest_eigenvalues
-from robot_identification.errors import ConfigurationError, EstimationError
+from robot_identification.errors import EstimationError
 from robot_identification.estimation import payload_errors
 from robot_identification.estimation.cone_program import solve_conic_least_squares
 from robot_identification.estimation.payload_errors import LARGEST, SCALE
@@ -153,7 +153,7 @@ class PayloadEstimate(ReadOnlyArrays):
 
 def identify_payload(model: IdentifiedModel, loaded: Recording,
                      unloaded: Recording | None = None, *,
-                     sensor_deviation: float = joint_fit.SENSOR_DEVIATION) -> PayloadEstimate:
+                     sensor_deviation: float | None = None) -> PayloadEstimate:
     """
     Return the ten inertial parameters of a payload, with the model of the arm fixed.
 
@@ -172,7 +172,7 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
         Torques of joints that rest do not count then.
     sensor_deviation
         Standard deviation of the gain of each joint's torque sensor [-], which the intervals
-        contain.
+        contain; None selects that of the robot file or `SENSOR_DEVIATION`.
 
     Raises
     ------
@@ -182,17 +182,14 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
         The recording is too short.
 
     """
-    if not 0 <= sensor_deviation < 1:
-        raise ConfigurationError(f'the deviation of the sensors must be from 0 to 1, not '
-                                 f'{sensor_deviation:g}')
-
+    sensors = joint_fit.SensorErrors.of(model.arm, sensor_deviation)
     samples = [process(recording, model.arm, still_joints=True)
                for recording in (unloaded, loaded) if recording is not None]
     carrying, *empty = (motion_run.recorded_runs(each, model) for each in reversed(samples))
     if unloaded is not None:
-        estimate = _joint_estimate(model, (empty[0], carrying), sensor_deviation)
+        estimate = _joint_estimate(model, (empty[0], carrying), sensors)
     else:
-        estimate = _single_estimate(model, samples[-1], sensor_deviation)
+        estimate = _single_estimate(model, samples[-1], sensors)
     if (change := payload_checks.find_change(model, carrying, estimate.free_mass)) is not None:
         return dataclasses.replace(estimate, verdict='changes', change=change)
     if (estimate.verdict != 'undetermined'
@@ -204,7 +201,7 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
 
 def _joint_estimate(model: IdentifiedModel,
                     runs: tuple[list[motion_run.MotionRun], list[motion_run.MotionRun]],
-                    sensor_deviation: float) -> PayloadEstimate:
+                    sensors: joint_fit.SensorErrors) -> PayloadEstimate:
     """Return the payload from recordings without and with it, fitted together; `join_runs`."""
     if not all(runs):
         raise EstimationError(_SHORT)
@@ -218,7 +215,7 @@ def _joint_estimate(model: IdentifiedModel,
     free = fit.estimate(columns, prior)
     widening = float(stats.t.ppf(0.975, free.blocks - 1) / stats.norm.ppf(0.975))
     covariance = (free.covariance * widening ** 2
-                  + fit.sensor_covariance(columns, sensor_deviation, prior))
+                  + fit.sensor_covariance(columns, sensors, prior))
     matrix, target = fit.equations_of(columns)
     return _make_estimate(model, (matrix[:, None], target[:, None]), free.values, covariance,
                           np.concatenate(effects)[..., 0],
@@ -226,7 +223,7 @@ def _joint_estimate(model: IdentifiedModel,
 
 
 def _single_estimate(model: IdentifiedModel, loaded: Samples,
-                     sensor_deviation: float) -> PayloadEstimate:
+                     sensors: joint_fit.SensorErrors) -> PayloadEstimate:
     """Return the payload that explains the torque errors of the model."""
     rows, torques, states = payload_errors.body_equations(
         model, delayed(loaded, model.delay, of=model.delay_of))
@@ -236,7 +233,7 @@ def _single_estimate(model: IdentifiedModel, loaded: Samples,
     matrix, target = rows / noise[:, None], torques / noise
     free, covariance, inverse = _free_body(matrix, target, states)
     covariance = covariance + np.array(model.information.get('payload_covariance', 0), dtype=float)
-    covariance += _sensor_covariance(matrix, free, inverse, sensor_deviation)
+    covariance += _sensor_covariance(matrix, free, inverse, sensors)
     return _make_estimate(model, (matrix, target), free, covariance, rows[..., 0])
 
 
@@ -276,7 +273,8 @@ def _make_estimate(model: IdentifiedModel, equations: tuple[Array, Array], free:
         'found' if sign > 0 else 'removed')
 
 
-def _sensor_covariance(rows: Array, body: Array, inverse: Array, deviation: float) -> Array:
+def _sensor_covariance(rows: Array, body: Array, inverse: Array,
+                       sensors: joint_fit.SensorErrors) -> Array:
     """
     Return the covariance of the payload due to gain errors of the torque sensors, (10, 10).
 
@@ -284,9 +282,9 @@ def _sensor_covariance(rows: Array, body: Array, inverse: Array, deviation: floa
     arm change as the model does, which was identified with the same sensors.
     """
     scaled = rows * SCALE
-    changes = [inverse @ (scaled[:, j].T @ (rows[:, j] @ body)) * SCALE
-               for j in range(rows.shape[1])]
-    return deviation ** 2 * np.sum([np.outer(change, change) for change in changes], axis=0)
+    changes = [deviation * inverse @ (scaled[:, j].T @ (rows[:, j] @ body)) * SCALE
+               for j, deviation in enumerate(sensors.gain)]
+    return np.asarray(np.sum([np.outer(change, change) for change in changes], axis=0))
 
 
 def _largest_mass(model: IdentifiedModel, per_kilogram: Array) -> float:
