@@ -38,7 +38,11 @@ if TYPE_CHECKING:
     from robot_identification.dynamics.base_parameters import base_parameters
     from robot_identification.dynamics.model_file import load_model
     from robot_identification.errors import RobotIdentificationError
-    from robot_identification.excitation import design_excitation
+    from robot_identification.excitation import (
+        design_excitation,
+        load_excitation,
+        save_excitation,
+    )
     from robot_identification.identification import (
         IdentificationResult,
         identify,
@@ -52,7 +56,8 @@ __version__ = '0.1.0'
 __all__ = [
     'Arm', 'IdentificationResult', 'IdentifiedModel', 'Recording', 'RobotIdentificationError',
     'Validation', 'base_parameters', 'design_excitation', 'identify', 'inverse_dynamics',
-    'joint_torque_regressor', 'load_arm', 'load_model', 'load_recording', 'validate']
+    'joint_torque_regressor', 'load_arm', 'load_excitation', 'load_model', 'load_recording',
+    'save_excitation', 'validate']
 
 EXTENSIONS += ['robot_identification.online', 'robot_identification.formats',
                'robot_identification.code_generation', 'robot_identification.papers']

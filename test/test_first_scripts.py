@@ -103,6 +103,50 @@ result = ri.identify(arm, recording)
 for thing in (arm, recording, result, result.model):
     assert '<table>' in thing._repr_html_()
 """,
+    'lists instead of arrays': """
+import csv
+from robot_identification import Recording, identify, load_arm
+arm = load_arm('two_link')
+with open('motion.csv') as file:
+    rows = list(csv.DictReader(file))
+columns = {name: [float(row[name]) for row in rows] for name in rows[0]}
+t = columns['t']
+q = [[columns[f'q_{j}'][k] for j in arm.joint_names] for k in range(len(t))]
+tau = [[columns[f'tau_{j}'][k] for j in arm.joint_names] for k in range(len(t))]
+result = identify(arm, Recording(t, q, tau, joint_names=arm.joint_names))
+print(result)
+""",
+    'what is printed is short': """
+from robot_identification import identify, load_model, validate
+result = identify('two_link', 'motion.csv', held_out='other.csv')
+result.save('kept')
+validation = validate(load_model('kept'), 'other.csv')
+for each in (result, result.verdict, result.model, result.arm, validation):
+    assert len(str(each)) < 200, str(each)
+""",
+    'a motion from memory': """
+from robot_identification import design_excitation, load_arm, load_excitation, save_excitation
+try:
+    design_excitation(load_arm('two_link'), duration=6)
+except Exception as error:
+    assert "did you mean 'period'?" in str(error)
+motion = design_excitation(load_arm('two_link'), period=4, starts=1, harmonics=2, time_budget=5)
+print(motion)
+save_excitation(motion, 'motion.yaml')
+t, q, v, a = load_excitation('motion.yaml').sample(100)
+assert len(str(motion)) < 300 and len(t) == len(q)
+""",
+    'torques of numbers': """
+import numpy as np
+from robot_identification import inverse_dynamics, joint_torque_regressor, load_arm
+arm = load_arm('two_link')
+q, v, a = np.random.rand(3, 50, arm.n)
+tau = inverse_dynamics(arm, q, v, a)
+W = joint_torque_regressor(arm, q, v, a)
+assert np.allclose(tau, W @ arm.inertial_parameters.ravel())
+assert np.allclose(inverse_dynamics(arm, q[0], v[0], a[0]), tau[0])
+assert inverse_dynamics(arm, [0, 0], [0, 0], [0, 0]).shape == (2,)
+""",
 }
 
 

@@ -56,6 +56,9 @@ class Validation:
     torque: Array
     half_width: Array
 
+    def __repr__(self) -> str:
+        return f'<Validation of {len(self.verdict.held_out)} motions: {self.verdict!r}>'
+
 
 @single_threaded_blas()
 def validate(

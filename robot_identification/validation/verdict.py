@@ -158,6 +158,9 @@ class Verdict:
     findings: tuple[Finding, ...] = ()
     undetermined: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f'<Verdict: {self.status}, {len(self.reasons)} reasons, {len(self.doubts)} doubts>'
+
     @property
     def passed(self) -> bool:
         """Whether the model neither fails nor is doubtful."""

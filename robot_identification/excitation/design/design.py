@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-import dataclasses
 import time
 from typing import Any
 
@@ -99,7 +98,7 @@ def design_excitation(arm: Arm, options: DesignOptions | None = None, *,
 
     """
     start_time = time.monotonic()
-    request = dataclasses.replace(options or DesignOptions(), **changes)
+    request = (options or DesignOptions()).changed(changes)
     requirements, budget = request.requirements, request.time_budget
     limits, notes = motion_limits(arm, request.velocity, request.acceleration)
     if scene is None and requirements.clearance is not None:

@@ -135,6 +135,10 @@ class Excitation:
     certificate: Certificate = field(default_factory=Certificate)
     columns: ColumnChoice = field(default_factory=ColumnChoice)
 
+    def __repr__(self) -> str:
+        return (f'<Excitation of {self.arm_name}: {self.period:g} s, condition number '
+                f'{self.condition_number:.3g}, {self.status}>')
+
     def __post_init__(self) -> None:
         object.__setattr__(self, 'usage', read_only(self.usage))
         if len(set(self.joint_names)) < len(self.joint_names):

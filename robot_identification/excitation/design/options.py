@@ -15,10 +15,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, Any
 
-from robot_identification.errors import ExcitationError
+from robot_identification.errors import did_you_mean, ExcitationError
 from robot_identification.excitation.certificate.requirements import (
     DEFAULT_REQUIREMENTS,
     Requirements,
@@ -126,6 +127,15 @@ class DesignOptions:
         check_columns(self.drives, self.scaling)
         get_criterion(self.criterion)
         self.series  # noqa: B018 - checks the kind, period and harmonics
+
+    def changed(self, changes: Mapping[str, Any]) -> DesignOptions:
+        """Return the options with other values; raise ExcitationError for an unknown name."""
+        known = sorted(field.name for field in fields(self))
+        for name in changes.keys() - known:
+            meant = did_you_mean({'duration': 'period'}.get(name, name), known)
+            raise ExcitationError(f"'{name}' is no option of a design{meant}; there are "
+                                  f'{", ".join(known)}')
+        return replace(self, **changes)
 
     @property
     def series(self) -> Series:
