@@ -63,6 +63,13 @@ extern "C" int step(int forward, const double *settings, const double *x, double
   std::memcpy(effort, out.data(), sizeof out);
   return static_cast<int>(status);
 }
+
+extern "C" int valid(const double *settings)
+{
+  @pkg@::Settings s;
+  std::memcpy(static_cast<void *>(&s), settings, sizeof s);
+  return @pkg@::is_valid(s);
+}
 """
 
 
@@ -94,7 +101,8 @@ class Package:
                  self.root / 'src' / f'{self.name}.c', '-o', self.code)
         self.run('c++', '-std=c++17', '-fPIC', '-shared', '-I', self.root / 'include',
                  folder / 'shim.cpp', self.code, '-o', folder / 'shim.so')
-        self.step = ctypes.CDLL(str(folder / 'shim.so')).step
+        library = ctypes.CDLL(str(folder / 'shim.so'))
+        self.step, self.valid = library.step, library.valid
         self.settings = np.zeros((6, self.n))
 
     @staticmethod
@@ -197,6 +205,24 @@ def test_faults_leave_the_effort_as_it_is_and_limits_clamp_it(package):
     for forward in (True, False):
         found, effort = package.call(forward, q, v, q, v, a)
         assert found == 0 and np.all(np.abs(effort) <= 0.01)
+
+
+def test_settings_and_efforts_that_are_not_finite_are_refused(package):
+    def is_valid():
+        return package.valid(package.settings.ctypes.data_as(ctypes.POINTER(ctypes.c_double)))
+
+    assert is_valid()
+    for row in range(6):
+        for value in (np.nan, np.inf, -1e-9):
+            before, package.settings[row, -1] = package.settings[row, -1], value
+            assert not is_valid()
+            package.settings[row, -1] = before
+    q, v, a = states(package.n, 3)[:, 0] * 0.1
+    huge = np.full(package.n, 1e200)    # finite, but its square is not
+    assert package.call(True, q, v, q, huge, a)[0] == 1
+    package.settings[5] = np.nan
+    status, effort = package.call(True, q, v, q, v, a)
+    assert status == 1 and np.all(effort == -1.0)
 
 
 def test_files_of_the_package_are_complete(package):
