@@ -229,6 +229,7 @@ controller_manager:
       # the node to brake first (path_tolerance in ros/execution/motion_executor.py)
 """
         text += ''.join(
-            f'      {joint}: {{trajectory: {np.ceil(100 * limit - 1e-9) / 100:g}, '
-            f'goal: {GOAL[interface]:g}}}\n' for joint, limit in zip(arm.joint_names, tolerance))
+            # with a decimal point: ROS parameters of type double take no integers
+            f'      {joint}: {{trajectory: {float(np.ceil(100 * limit - 1e-9) / 100)!r}, '
+            f'goal: {GOAL[interface]!r}}}\n' for joint, limit in zip(arm.joint_names, tolerance))
     return text

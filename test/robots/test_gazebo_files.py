@@ -148,6 +148,25 @@ def test_shipped_files_are_those_that_are_generated(name):
         assert GOAL['effort'] == 0.1
 
 
+def test_parameters_of_type_double_are_no_integers():
+    """joint_trajectory_controller does not load if `trajectory: 1` stands for 1.0."""
+    def leaves(value):
+        return [x for item in value.values() for x in leaves(item)] if isinstance(
+            value, dict) else [value]
+
+    texts = {path.name: path.read_text()
+             for path in shared_folder('config').glob('*_controllers.yaml')}
+    texts |= {name: controllers_text(arm_of(name)) for name in CONTRACTS}
+    checked = 0
+    for name, text in texts.items():
+        for content in yaml.safe_load(text).values():
+            for group in ('constraints', 'gains'):
+                values = leaves(content['ros__parameters'].get(group) or {})
+                assert all(isinstance(value, float) for value in values), (name, group, values)
+                checked += len(values)
+    assert checked > 800
+
+
 def test_unstable_gains_and_slow_controllers_of_a_user_are_named(gantry, tmp_path):
     path = tmp_path / 'gantry_controllers.yaml'
     result = CliRunner().invoke(app, ['ros', 'controllers', str(gantry.source), '-o', str(path)])
