@@ -126,6 +126,6 @@ def _process(recordings: Sequence[Sequence[Recording]], arm: Arm, processing: Pr
         report('processing recordings', i / len(recordings))
         used.append([])
         for index, piece in process_pieces(pieces, arm, processing):
-            samples.append(piece)
+            samples.append(piece.without_creep())
             used[-1].append(index)
     return samples, used

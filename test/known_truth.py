@@ -92,3 +92,27 @@ def two_link_recording(seed, friction=1.0, mass=0.0, count=1500, still=False):
     return Recording(t, q + 1e-6 * rng.normal(size=q.shape),
                      tau + 0.02 * rng.normal(size=q.shape), joint_names=arm.joint_names,
                      name=f'seed {seed}')
+
+
+def held_samples(arm, held, rate=200.0, seconds=16.0):
+    """
+    Return samples of a motion in which the first joint creeps for a quarter of the time.
+
+    Its torque there contains a static friction `held` [N m]; sliding friction is 2 sgn(v) + v.
+    """
+    t = np.arange(0.0, seconds, 1 / rate)
+    slow = (t > 0.25 * seconds) & (t < 0.5 * seconds)
+    phase = np.cumsum(np.where(slow, 1e-3, 1.0)) / rate    # time that stands nearly still
+    w = np.array([1.3, 3.1])
+    q = 0.6 * np.column_stack([np.sin(w[0] * phase) + np.sin(2.7 * phase),
+                               np.sin(w[1] * t) + np.sin(1.1 * t)])
+    v = 0.6 * np.column_stack([
+        (w[0] * np.cos(w[0] * phase) + 2.7 * np.cos(2.7 * phase)) * np.where(slow, 1e-3, 1.0),
+        w[1] * np.cos(w[1] * t) + 1.1 * np.cos(1.1 * t)])
+    a = -0.6 * np.column_stack([
+        (w[0] ** 2 * np.sin(w[0] * phase) + 2.7 ** 2 * np.sin(2.7 * phase))
+        * np.where(slow, 1e-6, 1.0), w[1] ** 2 * np.sin(w[1] * t) + 1.1 ** 2 * np.sin(1.1 * t)])
+    tau = inverse_dynamics(arm, q, v, a) + 2 * np.sign(v) + v
+    tau[slow, 0] += held - 2 * np.sign(v[slow, 0])
+    return Samples(t, q, v, a, tau, rate, arm.joint_names, (slice(0, len(t)),),
+                   decimation_cutoff=10.0), slow

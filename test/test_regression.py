@@ -23,16 +23,17 @@ import subprocess
 import sys
 
 from excitation_arms import chain, tree
-from known_truth import samples_of
+from known_truth import held_samples, samples_of
 import numpy as np
 import pytest
 from robot_identification.dynamics import base_parameters, ModelStructure
 from robot_identification.errors import EstimationError
+from robot_identification.estimation import get_estimator
 from robot_identification.regression import build_regression, residuals
 from robot_identification.regression.packing import blocks_of, RowAssembler
 from robot_identification.regression.reduce import reduce_samples
 from robot_identification.regression.reduced_regression import triangle
-from simulation_arms import example
+from simulation_arms import example, two_link
 
 
 def dense(base, samples):
@@ -111,6 +112,44 @@ def test_rows_that_are_kept_and_rows_that_are_not_give_the_same(monkeypatch):
     assert np.allclose(kept.residuals(beta), walked.residuals(beta), atol=1e-9)
 
 
+@pytest.mark.parametrize('friction', ['coulomb_viscous', 'stribeck'])
+@pytest.mark.parametrize('kept', [True, False])
+def test_torques_of_a_joint_that_creeps_are_left_out(friction, kept, monkeypatch):
+    arm = two_link()
+    samples, slow = held_samples(arm, 40.0)
+    sliding = samples.without_creep().sliding_rows()
+    creeps = samples.decimate(slow[:, None] * np.ones(arm.n))
+    assert np.all(samples.sliding_rows())
+    assert np.all(sliding[:, 1])
+    assert not np.any(sliding[creeps[:, 0] > 0.9, 0])
+    assert np.all(sliding[creeps[:, 0] < 0.1, 0])
+    if not kept:
+        monkeypatch.setattr('robot_identification.regression.regression.MAX_KEPT', 0)
+    base = base_parameters(ModelStructure.of(arm, 'coulomb_viscous'))
+    truth = base.project(np.concatenate([
+        arm.inertial_parameters.ravel(), np.zeros(arm.n), np.tile([2.0, 1.0, 0.0], arm.n)]))
+    wls, found = get_estimator('wls'), []
+    for each in (samples.without_creep(), samples):
+        regression = build_regression(arm, [each], friction)
+        estimate = wls.fit(regression)
+        rows = regression.of(estimate.base).residuals(estimate.values)
+        found.append(np.abs(estimate.values[:3] - truth[:3]).max())
+    assert regression.normal.rows.tolist() == [len(rows)] * arm.n
+    regression = build_regression(arm, [samples.without_creep()], 'coulomb_viscous')
+    assert regression.normal.rows.tolist() == sliding.sum(axis=0).tolist()
+    assert np.all(regression.residuals(truth)[~sliding] == 0.0)
+    assert found[0] < 0.1
+    if friction == 'coulomb_viscous':    # a Stribeck term may fit the static friction
+        assert found[1] > 5 * found[0]
+
+
+def test_a_joint_that_never_moves_keeps_its_rows():
+    arm = two_link()
+    samples, _ = held_samples(arm, 0.0)
+    still = dataclasses.replace(samples, v=samples.v * [1e-4, 1.0], a=samples.a * [1e-8, 1.0])
+    assert np.all(still.without_creep().sliding_rows())
+
+
 def test_merging_in_any_order_is_the_same():
     arm = chain()
     base = base_parameters(ModelStructure.of(arm))
@@ -177,10 +216,10 @@ def test_too_few_samples_and_other_arms():
 PEAK = """
 import resource, sys
 sys.path.insert(0, {folder!r})
-from known_truth import samples_of
+from known_truth import held_samples, samples_of
 from robot_identification.dynamics import base_parameters, ModelStructure
 from robot_identification.regression.reduce import reduce_samples
-from simulation_arms import example
+from simulation_arms import example, two_link
 arm = example('panda')
 base = base_parameters(ModelStructure.of(arm))
 samples = samples_of(arm, count=2000)

@@ -190,12 +190,12 @@ def select_model(
             **prior, 'deviation': prior.get('deviation', RELATIVE_DEVIATION) / STRONGER_PRIOR})])
         common = [replace(best, friction=name, shape=table.base(name).structure.shape)
                   for name in COMMON if name != selected.friction]
-        richer = table.select([best, *common, replace(selected, delay=best.delay)])
-        if richer.friction != best.friction and table.worse_elsewhere(richer, best):
+        richer = table.select(models := [best, *common, replace(selected, delay=best.delay)])
+        while richer.friction != best.friction and table.worse_elsewhere(richer, best):
             steps += (f"'{richer.friction}' predicts left-out postures and speeds worse than "
-                      f"'{best.friction}', which is kept",)
-        else:
-            best = richer
+                      f"'{best.friction}'",)
+            richer = table.select(models := [x for x in models if x.friction != richer.friction])
+        best = richer
     if delay is None:
         best = table.select([best, replace(best, delay=True)])
     best = table.select([replace(best, estimator=each) for each in estimators.values()])
@@ -315,8 +315,11 @@ class _TrialTable:
                           base=self.base(options.friction), start=shape)
         beta = fit.regression.base.project(fit.consistent.values)
         normals = [fit.on(undelayed(left_out)).normal for _, left_out in pairs]
-        return (np.sum([normal.rss(beta) for normal in normals], axis=0),
-                np.sum([normal.energy() for normal in normals], axis=0))
+        # delays cut the ends of blocks: scaled to the rows without delay
+        rows = sum(len(left_out.decimate(left_out.t)) for _, left_out in pairs)
+        scale = rows / np.sum([normal.rows for normal in normals], axis=0)
+        return (scale * np.sum([normal.rss(beta) for normal in normals], axis=0),
+                scale * np.sum([normal.energy() for normal in normals], axis=0))
 
     def _find_start(self, options: FitOptions) -> tuple[Array | None, Array]:
         """

@@ -326,7 +326,7 @@ def make_estimate_at(name: str, fixed: Regression, reweighted: ReweightedFit, be
 def _residual_autocorrelation(regression: Regression, beta: Array) -> Array:
     """Return the autocorrelation factor of each joint's residuals, (n,)."""
     return autocorrelation_factor(regression.residuals_per_piece(beta),
-                                  int(regression.normal.rows[0]))
+                                  int(regression.normal.rows.max()))
 
 
 def with_values(estimate: Estimate, normal: ReducedRegression, values: Array,

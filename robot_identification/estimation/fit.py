@@ -126,8 +126,8 @@ class Fit:
         return replace(self, consistent=replace(self.consistent, values=standard)).model({})
 
     def on(self, samples: Samples) -> Regression:
-        """Return the regression of other samples with this fit's friction, delays and loads."""
-        shifted = delayed(samples, self.delay.values, of=self.delay.of)
+        """Return the regression of all other samples with this fit's friction, delays, loads."""
+        shifted = replace(delayed(samples, self.delay.values, of=self.delay.of), creep_speed=None)
         structure = self.regression.base.structure
         loads = (transmitted_torques([shifted], self.consistent)
                  if structure.friction.needs_load else None)

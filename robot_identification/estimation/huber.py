@@ -100,7 +100,8 @@ class Huber(Estimator):
                 if count and estimate.status == OK else estimate)
 
     def _fit(self, regression: Regression) -> Estimate:
-        normal, rows = regression.normal, regression.rows()
+        normal = regression.normal
+        rows = [part[part.any(axis=1)] if part.any() else part for part in regression.rows()]
         columns = regression.base.joint_columns
         reweighted = ReweightedFit.of(normal)
         _, factors = self.noise(regression, reweighted)

@@ -235,4 +235,4 @@ def _autocorrelation(regression: Regression, parameters: Array) -> Array:
         (np.column_stack([rows[:, -1] - rows[:, :-1] @ beta[chosen]
                           for rows, chosen in zip(packed, columns)])
          for packed, beta in zip(regression.rows_per_piece(), parameters)),
-        int(regression.normal.rows[0]))
+        int(regression.normal.rows.max()))

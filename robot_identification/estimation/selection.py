@@ -195,8 +195,9 @@ class _TermSelection:
                                      load[inside] if self.structure.friction.needs_load else None)
                 for j, rows in enumerate(packed):
                     standard = rows[:, :-1] @ lead[columns[j]]
+                    used = rows.any(axis=1, keepdims=True)
                     parts[j].append(np.column_stack([
-                        standard @ transform, terms * acts[owners, j],
+                        standard @ transform, used * terms * acts[owners, j],
                         rows[:, -1] - standard @ mean]))
         return [[np.vstack(parts) for parts in fold] for fold in out]
 
@@ -234,7 +235,11 @@ class _TermSelection:
         self._update_weights(selected)
         self.plain = self._score(selected, self.factor).rss.mean(axis=0)
         steps: list[str] = []
+        tried: set[tuple[Terms, ...]] = set()
         for i in range(ROUNDS):
+            if tuple(selected) in tried:    # as weights change, two shapes may replace each other
+                break
+            tried.add(tuple(selected))
             report(f'selecting friction terms, round {i + 1}')
             accepted = (_accept(self._try_changes(selected, self._exchanges), selected)
                         or _accept(self._try_changes(selected, self._additions), selected))

@@ -149,9 +149,9 @@ def _augmented_factors(fit: Fit, samples: Samples, load: Array | None, kept: lis
         columns[block.rows] = decimator.apply(_interpolate(lambda q: np.stack([
             inverse_dynamics(other, q, 0 * q, 0 * q, inertial) for other in rotated], axis=2),
             samples.q[block.samples], step))
-    columns *= arm.measured[:, None]
     return tuple(
-        triangle(np.column_stack([packed[:, :-1], columns[:, j], packed[:, -1]]))
+        triangle(np.column_stack([
+            packed[:, :-1], packed.any(axis=1, keepdims=True) * columns[:, j], packed[:, -1]]))
         for j, packed in enumerate(packed_rows(base, samples, load) if rows is None else rows))
 
 

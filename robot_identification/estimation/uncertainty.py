@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array, svd
-from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
+from robot_identification.dynamics import inverse_dynamics
 from robot_identification.dynamics.structure import ModelStructure
 from scipy.stats.qmc import Halton
 
@@ -55,7 +55,7 @@ def low_rank_covariance(structure: ModelStructure, covariance: Array) -> Array:
                                                    limits.velocity, 1 / SPEED)
     a = np.zeros_like(q)
     load = inverse_dynamics(structure.arm, q, v, a)
-    half = _half(covariance)
+    half = covariance_root(covariance)
     errors = structure.columns(q, v, a, load, structure.sliding_state(v)) @ half.T    # (N, n, p)
     scale = np.maximum(np.sqrt(np.mean(np.sum(errors ** 2, axis=2), axis=0)), 1e-300)
     _, sizes, right = svd((errors / scale[:, None]).reshape(q.size, -1))
@@ -69,29 +69,7 @@ def to_rows(directions: Array) -> list[list[float]]:
     return [[float(f'{x:.{DIGITS}g}') for x in row] for row in directions]
 
 
-def covariance_directions(model: IdentifiedModel, covariance: Array | None = None) -> Array | None:
-    """
-    Return a factor D (r, p) of the covariance D'D; None if the model has none.
-
-    Parameters
-    ----------
-    model
-        The model.
-    covariance
-        Covariance of its standard parameters, (p, p); if None the one stored with the model.
-
-    Raises
-    ------
-    ModelFileError
-        The stored directions are damaged.
-
-    """
-    if covariance is not None:
-        return _half(covariance)
-    return model.uncertain_directions
-
-
-def _half(covariance: Array) -> Array:
+def covariance_root(covariance: Array) -> Array:
     """Return the matrix H (p, p) with H'H = covariance."""
     sizes, vectors = np.linalg.eigh(np.asarray(covariance, dtype=float))
     return np.sqrt(np.maximum(sizes, 0.0))[:, None] * vectors.T

@@ -28,7 +28,7 @@ from robot_identification.estimation.variable_projection import best_shape, proj
 from robot_identification.online.torque_filter import REST_SPEED, TorqueFilter, WIDTH
 from robot_identification.registry import Registry
 from robot_identification.regression import Regression
-from robot_identification.regression.regression import shapes_of_speed
+from robot_identification.regression.rows import shapes_of_speed
 from robot_identification.regression.separable import SeparableRegression
 
 MEMORY = 20.0
@@ -113,7 +113,7 @@ class RecursiveEstimator(Estimator):
                  else regression.with_friction_shape(running.shape))
         reweighted = ReweightedFit.of(fixed.normal)
         plain = make_estimate_at(self.name, fixed, reweighted, beta, OK,
-                                 int(fixed.normal.rows[0]))
+                                 int(fixed.normal.rows.max()))
         estimate = replace(plain, covariance=covariance[:rank, :rank], own_values=True,
                            shape_covariance=covariance[rank:, rank:])
         excess = _above_least_squares(regression, fixed, reweighted, beta)

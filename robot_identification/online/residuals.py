@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError, EstimationError
-from robot_identification.estimation.uncertainty import covariance_directions
+from robot_identification.estimation.uncertainty import covariance_root
 from robot_identification.online.momentum import (
     holding_torque,
     model_friction,
@@ -288,7 +288,8 @@ def calibrate_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, 
     upwards = np.sum(np.diff((residual[kept] >= bias).astype(int), axis=0) > 0, axis=0) / seconds
     statistics = ResidualStatistics(
         bias, std, std, upwards, tail=0.5, knee=1.0, peak_rate=1 / seconds, highest=0.0,
-        directions=covariance_directions(observer.model, covariance), seconds=seconds)
+        directions=observer.model.uncertain_directions if covariance is None
+        else covariance_root(covariance), seconds=seconds)
     variance, friction = statistics.uncertainty(observer.model, q, v)
     excess = np.maximum(np.abs(residual - bias) - _allowed(observer, t, v, friction), 0.0)
     slow = kept[:, None] & (np.abs(v) < SLOW)

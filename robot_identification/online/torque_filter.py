@@ -148,7 +148,7 @@ class TorqueFilter:
         tuple
             Measured torque minus the torque predicted before the update, (n,) [N m or N]; and
             whether the torque of each joint was used, (n,) bool, False if one of its actuators is
-            at rest.
+            at rest or its columns are zero.
 
         """
         speeds = v @ self._transmission.T
@@ -159,6 +159,8 @@ class TorqueFilter:
         innovation = torque - jacobian[:, :rank] @ self.parameters
         resting = np.abs(taps @ speeds) < self.rest_speed
         used: NDArray[np.bool_] = ~(resting @ self._acts)
+        if self._nonlinear:    # without shapes, rows that are zero change nothing
+            used &= columns.any(axis=1)
         if not used.any():
             return innovation, used
         rows, noise = jacobian[used], self.noise[used]

@@ -140,13 +140,20 @@ class RowAssembler:
         self.columns = base.joint_columns
         self._states = base.structure.states(samples.q)
         self._decimator = samples.decimator()
+        self._slides = samples.sliding_rows()
         self._slices = consecutive_slices(len(chosen) + 1 for chosen in self.columns)
 
     def rows(self, block: Block) -> list[Array]:
-        """Return for each joint the decimated columns and torque of a block, (rows, c_j + 1)."""
+        """
+        Return for each joint the decimated columns and torque of a block, (rows, c_j + 1).
+
+        Rows that are not used (`Samples.sliding_rows`) are zero.
+        """
         compiled = (self.base.structure.backend or default_backend()) == 'numba'
         table = self._compiled(block) if compiled else self._plain(block)
-        return [table[:, joint] for joint in self._slices]
+        slides = self._slides[block.rows]
+        return [np.where(used[:, None], table[:, joint], 0.0)
+                for used, joint in zip(slides.T, self._slices)]
 
     def _compiled(self, block: Block) -> Array:
         """Return the rows of all joints side by side, computed by the compiled kernel."""

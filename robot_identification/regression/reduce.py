@@ -62,7 +62,7 @@ def reduce_samples(
         groups = min(packing.GROUPS, len(blocks))
         sums = parallel_map(factors, [blocks[i::packing.GROUPS] for i in range(groups)])
         total = tuple(reduce(ReducedRegression.combine, sums))
-    return ReducedRegression(base, total, np.full(len(total), packing.row_count(samples)))
+    return ReducedRegression(base, total, samples.sliding_rows().sum(axis=0))
 
 
 def residuals(base: BaseParameters, samples: Samples, beta: Array, *,
@@ -91,14 +91,15 @@ def residuals(base: BaseParameters, samples: Samples, beta: Array, *,
     standard = base.lift(beta)
     states = structure.states(samples.q)
     out = np.empty((packing.row_count(samples), structure.arm.n))
+    slides = structure.arm.measured & samples.sliding_rows()
 
     def fill(block: packing.Block) -> None:
-        """Fill the rows of a block; residuals of joints without measured effort are zero."""
+        """Fill the rows of a block; zero for torques that are not used."""
         rows = block.samples
         errors = samples.tau[rows] - structure.torque(
             samples.q[rows], samples.v[rows], samples.a[rows], standard,
             *(None if x is None else x[rows] for x in (load, states)))
-        np.multiply(decimator.apply(errors), structure.arm.measured, out=out[block.rows])
+        np.multiply(decimator.apply(errors), slides[block.rows], out=out[block.rows])
 
     with single_threaded_blas():
         list(parallel_map(fill, packing.blocks_of(samples)))

@@ -128,7 +128,8 @@ class Regression:
         if self.kept is None:
             return self._map(reduce_samples)
         return (ReducedRegression(self.base, tuple(map(triangle, rows)),
-                                  np.full(len(rows), len(rows[0]))) for rows in self.kept)
+                                  samples.sliding_rows().sum(axis=0))
+                for samples, rows in zip(self.samples, self.kept))
 
     @property
     def owners(self) -> IndexArray:
@@ -187,29 +188,6 @@ class Regression:
     def samples_with_loads(self) -> Iterator[tuple[Samples, Array | None]]:
         """Pairs of samples and load; the load is None if the friction does not need it."""
         return zip(self.samples, self.loads or [None] * len(self.samples), strict=True)
-
-
-def shapes_of_speed(regression: Regression) -> None:
-    """
-    Raise an error if nonlinear parameters of friction with position or memory are estimated.
-
-    Parameters
-    ----------
-    regression
-        The problem of an estimator that computes friction columns from speeds and loads only.
-
-    Raises
-    ------
-    EstimationError
-        The friction depends on positions or has memory, and its nonlinear parameters are not
-        fixed.
-
-    """
-    friction = regression.base.structure.friction
-    if not regression.fixed and (friction.needs_position or friction.has_state):
-        raise EstimationError(
-            'this estimator can fit the shape only of friction that depends on speed, but '
-            f"'{friction.key}' depends on positions or has memory: use wls or auto")
 
 
 def build_regression(

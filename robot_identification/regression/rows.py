@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
+from robot_identification.errors import EstimationError
 from robot_identification.regression.packing import iterate_row_blocks, RowAssembler
 from robot_identification.regression.regression import Regression
 from robot_identification.signals.decimation import Decimator
@@ -89,3 +90,26 @@ def row_chunks(regression: Regression, rows: int = ROWS) -> Iterator[RowChunk]:
                 packing.columns, tuple(p[:, :-1] for p in packed),
                 np.column_stack([p[:, -1] for p in packed]), samples.v[within],
                 None if load is None else load[within], samples.decimator())
+
+
+def shapes_of_speed(regression: Regression) -> None:
+    """
+    Raise an error if nonlinear parameters of friction with position or memory are estimated.
+
+    Parameters
+    ----------
+    regression
+        The problem of an estimator that computes friction columns from speeds and loads only.
+
+    Raises
+    ------
+    EstimationError
+        The friction depends on positions or has memory, and its nonlinear parameters are not
+        fixed.
+
+    """
+    friction = regression.base.structure.friction
+    if not regression.fixed and (friction.needs_position or friction.has_state):
+        raise EstimationError(
+            'this estimator can fit the shape only of friction that depends on speed, but '
+            f"'{friction.key}' depends on positions or has memory: use wls or auto")

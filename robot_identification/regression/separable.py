@@ -48,6 +48,7 @@ class _Joint:
     actuator: IndexArray     # (f,) actuator of each of these
     parameter: IndexArray    # (f,) its index among the friction parameters of the actuator
     factor: Array            # (f,) transmission from the actuator to the joint
+    used: Array              # (rows, 1) 0 for rows that are not used, else 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +134,7 @@ class SeparableRegression:
         triangles = tuple(triangle(np.column_stack([factor.rows[:, chosen], factor.target]))
                           for factor, chosen in zip(factors, self.base.joint_columns))
         return ReducedRegression(self.base.with_friction_shape(shape), triangles,
-                                 np.array([len(joint.basis) for joint in self._joints]))
+                                 np.array([int(joint.used.sum()) for joint in self._joints]))
 
     def with_friction_shape(self, shape: Array) -> Regression:
         """Return the problem at a fixed friction shape (m, s), with its R factors."""
@@ -165,7 +166,7 @@ class SeparableRegression:
             gradient = self._gradient(int(e), shape[e])
             weights = beta[fixed.friction[chosen]] * fixed.factor[chosen]
             out[:, index * s:(index + 1) * s] = np.einsum(
-                'rks,k->rs', gradient[:, fixed.parameter[chosen]], weights)
+                'rks,k->rs', gradient[:, fixed.parameter[chosen]], weights) * fixed.used
         return out, (actuators[:, None] * s + np.arange(s)).ravel()
 
     def _new_factor(self, fixed: _Joint, shape: Array) -> _JointFactor:
@@ -177,7 +178,7 @@ class SeparableRegression:
             friction[:, chosen] = columns[:, fixed.parameter[chosen]] * fixed.factor[chosen]
         # Gram-Schmidt twice: a second projection removes the rounding errors of the first one
         inside = fixed.basis.T @ friction
-        outside = friction - fixed.basis @ inside
+        outside = fixed.used * friction - fixed.basis @ inside
         again = fixed.basis.T @ outside
         basis, corner = np.linalg.qr(outside - fixed.basis @ again)
         c = len(fixed.triangle)
@@ -239,4 +240,5 @@ def _factored(base: BaseParameters, joint: int, chosen: IndexArray, packed: Arra
     moves = (actuator >= 0) & np.isin(parameter, structure.friction.shape_dependent)
     basis, corner = np.linalg.qr(np.column_stack([packed[:, :-1][:, ~moves], packed[:, -1]]))
     return _Joint(basis, corner, chosen[~moves], chosen[moves], actuator[moves],
-                  parameter[moves], structure.arm.transmission[actuator[moves], joint])
+                  parameter[moves], structure.arm.transmission[actuator[moves], joint],
+                  packed.any(axis=1, keepdims=True).astype(float))

@@ -20,13 +20,24 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.errors import SignalError
 from robot_identification.signals.decimation import Decimator
+from robot_identification.signals.runs import OF_FASTEST
 from scipy.interpolate import CubicSpline
+from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
 _PIECES_PER_DIAGNOSIS = 5
 """Number of consecutive pieces of which one, 1 min of 5 min at 1 kHz, is used for diagnostics."""
+
+CREEP = 0.02
+"""Fraction of a joint's highest speed below which it creeps: breakaway friction then differs from
+sliding friction. See docs/real_arms.md for other values."""
+SHORTEST_CREEP = 0.3
+"""Minimum duration of creeping and rest [s]; reversals of the velocity are shorter."""
+CREEPING = 0.25
+"""Fraction of a decimated row's weight in which a joint creeps, from which on it is left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +72,9 @@ class Samples(ReadOnlyArrays):
     piece
         Index of the piece of a long recording; 0 for the first piece and for a recording that is
         not split.
+    creep_speed
+        Speed of each joint below which it rests or creeps, (n,) [rad/s or m/s]; zero for a joint
+        that moves no faster. None if regressions use all rows, see `sliding_rows`.
 
     """
 
@@ -77,6 +91,7 @@ class Samples(ReadOnlyArrays):
     noise: Array | None = None
     processing: Mapping[str, object] = field(default_factory=dict)
     piece: int = 0
+    creep_speed: Array | None = None
 
     def __post_init__(self) -> None:
         """Make the arrays read-only, and raise an error if their shapes disagree."""
@@ -119,6 +134,25 @@ class Samples(ReadOnlyArrays):
 
         """
         return np.concatenate([self.decimator().apply(columns[run]) for run in self.segments])
+
+    def without_creep(self) -> Samples:
+        """Return the samples with the speeds below which regressions leave joints out."""
+        highest = np.abs(self.v).max(axis=0)
+        creep = CREEP * np.maximum(highest, OF_FASTEST * highest.max())
+        return replace(self, creep_speed=np.where(highest > creep, creep, 0.0))
+
+    def sliding_rows(self) -> NDArray[np.bool_]:
+        """
+        Return whether a regression uses each joint's torque in each decimated row, (rows, n).
+
+        A joint that rests or creeps during a row is held by static friction, which takes any
+        value up to the breakaway torque. As an error of a model of sliding friction it would bias
+        gravity.
+        """
+        creeps = (np.abs(self.v) < (0.0 if self.creep_speed is None else self.creep_speed)) * 1.0
+        size = 2 * int(SHORTEST_CREEP / 2 * self.rate) + 1
+        lasting = maximum_filter1d(minimum_filter1d(creeps, size, axis=0), size, axis=0)
+        return np.asarray(self.decimate(lasting) < CREEPING)
 
     def moved(self, delay: Array, signals: Sequence[str] = ('q', 'v', 'a')) -> Samples:
         """

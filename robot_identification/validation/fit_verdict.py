@@ -136,7 +136,7 @@ def describe_fit(fit: Fit, recordings: Sequence[tuple[str, float]],
         'recordings': [name for name, _ in recordings],
         'seconds': [float(round(duration, 3)) for _, duration in recordings],
         'training_motion': _training_motion(samples),
-        'rows_per_joint': int(estimate.rows[0]),
+        'rows_per_joint': int(estimate.rows.max()),
         'condition_number': float(estimate.condition_number),
         'status': estimate.status,
         UNCERTAINTY: uncertainty.to_rows(uncertainty.low_rank_covariance(

@@ -51,7 +51,6 @@ from robot_identification.dynamics.model_file import load_model
 from robot_identification.dynamics.regressor import inverse_dynamics, joint_torque_regressor
 from robot_identification.estimation.fit_inputs import load_limits
 from robot_identification.estimation.link_limits import limit_rows
-from robot_identification.estimation.uncertainty import covariance_directions
 from robot_identification.excitation.certificate.geometry.scene import link_shapes
 from robot_identification.excitation.design.build_problem import build_problem
 from robot_identification.excitation.design.excitation import ColumnChoice
@@ -279,7 +278,7 @@ def _read_limits(path):
 def _read_model(path):
     """Load a model, predict torques, validate it on a recording, export it, and save it again."""
     model = load_model(path)
-    covariance_directions(model)
+    assert model.uncertain_directions is None or model.uncertain_directions.ndim == 2
     for target in ('json', 'mjcf', 'sdf', 'urdf'):
         export_model(model, target)
     q = np.zeros((1, model.arm.n))

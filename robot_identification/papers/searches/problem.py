@@ -25,8 +25,7 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics.friction import FrictionInput, FrictionModel
 from robot_identification.parallel import core_count, single_threaded_blas
 from robot_identification.regression import Regression
-from robot_identification.regression.regression import shapes_of_speed
-from robot_identification.regression.rows import row_chunks, RowChunk
+from robot_identification.regression.rows import row_chunks, RowChunk, shapes_of_speed
 
 ROWS = 1024
 """Number of rows of a chunk; its residuals fit into the processor's cache."""
@@ -183,6 +182,8 @@ class SearchProblem:
                 if transmission[e, j] == 0:
                     continue
                 out[j] -= transmission[e, j] * torque if transmission[e, j] != 1 else torque
+        for j, matrix in enumerate(rows.matrices):    # rows that are not used
+            out[j][:, ~matrix.any(axis=1)] = 0.0
         return out
 
 

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -381,7 +381,8 @@ def build_residual_regression(base: BaseParameters, samples: Samples, beta: Arra
         None if the recording is too short for this number of blocks.
 
     """
-    samples = decimate_to_bandwidth(_stretches(samples), FINE_ROWS_PER_PERIOD)
+    samples = decimate_to_bandwidth(    # the checks find rests themselves
+        replace(_stretches(samples), creep_speed=None), FINE_ROWS_PER_PERIOD)
     decimator, structure = samples.decimator(), base.structure
     runs = [run for run in samples.segments if decimator.rows(run.stop - run.start)]
     if not runs:
