@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from robot_identification import Arm
 from robot_identification.dynamics import base_parameters, ModelStructure
+from robot_identification.reporting.parameter_dicts import find_identifiability
 from simulation_arms import example, two_link
 
 RANKS = {'panda': 43, 'xarm7': 43, 'ur5': 36, 'ur10': 36, 'z1': 36}
@@ -72,7 +73,7 @@ def test_planar_arm_by_hand():
         + '</robot>',
         gravity=(0, -9.81, 0))
     base = base_parameters(structure_of(arm))
-    words = dict(zip(base.structure.names, base.identifiability))
+    words = dict(zip(base.structure.names, find_identifiability(base)))
     assert base.names[:6] == (
         'j1.mcx + 0.5*j2.m', 'j1.mcy', 'j1.Izz + 0.25*j2.m + j1.rotor_inertia', 'j2.mcx', 'j2.mcy',
         'j2.Izz')

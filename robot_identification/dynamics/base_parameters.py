@@ -98,19 +98,6 @@ class BaseParameters(ReadOnlyArrays):
         """Units of the base parameters."""
         return tuple(self.structure.units[c] for c in self.columns)
 
-    @property
-    def identifiability(self) -> tuple[str, ...]:
-        """
-        Identifiability of each standard parameter: 'alone', 'combination' or 'none'.
-
-        'alone': the torques determine the parameter itself. 'combination': the torques determine
-        only a linear combination of it with others. 'none': the parameter affects no torque.
-        """
-        visible = np.abs(self.matrix) > VISIBLE
-        combinations = visible[visible.sum(axis=1) > 1]
-        return tuple(np.where(combinations.any(axis=0), 'combination', np.where(
-            visible.any(axis=0), 'alone', 'none')).tolist())
-
     def project(self, standard: Array) -> Array:
         """Return the base parameters (r,) of standard parameters (count,)."""
         return self.matrix @ standard

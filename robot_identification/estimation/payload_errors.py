@@ -41,21 +41,6 @@ _WINDOW, _MAX_WINDOWS = 5.0, 24
 """Length [s] and largest number of windows of the training motion in which payloads are fitted."""
 
 
-def centre_covariance(body: Array, covariance: Array) -> Array:
-    """
-    Return the covariance of the centre of mass of a body, (3, 3) [m^2]; NaN without mass.
-
-    Parameters
-    ----------
-    body, covariance
-        Inertial parameters (10,) and their covariance (10, 10).
-
-    """
-    mass = float(body[0]) or np.nan
-    change = np.hstack([-body[1:4, None] / mass, np.eye(3)]) / mass
-    return np.asarray(change @ covariance[:4, :4] @ change.T)
-
-
 def payload_covariance(model: IdentifiedModel, covariance: Array,
                        samples: Sequence[Samples]) -> Array:
     """

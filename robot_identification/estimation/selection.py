@@ -237,14 +237,12 @@ class _TermSelection:
         steps: list[str] = []
         tried: set[tuple[Terms, ...]] = set()
         for i in range(ROUNDS):
-            if tuple(selected) in tried:    # as weights change, two shapes may replace each other
-                break
-            tried.add(tuple(selected))
             report(f'selecting friction terms, round {i + 1}')
             accepted = (_accept(self._try_changes(selected, self._exchanges), selected)
                         or _accept(self._try_changes(selected, self._additions), selected))
-            if not accepted:
+            if not accepted or tuple(selected) in tried:    # two shapes may replace each other
                 break
+            tried.add(tuple(selected))
             for trial in accepted:
                 selected[trial.actuator] = trial.terms
                 steps.append(f'{names[trial.actuator]}: '

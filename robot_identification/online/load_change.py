@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.errors import explain_missing
-from robot_identification.estimation.payload_errors import centre_covariance, SCALE
+from robot_identification.estimation.payload_errors import SCALE
 from scipy.stats import chi2, norm
 
 MEMORY = 1.0
@@ -347,3 +347,18 @@ class LoadEstimate:
         covariance = ratio * inverse + carried @ self._covariance @ carried.T
         times = (self._period * k for k in change_indices(self._around, body, ratio))
         return LoadChange(body * SCALE, covariance * np.outer(SCALE, SCALE), *times)
+
+
+def centre_covariance(body: Array, covariance: Array) -> Array:
+    """
+    Return the covariance of the centre of mass of a body, (3, 3) [m^2]; NaN without mass.
+
+    Parameters
+    ----------
+    body, covariance
+        Inertial parameters (10,) and their covariance (10, 10).
+
+    """
+    mass = float(body[0]) or np.nan
+    change = np.hstack([-body[1:4, None] / mass, np.eye(3)]) / mass
+    return np.asarray(change @ covariance[:4, :4] @ change.T)

@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.dynamics import ModelStructure
+from robot_identification.dynamics import BaseParameters, ModelStructure
+from robot_identification.dynamics.base_parameters import VISIBLE
 from robot_identification.dynamics.friction import get_friction
 from robot_identification.dynamics.inertial import INERTIAL_NAMES, smallest_eigenvalues
 from robot_identification.identification_data import Identification
@@ -32,6 +33,19 @@ def _urdf_values(structure: ModelStructure) -> Array:
     values[structure.inertial_slice] = structure.arm.inertial_parameters.ravel()
     values[structure.rotor_slice][:structure.arm.n] = structure.arm.drives.rotor_inertia
     return values
+
+
+def find_identifiability(base: BaseParameters) -> tuple[str, ...]:
+    """
+    Return the identifiability of each standard parameter: 'alone', 'combination' or 'none'.
+
+    'alone': the torques determine the parameter itself. 'combination': the torques determine only
+    a linear combination of it with others. 'none': the parameter affects no torque.
+    """
+    visible = np.abs(base.matrix) > VISIBLE
+    combinations = visible[visible.sum(axis=1) > 1]
+    return tuple(np.where(combinations.any(axis=0), 'combination', np.where(
+        visible.any(axis=0), 'alone', 'none')).tolist())
 
 
 def base_parameter_dicts(result: Identification, level: float) -> list[dict[str, Any]]:
@@ -70,7 +84,7 @@ def standard_parameter_dicts(result: Identification) -> list[dict[str, Any]]:
         'name': structure.names, 'element': actuators, 'parameter': parameters,
         'unit': structure.units, 'value': consistent.values,
         'std': np.sqrt(np.diag(consistent.covariance)), 'urdf': _urdf_values(structure),
-        'identifiability': result.estimate.base.identifiability})
+        'identifiability': find_identifiability(result.estimate.base)})
 
 
 def link_dicts(result: Identification) -> list[dict[str, Any]]:

@@ -27,6 +27,7 @@ from robot_identification.estimation import payload_errors
 from robot_identification.estimation.cone_program import solve_conic_least_squares
 from robot_identification.estimation.payload_errors import LARGEST, SCALE
 from robot_identification.estimation.prior import feasible_bound, link_transform
+from robot_identification.online.load_change import centre_covariance
 from robot_identification.recording import Recording
 from robot_identification.signals import delayed, process, Samples
 from robot_identification.tools import joint_fit, motion_run, payload_checks
@@ -108,7 +109,7 @@ class PayloadEstimate(ReadOnlyArrays):
     @property
     def centre_covariance(self) -> Array:
         """Covariance of the centre of mass, (3, 3) [m^2]; NaN without payload."""
-        return payload_errors.centre_covariance(self.parameters, self.covariance)
+        return centre_covariance(self.parameters, self.covariance)
 
     def centre_in(self, arm: Arm, frame: str) -> tuple[Array, Array]:
         """
