@@ -58,3 +58,10 @@ def test_a_command_may_be_made_quiet_on_either_side(words, monkeypatch):
     monkeypatch.setattr(console, 'verbosity', '')    # left by the other tests
     answer = CliRunner().invoke(app, [*words, '--json'])
     assert answer.exit_code == 0 and console.verbosity == 'quiet'
+
+
+@pytest.mark.parametrize('name', COMMANDS)
+def test_help_cuts_nothing_in_a_terminal_of_80_columns(name):
+    answer = CliRunner().invoke(app, [name, '-h'], env={'COLUMNS': '80'})
+    assert answer.exit_code == 0 and '\u2026' not in answer.stdout
+    assert max(map(len, answer.stdout.splitlines())) <= 80

@@ -147,7 +147,7 @@ def print_table(title: str, heads: Sequence[str], rows: Iterable[Iterable[str | 
     """Print a table; the columns named in `right` are aligned to the right."""
     table = Table(title=title)
     for head in heads:
-        table.add_column(head, justify='right' if head in right else 'left',
+        table.add_column(head, justify='right' if head in right else 'left', overflow='fold',
                          no_wrap=head in ('name', heads[0]))    # names are not cut
     for row in rows:    # rich would read brackets in a str as markup
         table.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))

@@ -84,8 +84,9 @@ def identify_command(
         '--average', help='Fit the mean over all periods of the motion.')] = False,
     topic: console.Topic = None,
     effort: Annotated[str | None, typer.Option(
-        metavar='QUANTITY,SIDE,SIGN,GRAVITY',
-        help='Effort in a bag without robot YAML, such as torque,joint,+1,gravity.')] = None,
+        metavar='EFFORT',
+        help='Effort in a bag without robot YAML: quantity, side, sign and gravity, such as '
+             'torque,joint,+1,gravity')] = None,
     force: console.Force = False,
     as_json: console.AsJson = False,
 ) -> None:

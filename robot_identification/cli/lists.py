@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from robot_identification.arm import load_arm, robot_files
-from robot_identification.cli.console import AsJson, emit, print_table
+from robot_identification.cli.console import AsJson, emit, out, print_table
 from robot_identification.dynamics import FRICTION_MODELS, FRICTION_TERMS
 from robot_identification.dynamics.friction import SHORT_NAMES
 from robot_identification.errors import ArmError
@@ -65,7 +65,7 @@ def estimators_command(as_json: AsJson = False, markdown: Markdown = False) -> N
         rows = [{name: row[name] for name in ('name', 'what it does')} for row in rows]
     for group, title in GROUPS.items():
         if group == 'papers':
-            typer.echo(f'\n{PAPERS}\n')
+            (typer.echo if markdown else out.print)(f'\n{PAPERS}\n')
         _show(title, [row for row in rows if _group(row['name']) == group], markdown)
 
 

@@ -45,14 +45,16 @@ class ProcessingArguments:
     period: Annotated[float | None, typer.Option(
         help='Period of the motion [s]; by default estimated from the data.')] = None
     harmonics: Annotated[int | None, typer.Option(
-        min=1, help='Number of harmonics of 1/period that the methods fourier and spectral keep; '
-                    'by default all below the cut-off.')] = None
+        min=1, metavar='N',
+        help='Number of harmonics of 1/period that the methods fourier and spectral keep; by '
+             'default all below the cut-off.')] = None
     basis: Annotated[str | None, typer.Option(
         help='Series of the method fourier: ffs (finite Fourier series, the default) or mfs '
              '(Fourier series plus a quintic polynomial).')] = None
     smoothing_passes: Annotated[int | None, typer.Option(
-        min=1, help='Number of passes of the five-point cubic filter of the method smoothing; by '
-                    'default derived from the cut-off.')] = None
+        min=1, metavar='N',
+        help='Number of passes of the five-point cubic filter of the method smoothing; by '
+             'default derived from the cut-off.')] = None
 
     @property
     def thresholds(self) -> Thresholds:

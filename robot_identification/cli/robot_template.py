@@ -78,7 +78,7 @@ class TemplateOptions:
     joint_limits: Annotated[Path | None, typer.Option(
         help='joint_limits.yaml of MoveIt, for accelerations and slower velocities.')] = None
     effort: Annotated[str | None, typer.Option(
-        metavar='QUANTITY,SIDE,SIGN,GRAVITY',
+        metavar='EFFORT',
         help='What the driver publishes as effort, such as torque,joint,+1,gravity: torque or '
              'current; joint or motor; +1 or -1; gravity or no-gravity.')] = None
     recording: Annotated[Path | None, typer.Option(

@@ -95,6 +95,7 @@ def _choice(choice: Choice) -> Table:
     """Return the table of the candidates of model selection."""
     table = _table(f'model selection on {choice.blocks}', ('friction', 'estimator', 'delays'),
                    ('left-out error', 'above the best'))
+    table.columns[0].min_width = 15    # names are not cut
     for trial in choice.trials:
         fitted = np.isfinite(trial.error)
         table.add_row(
