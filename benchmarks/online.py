@@ -19,6 +19,8 @@ observed, moves at 100 Hz with torque noise of 0.5 % of the limits. The parts pr
 
 * the rms torque error on another motion, in % of the torque limits, 10 s and 30 s after a body of
   2 kg or 0.3 kg is picked up;
+* how often a body of 0.15 to 3 kg is reported, and how often a push at the flange (20 to 60 N, 0.3
+  to 3 s, any direction) or a sudden change of the friction (by -40 to 50 %) is reported as one;
 * the mean error while the friction falls by 30 % within five minutes;
 * the coverage of the 95 % intervals of the base parameters, with white noise and noise that is
   correlated over 0.1 s.
@@ -38,9 +40,10 @@ import time
 from types import SimpleNamespace
 
 import numpy as np
+import pinocchio as pin
 from robot_identification import inverse_dynamics, load_arm
 from robot_identification.benchmarking.random_motion import RandomMotion
-from robot_identification.online import OnlineEstimator
+from robot_identification.online import LoadChange, OnlineEstimator
 from robot_identification.online.torque_filter import TorqueFilter, WIDTH
 
 RATE, SETTLED, NOISE, MEMORY = 100.0, 60.0, 0.005, 20.0
@@ -178,6 +181,30 @@ def pick_up(seed: int, mass: float):
     return found, made['package'].load_change
 
 
+def report(seed: int, event: str) -> LoadChange | None:
+    """Return the body that is reported after an event at 40 s."""
+    world = World(1000 + seed)
+    q, v, a = world.motion(60.0)
+    tau, after, at = world.torque(q, v, a), slice(4000, None), 4000
+    if event == 'body':
+        tau[after] = world.torque(q[after], v[after], a[after],
+                                  world.rng.choice([0.15, 0.3, 0.5, 1.0, 2.0, 3.0]))
+    elif event == 'friction':
+        tau[after] = world.torque(q[after], v[after], a[after],
+                                  friction=world.rng.choice([0.6, 0.7, 1.3, 1.5]))
+    else:
+        force = world.rng.normal(size=3)
+        force *= world.rng.choice([20, 40, 60]) / np.linalg.norm(force)
+        robot = world.arm.model.createData()
+        for k in range(at, at + round(RATE * world.rng.choice([0.3, 1.0, 3.0]))):
+            pin.computeJointJacobians(world.arm.model, robot, q[k])
+            tau[k] += pin.getFrameJacobian(world.arm.model, robot, world.arm.tool,
+                                           pin.LOCAL_WORLD_ALIGNED)[:3].T @ force
+    estimator = OnlineEstimator(world.arm, world.noise, period=1 / RATE, memory=MEMORY)
+    run(world, estimator, q, v, a, tau + world.draw_noise(len(q)))
+    return estimator.load_change
+
+
 def drift(seed: int):
     world = World(seed)
     made = world.estimators()
@@ -237,6 +264,10 @@ def main() -> None:
             print(f'{change.mass:.3f} kg ({low:.3f} to {high:.3f}), centre {np.round(centre, 1)} '
                   f'+- {np.round(half, 1)} mm, at {change.time:.2f} s ({change.earliest:.2f} to '
                   f'{change.latest:.2f})')
+    for event in ('body', 'push', 'friction'):
+        changes = [report(seed, event) for seed in range(4 * len(seeds))]
+        print(f'{event}: reported as a body in {sum(x is not None for x in changes)} of '
+              f'{len(changes)} runs', flush=True)
     print('\n| drift of the friction | error |\n| --- | --- |')
     results = [drift(seed) for seed in seeds]
     for kind in KINDS:

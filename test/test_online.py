@@ -15,6 +15,7 @@ import dataclasses
 
 import numpy as np
 import online_data as data
+import pinocchio as pin
 import pytest
 from robot_identification import joint_torque_regressor
 from robot_identification.benchmarking.random_motion import RandomMotion
@@ -292,6 +293,58 @@ def test_friction_that_falls_with_temperature_is_no_load(seed):
     for row in zip(q, v, a, tau):
         running.update(*row)
     assert running.load_change is None
+
+
+def tool_torque(q, force):
+    """Return the joint torques of a force at the tool, in the base frame, (N, n)."""
+    arm, *_ = data.motion()
+    robot, out = arm.model.createData(), np.empty_like(q)
+    for k, row in enumerate(q):
+        pin.computeJointJacobians(arm.model, robot, row)
+        out[k] = pin.getFrameJacobian(arm.model, robot, arm.tool, pin.LOCAL_WORLD_ALIGNED)[
+            :3].T @ force
+    return out
+
+
+@pytest.mark.parametrize('duration', [0.3, 1.0, 3.0])
+@pytest.mark.parametrize('force', [(300.0, 0.0, 0.0), (0.0, 200.0, 0.0), (0.0, 100.0, -300.0)])
+def test_a_push_is_no_load(duration, force):
+    """After a push that ends within five seconds, the estimate is that before the push."""
+    q, v, a, tau = long_motion(40.0, 5)
+    at = slice(2000, 2000 + round(100 * duration))
+    tau[at] += tool_torque(q[at], np.array(force))
+    tau = tau + data.NOISE * np.random.default_rng(0).standard_normal(tau.shape)
+    running, without = online(20.0), online(20.0)
+    for k, row in enumerate(zip(q, v, a, tau)):
+        running.update(*row)
+        if not at.start <= k < at.stop:
+            without.update(*row)
+    assert running.load_change is None
+    change = running.parameters - without.parameters
+    assert np.all(np.abs(change) < 2 * running.deviations)
+
+
+@pytest.mark.parametrize('factor', [0.6, 0.7, 1.3, 1.5])
+def test_a_sudden_change_of_the_friction_is_no_load(factor):
+    q, v, a, tau = long_motion(40.0, 6)
+    tau[2000:] += (factor - 1) * data.friction_torque('coulomb_viscous', v[2000:])
+    tau = tau + data.NOISE * np.random.default_rng(0).standard_normal(tau.shape)
+    running = online(20.0)
+    for row in zip(q, v, a, tau):
+        running.update(*row)
+    assert running.load_change is None
+
+
+def test_a_load_that_is_taken_over_gradually_is_found():
+    q, v, a, tau = long_motion(40.0, 7)
+    share = np.clip((np.arange(len(q)) - 2000) / 50, 0, 1)[:, None]    # within half a second
+    tau += share * (joint_torque_regressor(data.motion()[0], q, v, a)[:, :, -10:] @ BODY)
+    tau = tau + data.NOISE * np.random.default_rng(0).standard_normal(tau.shape)
+    running = online(20.0)
+    for row in zip(q, v, a, tau):
+        running.update(*row)
+    assert running.load_change.mass == pytest.approx(BODY[0], rel=0.03)
+    assert 20.0 <= running.load_change.time < 20.5
 
 
 def test_widening_adds_to_the_covariance():

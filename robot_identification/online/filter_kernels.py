@@ -161,17 +161,17 @@ def update(factor, rows, right, keep, directional):
 
 
 @numba.njit(**OPTIONS)
-def add_body_sums(sums, directions, columns, error, used, noise, keep):
+def add_sums(sums, directions, columns, error, used, noise, keep):
     """
-    Add a sample to the sums of `load_change._BodySums`; return its whitened rows and errors.
+    Add a sample to the sums of `load_change._Sums`; return its whitened rows and errors.
 
     Parameters
     ----------
     sums
-        Three arrays, (10, 10), (10,) and (10, r), which are multiplied by `keep` before; see
-        there. Overwritten.
+        Three arrays, (d, d), (d,) and (d, r), which are multiplied by `keep` before; see there.
+        Overwritten.
     directions
-        Changes of the base parameters by a body, (r, 10).
+        Changes of the base parameters, (r, d).
     columns, error, used, noise
         Columns (n, r), errors, whether they are used, and their standard deviations, (n,) each.
     keep
@@ -179,24 +179,24 @@ def add_body_sums(sums, directions, columns, error, used, noise, keep):
 
     """
     gram, score, cross = sums
+    r, d = directions.shape
     kept = np.flatnonzero(used)
-    rows, errors = np.zeros((len(kept), 10)), np.empty(len(kept))
+    rows, errors, white = np.zeros((len(kept), d)), np.empty(len(kept)), np.empty(r)
     if keep < 1.0:
         gram *= keep
         score *= keep
         cross *= keep
-    white = np.empty(len(directions))
     for m in range(len(kept)):
         j, row = kept[m], rows[m]
         errors[m] = error[j] / noise[j]
-        for c in range(len(white)):
+        for c in range(r):
             white[c] = columns[j, c] / noise[j]
-            for b in range(10):
+            for b in range(d):
                 row[b] += white[c] * directions[c, b]
-        for b in range(10):
+        for b in range(d):
             score[b] += row[b] * errors[m]
-            for c in range(10):
+            for c in range(d):
                 gram[b, c] += row[b] * row[c]
-            for c in range(len(white)):
+            for c in range(r):
                 cross[b, c] += row[b] * white[c]
     return rows, errors

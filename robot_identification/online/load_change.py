@@ -27,31 +27,37 @@ from robot_identification.estimation.payload_errors import SCALE
 from scipy.stats import chi2, norm
 
 MEMORY = 1.0
-"""[s] Time constant of the sums in which a change is detected."""
+"""[s] Time constant of the sums in which a change is suspected."""
 PAUSE = 3.0
-"""[s] Shortest time between two detections: three time constants, so that the first has faded."""
-LATEST = 5.0
-"""[s] Time during which samples and states of the filter are kept: the longest delay of a
-detection."""
+"""[s] Time after the start and after a change without suspicion: three time constants."""
 BLOCK = 1.0
 """[s] Length of the blocks of innovations from which their correlation is estimated: ten times the
 correlation of windows of 0.1 s."""
 BLOCKS = 20
 """Number of blocks of whose variances the median is taken."""
 THRESHOLD = 100.0
-"""Test statistic at which a change is detected; without a change it is chi-square distributed with
-ten degrees of freedom, which exceed 30 once in a thousand."""
-EXPLAINED = 0.5
-"""Smallest fraction of the increase of the innovations' energy that a body explains [-]."""
+"""Test statistic at which a change is suspected; without a change it is chi-square distributed
+with ten degrees of freedom, which exceed 30 once in a thousand."""
+STEP = 0.05
+"""[s] Time between two tests, and between the times at which a change may have been."""
+SHORTEST = 0.5
+"""[s] Shortest time after a change in which a body is confirmed."""
+LONGEST = 5.0
+"""[s] Time after the suspicion in which a body is confirmed or rejected."""
+MISFIT = 1.5
+"""Largest ratio of the mean square error that a body leaves to the usual one."""
+MARGIN = 20.0
+"""Smallest difference of the log-likelihoods, times two, of a body and of other friction."""
+CHANCE = 50.0
+"""Decrease of the energy that a fit without a change reaches once in a thousand: chi-square
+distributed with 21 degrees of freedom."""
 FARTHEST = 0.5
 """[m] Largest distance of a body's centre of mass from the last joint's frame. Changes of the
 friction may resemble bodies without mass, whose centres are far away."""
-USUAL = 20.0
-"""[s] Time constant of the usual energy of the innovations."""
 LARGEST = 10.0
 """Prior standard deviation of the body, in units of `SCALE`: 10 kg at 0.1 m."""
-EVERY = 5
-"""Samples between two tests."""
+OTHER_FRICTION = 1.0
+"""Prior standard deviation of a change of the friction, as a ratio of its parameters."""
 HORIZON = 30.0
 """[s] Time after a change from which the body is estimated; later, other changes matter."""
 
@@ -102,7 +108,10 @@ class LoadChange(ReadOnlyArrays):
 
 class CorrelatedNoise:
     """
-    Ratio of the long-run variance of innovations to that of white noise with a standard deviation.
+    Size of innovations, in units of white noise with a standard deviation.
+
+    `ratio` is the ratio of their long-run variance to that of the noise, `square` their usual mean
+    square.
 
     The long-run variance is that of the means of blocks, times the number of their samples
     (method of batch means). Noise that is correlated over 0.1 s at 100 Hz has a ratio of 20.
@@ -122,9 +131,9 @@ class CorrelatedNoise:
     """
 
     def __init__(self, noise: Array, length: int) -> None:
-        self.ratio = 1.0
+        self.ratio = self.square = 1.0
         self._noise, self._length = noise, length
-        self._blocks: deque[float] = deque(maxlen=BLOCKS)
+        self._blocks: deque[tuple[float, float]] = deque(maxlen=BLOCKS)
         # a mean of n squared normal variables has this median; that of the blocks is used because
         # a change of the load affects few of them
         self._median = float(chi2.median(len(noise)) / len(noise))
@@ -133,30 +142,61 @@ class CorrelatedNoise:
     def drop_block(self) -> None:
         """Start a new block, for instance after a change."""
         self._sum, self._count = np.zeros(len(self._noise)), np.zeros(len(self._noise))
-        self._samples = 0
+        self._samples, self._squares = 0, 0.0
 
     def add(self, innovation: Array, used: NDArray[np.bool_]) -> None:
         """Add the innovations of a sample, (n,), those that were used."""
-        self._sum += np.where(used, innovation / self._noise, 0.0)
+        scaled = np.where(used, innovation / self._noise, 0.0)
+        self._sum += scaled
+        self._squares += scaled @ scaled
         self._count += used
         self._samples += 1
         if self._samples < self._length:
             return
         long = self._count > self._length / 2
         if long.any():
-            self._blocks.append(float(np.mean(self._sum[long] ** 2 / self._count[long])))
-            self.ratio = float(np.median(self._blocks)) / self._median
+            self._blocks.append((float(np.mean(self._sum[long] ** 2 / self._count[long])),
+                                 self._squares / self._count.sum()))
+            means, squares = np.array(self._blocks).T
+            self.ratio, self.square = float(np.median(means)) / self._median, np.median(squares)
         self.drop_block()
 
 
-class _BodySums:
+@dataclass(frozen=True)
+class Sample:
     """
-    Sums over samples for the least-squares estimate of a body at the last link.
+    Sample for the detection of a load.
+
+    Parameters
+    ----------
+    index
+        Number of samples before it, those at rest included.
+    columns
+        Columns of the base parameters, (n, r).
+    innovation
+        Measured minus predicted torque, (n,) [N m or N].
+    parameters
+        Base parameters before the sample, (r,).
+    used
+        Whether the torque of each joint is used, (n,).
+
+    """
+
+    index: int
+    columns: Array
+    innovation: Array
+    parameters: Array
+    used: NDArray[np.bool_]
+
+
+class _Sums:
+    """
+    Sums over samples for the least-squares estimate of d changes of the base parameters.
 
     Parameters
     ----------
     directions
-        Changes of the base parameters by a body in units of `SCALE`, (r, 10).
+        Changes of the base parameters, (r, d).
     noise
         Standard deviation of the torques, (n,).
 
@@ -164,48 +204,37 @@ class _BodySums:
 
     def __init__(self, directions: Array, noise: Array) -> None:
         with explain_missing('numba', 'a recursive estimator'):
-            from robot_identification.online.filter_kernels import add_body_sums
-        self._add, self._directions, self._noise = add_body_sums, directions, noise
-        self.gram, self.score = np.zeros((10, 10)), np.zeros(10)
-        self.cross = np.zeros((10, len(directions)))
+            from robot_identification.online.filter_kernels import add_sums
+        self._add, self._directions, self._noise = add_sums, directions, noise
+        r, d = directions.shape
+        self.gram, self.score, self.cross = np.zeros((d, d)), np.zeros(d), np.zeros((d, r))
+        self.energy, self.rows = 0.0, 0
 
-    def add(self, columns: Array, error: Array, used: NDArray[np.bool_],
-            keep: float = 1.0) -> tuple[Array, Array]:
-        """
-        Add a sample to the sums, faded by `keep`; return its whitened rows and errors.
-
-        Parameters
-        ----------
-        columns, error, used
-            As for `LoadMonitor.add`.
-        keep
-            Factor of the sums before it.
-
-        """
-        added: tuple[Array, Array] = self._add(
-            (self.gram, self.score, self.cross), self._directions, columns, error, used,
-            self._noise, keep)
-        return added
+    def add(self, sample: Sample, error: Array, keep: float = 1.0) -> tuple[Array, Array]:
+        """Add a sample to the sums, multiplied by `keep`; return its whitened rows and errors."""
+        rows, errors = self._add((self.gram, self.score, self.cross), self._directions,
+                                 sample.columns, error, sample.used, self._noise, keep)
+        self.energy += float(errors @ errors)
+        self.rows += len(errors)
+        return rows, errors
 
 
 class LoadMonitor:
     """
-    Detects a body that is added to the last link, and estimates it.
+    Suspects a body that is added to the last link; `LoadEstimate` confirms it.
 
     A body p at the last link changes base parameters by D p, and torques by X p with X = C D and
     the columns C of a sample. Under innovations e that are white with standard deviation one, the
     score s = sum X' e has the covariance G = sum X' X, and M P M' more due to the covariance P of
-    the parameters, M = sum X' C. The sums fade with `MEMORY`. A change is detected if
-    s' (c G + c M P M')^-1 s exceeds `THRESHOLD`, where c is the ratio of `CorrelatedNoise`, if p
-    explains `EXPLAINED` of what the energy of the innovations exceeds its usual value by, and if
-    its centre of mass is near the last joint. A sudden change of the friction may pass these
-    tests, too; that by temperature does not (`test/test_online.py`). p is then estimated from all
-    innovations with respect to the parameters before the change.
+    the parameters, M = sum X' C. The sums fade with `MEMORY`. A body is suspected if
+    s' (c G + c M P M')^-1 s exceeds `THRESHOLD`, where c is the ratio of `CorrelatedNoise`.
 
     Parameters
     ----------
-    change
+    body
         The matrix D, (r, 10).
+    friction
+        Indices of the base parameters of the friction, (f,).
     noise
         Standard deviation of the torques, (n,) [N m or N].
     period
@@ -218,46 +247,29 @@ class LoadMonitor:
 
     """
 
-    def __init__(self, change: Array, noise: Array, period: float) -> None:
-        self.directions = change * SCALE
+    def __init__(self, body: Array, friction: NDArray[np.intp], noise: Array,
+                 period: float) -> None:
+        self.body, self.friction = np.ascontiguousarray(body * SCALE), friction
         self.noise, self.period = noise, period
+        self.step = max(1, round(STEP / period))
         self._keep = np.exp(-period / MEMORY)
-        self.samples, self._usual = 0, 0.0
-        self.restart()
+        self.restart(PAUSE)
 
-    def restart(self) -> None:
-        """Forget all innovations."""
-        self._sums, self._energy = _BodySums(self.directions, self.noise), 0.0
-        self.latest: deque[tuple[int, Array, Array]] = deque(maxlen=round(LATEST / self.period))
-        self._since = 0
+    def restart(self, pause: float) -> None:
+        """Forget all innovations, and suspect nothing for a time [s]."""
+        self._sums = _Sums(self.body, self.noise)
+        self.latest: deque[Sample] = deque(maxlen=round(MEMORY / self.period))
+        self._wait = round(pause / self.period)
 
-    def add(self, index: int, columns: Array, innovation: Array, used: NDArray[np.bool_]) -> None:
+    def add(self, sample: Sample) -> None:
+        """Add a sample."""
+        self._sums.add(sample, sample.innovation, self._keep)
+        self.latest.append(sample)
+        self._wait -= 1
+
+    def suspects(self, covariance_of: Callable[[Array], Array], ratio: float) -> bool:
         """
-        Add a sample.
-
-        Parameters
-        ----------
-        index
-            Number of samples before it, those at rest included.
-        columns
-            Columns of the base parameters, (n, r).
-        innovation
-            Measured minus predicted torque, (n,) [N m or N].
-        used
-            Whether the torque of each joint is used, (n,).
-
-        """
-        rows, error = self._sums.add(columns, innovation, used, self._keep)
-        energy = float(error @ error)
-        self._energy = self._keep * self._energy + energy
-        self._usual += (energy - self._usual) / min(self.samples + 1, USUAL / self.period)
-        self.latest.append((index, rows, error))
-        self.samples += 1
-        self._since += 1
-
-    def detect(self, covariance_of: Callable[[Array], Array], ratio: float) -> int | None:
-        """
-        Return the index of the sample at which a body was added, or None.
+        Return whether a body may have been added within the time `MEMORY`.
 
         Parameters
         ----------
@@ -267,19 +279,125 @@ class LoadMonitor:
             Ratio of the long-run variance of the innovations to that of white noise.
 
         """
-        if self.samples % EVERY or self._since * self.period < PAUSE:
-            return None
-        prior, sums = np.eye(10) / LARGEST ** 2, self._sums
-        excess = self._energy - self._usual * MEMORY / self.period
-        body = np.asarray(np.linalg.solve(sums.gram + prior, sums.score), dtype=float)
-        far = np.linalg.norm((body * SCALE)[1:4]) > FARTHEST * abs(body[0])
-        explained = sums.score @ body    # times max(1, 1 / ratio): at least the test statistic
-        if far or explained < max(EXPLAINED * excess, THRESHOLD * min(ratio, 1.0)):
-            return None
+        if self._wait > 0 or self._wait % self.step:
+            return False
+        sums, prior = self._sums, np.eye(10) / LARGEST ** 2
+        limit = THRESHOLD * min(ratio, 1.0)    # the statistic without M P M' is larger
+        if sums.score @ np.linalg.solve(sums.gram + prior, sums.score) < limit:
+            return False
         spread = ratio * (sums.gram + covariance_of(sums.cross) + prior)
-        if sums.score @ np.linalg.solve(spread, sums.score) < THRESHOLD:
+        return bool(sums.score @ np.linalg.solve(spread, sums.score) > THRESHOLD)
+
+
+class LoadEstimate:
+    """
+    Test of a suspected body at the last link, and its estimate from the samples after the change.
+
+    The errors are those of the parameters before the suspicion, which do not follow the change.
+    For a change at each `STEP`, a body is fitted to the errors since then; the largest decrease
+    of their energy tells when it was (generalised likelihood ratio). The body is confirmed if its
+    fit over at least `SHORTEST` leaves errors of the usual size, is better by `MARGIN` than that
+    of a change of the friction, and if its centre of mass is near the last joint. Pushes, contacts
+    and changes of the friction leave larger errors.
+
+    Parameters
+    ----------
+    monitor
+        The monitor that suspected it.
+    parameters
+        Base parameters before the suspicion, (r,).
+
+    Attributes
+    ----------
+    covariance
+        Covariance of `parameters`, (r, r), to be set when the body is confirmed.
+    passed
+        Whether the parameters before the suspicion fit again, for instance after a push.
+
+    References
+    ----------
+    M. Basseville, I. V. Nikiforov, "Detection of abrupt changes", 1993, section 2.4.3 (generalised
+    likelihood ratio).
+
+    """
+
+    def __init__(self, monitor: LoadMonitor, parameters: Array) -> None:
+        self.parameters, self.covariance, self.passed = parameters, np.zeros((0, 0)), False
+        self._monitor = monitor
+        friction = np.eye(len(parameters))[:, monitor.friction] * parameters[monitor.friction]
+        self._directions = np.ascontiguousarray(np.hstack([monitor.body, friction]))
+        self._blocks: list[_Sums] = []
+        self._samples: list[tuple[int, Array, Array]] = []
+        self._end = len(monitor.latest) + round(LONGEST / monitor.period)
+        for sample in monitor.latest:
+            self.add(sample)
+
+    def add(self, sample: Sample) -> None:
+        """Add a sample."""
+        monitor, error = self._monitor, sample.innovation + sample.columns @ (
+            sample.parameters - self.parameters)
+        if self.confirmed:
+            if sample.index * monitor.period < self._samples[0][0] * monitor.period + HORIZON:
+                self._blocks[0].add(sample, error)
+            return
+        if len(self._samples) % monitor.step == 0:
+            self._blocks.append(_Sums(self._directions, monitor.noise))
+        rows, errors = self._blocks[-1].add(sample, error)
+        self._samples.append((sample.index, rows[:, :10], errors))
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether the body was confirmed."""
+        return bool(len(self.covariance))
+
+    def decide(self, noise: CorrelatedNoise) -> bool | None:
+        """
+        Return True if a body was added, False if not, None if this cannot be said yet.
+
+        After True, the sums contain the samples since the change only; set `covariance` then.
+        """
+        if len(self._samples) % self._monitor.step:
             return None
-        return change_indices(self.latest, body, ratio)[0]
+        gram, score, energy, rows = (
+            np.cumsum([getattr(block, name) for block in self._blocks[::-1]], axis=0)[::-1]
+            for name in ('gram', 'score', 'energy', 'rows'))
+        body, friction = (
+            _energy_decreases(gram[:, part, part], score[:, part], deviation, noise.ratio)
+            for part, deviation in ((slice(10), LARGEST), (slice(10, None), OTHER_FRICTION)))
+        index, begin = np.arange(len(rows)), int(np.argmax(body))
+        fits = ((index >= begin) & (len(rows) - index >= SHORTEST / STEP)
+                & (energy - body < MISFIT * noise.square * rows)
+                & (body > np.maximum(THRESHOLD * noise.ratio, friction + MARGIN * noise.ratio)))
+        change = int(np.argmax(np.where(fits, body, 0.0)))
+        found = np.linalg.solve(gram[change][:10, :10] + np.eye(10) / LARGEST ** 2,
+                                score[change][:10]) * SCALE
+        if fits[change] and np.linalg.norm(found[1:4]) < FARTHEST * abs(found[0]):
+            total = _Sums(self._monitor.body, self._monitor.noise)
+            total.gram, total.score = gram[change][:10, :10].copy(), score[change][:10].copy()
+            total.cross = np.sum([block.cross[:10] for block in self._blocks[change:]], axis=0)
+            self._blocks = [total]
+            return True
+        recent = min(round(SHORTEST / STEP), len(rows))
+        self.passed = bool(energy[0] > MISFIT * noise.square * rows[0] and
+                           max(body[-recent], friction[-recent]) < CHANCE * noise.ratio)
+        return False if self.passed or len(self._samples) >= self._end else None
+
+    def change(self, ratio: float) -> LoadChange:
+        """Return the body, given the ratio of `CorrelatedNoise`."""
+        sums, prior = self._blocks[0], np.eye(10) / LARGEST ** 2
+        inverse = np.asarray(np.linalg.inv(sums.gram + ratio * prior), dtype=float)
+        body: Array = inverse @ sums.score
+        carried: Array = inverse @ sums.cross
+        covariance = ratio * inverse + carried @ self.covariance @ carried.T
+        times = (self._monitor.period * k for k in change_indices(self._samples, body, ratio))
+        return LoadChange(body * SCALE, covariance * np.outer(SCALE, SCALE), *times)
+
+
+def _energy_decreases(gram: Array, score: Array, deviation: float, ratio: float) -> Array:
+    """Return the decrease of the energy by each fit, (k,), with a prior standard deviation."""
+    prior = np.eye(gram.shape[-1]) * ratio / deviation ** 2
+    solutions: Array = np.linalg.solve(gram + prior, score[..., None])[..., 0]
+    return np.sum(score * solutions, axis=-1)
 
 
 def change_indices(samples: Sequence[tuple[int, Array, Array]], body: Array,
@@ -290,7 +408,7 @@ def change_indices(samples: Sequence[tuple[int, Array, Array]], body: Array,
     Parameters
     ----------
     samples
-        Indices, whitened rows (k, 10) and innovations (k,).
+        Indices, whitened rows (k, 10) and errors (k,).
     body
         The body in units of `SCALE`, (10,).
     ratio
@@ -304,49 +422,6 @@ def change_indices(samples: Sequence[tuple[int, Array, Array]], body: Array,
     near = np.flatnonzero(after > after[best] - chi2.ppf(0.95, 1) / 2)
     last = min(int(near[-1]) + 1, len(samples) - 1)
     return samples[best][0], samples[int(near[0])][0], samples[last][0]
-
-
-class LoadEstimate:
-    """
-    Estimate of a body at the last link, from the samples around and after its detection.
-
-    Parameters
-    ----------
-    monitor
-        The monitor that detected it.
-    parameters, covariance
-        Base parameters before the change, (r,), and their covariance, (r, r).
-
-    """
-
-    def __init__(self, monitor: LoadMonitor, parameters: Array, covariance: Array) -> None:
-        self.parameters, self._covariance = parameters, covariance
-        self._sums = _BodySums(monitor.directions, monitor.noise)
-        self._period, self._samples = monitor.period, 0
-        self._around = list(monitor.latest)
-
-    def add(self, index: int, columns: Array, error: Array, used: NDArray[np.bool_]) -> None:
-        """
-        Add a sample; see `LoadMonitor.add`.
-
-        `error` is the torque minus that of the parameters before the change, (n,) [N m or N].
-        """
-        if self._samples * self._period > HORIZON:
-            return
-        rows, error = self._sums.add(columns, error, used)
-        if self._samples * self._period < MEMORY:
-            self._around.append((index, rows, error))
-        self._samples += 1
-
-    def change(self, ratio: float) -> LoadChange:
-        """Return the body, given the ratio of `CorrelatedNoise`."""
-        prior = np.eye(10) / LARGEST ** 2
-        inverse = np.asarray(np.linalg.inv(self._sums.gram + ratio * prior), dtype=float)
-        body: Array = inverse @ self._sums.score
-        carried: Array = inverse @ self._sums.cross
-        covariance = ratio * inverse + carried @ self._covariance @ carried.T
-        times = (self._period * k for k in change_indices(self._around, body, ratio))
-        return LoadChange(body * SCALE, covariance * np.outer(SCALE, SCALE), *times)
 
 
 def centre_covariance(body: Array, covariance: Array) -> Array:

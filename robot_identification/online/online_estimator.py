@@ -29,13 +29,18 @@ from robot_identification.online.load_change import (
     BLOCK,
     CorrelatedNoise,
     LARGEST,
-    LATEST,
     LoadChange,
     LoadEstimate,
     LoadMonitor,
+    MEMORY,
+    PAUSE,
+    Sample,
 )
 from robot_identification.online.recursive_estimators import RECURSIVE
 from robot_identification.online.torque_filter import REST_SPEED, TorqueFilter, WIDTH
+
+EVERY = 0.25
+"""[s] Time between two states of the filter to which it can return."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,14 +136,16 @@ class OnlineEstimator:
             TorqueFilter.urdf_start(self.base, width), noise,
             'none' if memory is None else forgetting, rest_speed)
         self._noise = CorrelatedNoise(noise, max(1, round(BLOCK / period)))
-        last_link = slice(10 * (arm.n - 1), 10 * arm.n)
         self._monitor = None if memory is None else LoadMonitor(
-            self.base.matrix[:, last_link], noise, period)
+            self.base.matrix[:, 10 * (arm.n - 1):10 * arm.n],
+            np.flatnonzero(np.asarray(self.base.columns) >= structure.friction_slice.start),
+            noise, period)
+        self._suspected: LoadEstimate | None = None
         self._estimate: LoadEstimate | None = None
-        self._count = 0
-        # states of the filter of the last seconds, with the number of samples before them
-        self._states: deque[tuple[int, tuple[Array, Array]]] = deque(maxlen=round(4 * LATEST))
-        self._between = max(1, round(0.25 / period))
+        self._count, self._samples = 0, 0
+        # the first state is older than the samples of the monitor, or of a suspicion
+        self._states: deque[tuple[Array, Array]] = deque(maxlen=round(MEMORY / EVERY) + 1)
+        self._between = max(1, round(EVERY / period))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -195,34 +202,50 @@ class OnlineEstimator:
         innovation, used = self._filter.update(columns, torque, v, self.keep)
         if used.any():
             self._noise.add(innovation, used)
-            self._follow_load(index, columns, innovation, before, used)
+            self._follow_load(Sample(index, columns, innovation, before, used))
         return OnlineUpdate(self._filter.parameters, self._filter.shape, innovation, used)
 
-    def _follow_load(self, index: int, columns: Array, innovation: Array, before: Array,
-                     used: NDArray[np.bool_]) -> None:
-        """Detect a change of the load, and open the filter for it; `before`: its parameters."""
-        monitor, running, rank = self._monitor, self._filter.filter, self.base.rank
+    def _follow_load(self, sample: Sample) -> None:
+        """Detect a change of the load, and open the filter for it."""
+        monitor, running = self._monitor, self._filter.filter
         if monitor is None:
             return
+        monitor.add(sample)
+        self._samples += 1
         if self._estimate is not None:
-            reference = self._estimate.parameters
-            self._estimate.add(index, columns, innovation + columns @ (before - reference), used)
-        monitor.add(index, columns, innovation, used)
-        change = monitor.detect(lambda rows: running.projected_covariance(
-            np.pad(rows, ((0, 0), (0, len(running.values) - rank)))), self._noise.ratio)
-        if change is not None:
-            earlier = [state for k, state in self._states if k <= change - self._between]
-            running.restore_state(earlier[-1] if earlier else self._states[0][1])
-            self._estimate = LoadEstimate(
-                monitor, running.values[:rank], self._noise.ratio * running.projected_covariance(
-                    np.eye(len(running.values))[:rank]))
-            running.widen(np.pad(LARGEST * monitor.directions,
-                                 ((0, len(running.values) - rank), (0, 0))))
-            monitor.restart()
-            self._noise.drop_block()
-            self._states.clear()
-        if monitor.samples % self._between == 0:
-            self._states.append((index, running.copy_state()))
+            self._estimate.add(sample)
+        if self._suspected is not None:
+            self._suspected.add(sample)
+            decision = self._suspected.decide(self._noise)
+            if decision:
+                self._confirm(self._suspected, monitor)
+            elif self._suspected.passed:
+                running.restore_state(self._states[0])
+            if decision is not None:
+                monitor.restart(PAUSE if decision else MEMORY)
+                self._suspected = None
+                self._states.clear()
+                self._states.append(running.copy_state())
+        elif monitor.suspects(lambda rows: running.projected_covariance(self._padded(rows)),
+                              self._noise.ratio):
+            self._suspected = LoadEstimate(monitor, self._states[0][0][:self.base.rank])
+        elif self._samples % self._between == 0:
+            self._states.append(running.copy_state())
+
+    def _confirm(self, suspected: LoadEstimate, monitor: LoadMonitor) -> None:
+        """Return to the state before the change, and widen it in the directions of a body."""
+        running, rank = self._filter.filter, self.base.rank
+        running.restore_state(self._states[0])
+        suspected.covariance = self._noise.ratio * running.projected_covariance(
+            self._padded(np.eye(rank)))
+        running.widen(self._padded(LARGEST * monitor.body.T).T)
+        self._estimate = suspected
+        self._noise.drop_block()
+
+    def _padded(self, rows: Array) -> Array:
+        """Return rows for the base parameters, (k, r), as rows for all unknowns of the filter."""
+        others = len(self._filter.filter.values) - self.base.rank
+        return np.pad(rows, ((0, 0), (0, others)))
 
 
 def start_online(name: str, arm: Arm, noise: ArrayLike, friction: str | BaseParameters, *,
