@@ -158,7 +158,8 @@ class CorrelatedNoise:
             self._blocks.append((float(np.mean(self._sum[long] ** 2 / self._count[long])),
                                  self._squares / self._count.sum()))
             means, squares = np.array(self._blocks).T
-            self.ratio, self.square = float(np.median(means)) / self._median, np.median(squares)
+            self.ratio = float(np.median(means)) / self._median
+            self.square = float(np.median(squares))
         self.drop_block()
 
 
@@ -396,8 +397,8 @@ class LoadEstimate:
 def _energy_decreases(gram: Array, score: Array, deviation: float, ratio: float) -> Array:
     """Return the decrease of the energy by each fit, (k,), with a prior standard deviation."""
     prior = np.eye(gram.shape[-1]) * ratio / deviation ** 2
-    solutions: Array = np.linalg.solve(gram + prior, score[..., None])[..., 0]
-    return np.sum(score * solutions, axis=-1)
+    solutions = np.linalg.solve(gram + prior, score[..., None])[..., 0]
+    return np.asarray(np.sum(score * solutions, axis=-1), dtype=float)
 
 
 def change_indices(samples: Sequence[tuple[int, Array, Array]], body: Array,
