@@ -148,7 +148,7 @@ class CorrelatedNoise:
         """Add the innovations of a sample, (n,), those that were used."""
         scaled = np.where(used, innovation / self._noise, 0.0)
         self._sum += scaled
-        self._squares += scaled @ scaled
+        self._squares += float(scaled @ scaled)
         self._count += used
         self._samples += 1
         if self._samples < self._length:
