@@ -29,7 +29,7 @@ from scipy.stats import chi2, norm
 MEMORY = 1.0
 """[s] Time constant of the sums in which a change is suspected."""
 PAUSE = 3.0
-"""[s] Time after the start and after a change without suspicion: three time constants."""
+"""[s] Time after the start without suspicion: three time constants."""
 BLOCK = 1.0
 """[s] Length of the blocks of innovations from which their correlation is estimated: ten times the
 correlation of windows of 0.1 s."""
@@ -120,8 +120,8 @@ class CorrelatedNoise:
     ----------
     noise
         Standard deviation of white noise, (n,).
-    length
-        Samples of a block.
+    period
+        Time between samples [s].
 
     References
     ----------
@@ -130,9 +130,9 @@ class CorrelatedNoise:
 
     """
 
-    def __init__(self, noise: Array, length: int) -> None:
+    def __init__(self, noise: Array, period: float) -> None:
         self.ratio = self.square = 1.0
-        self._noise, self._length = noise, length
+        self._noise, self._length = noise, max(1, round(BLOCK / period))
         self._blocks: deque[tuple[float, float]] = deque(maxlen=BLOCKS)
         # a mean of n squared normal variables has this median; that of the blocks is used because
         # a change of the load affects few of them

@@ -26,14 +26,12 @@ from robot_identification.arrays import Array, read_only, ReadOnlyArrays
 from robot_identification.dynamics import base_parameters, BaseParameters, ModelStructure
 from robot_identification.errors import ConfigurationError
 from robot_identification.online.load_change import (
-    BLOCK,
     CorrelatedNoise,
     LARGEST,
     LoadChange,
     LoadEstimate,
     LoadMonitor,
     MEMORY,
-    PAUSE,
     Sample,
 )
 from robot_identification.online.recursive_estimators import RECURSIVE
@@ -135,7 +133,7 @@ class OnlineEstimator:
             self.base, bool(structure.friction.nonlinear),
             TorqueFilter.urdf_start(self.base, width), noise,
             'none' if memory is None else forgetting, rest_speed)
-        self._noise = CorrelatedNoise(noise, max(1, round(BLOCK / period)))
+        self._noise = CorrelatedNoise(noise, period)
         self._monitor = None if memory is None else LoadMonitor(
             self.base.matrix[:, 10 * (arm.n - 1):10 * arm.n],
             np.flatnonzero(np.asarray(self.base.columns) >= structure.friction_slice.start),
@@ -222,7 +220,7 @@ class OnlineEstimator:
             elif self._suspected.passed:
                 running.restore_state(self._states[0])
             if decision is not None:
-                monitor.restart(PAUSE if decision else MEMORY)
+                monitor.restart(MEMORY)
                 self._suspected = None
                 self._states.clear()
                 self._states.append(running.copy_state())
