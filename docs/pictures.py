@@ -275,7 +275,8 @@ def photograph(browser: Browser, name: str, page: Path, folder: Path) -> None:
 
 PICTURES = {
     'report': 1000, 'excitation': 1000, 'comparison_gripper': 1000, 'comparison_same': 480,
-    'fleet': 1150, 'study_ics_er16': 900, 'servos': 900, 'payload': 720, 'gains': 700}
+    'fleet': 1150, 'fleet_200': 900, 'repair': 1000, 'benchmark': 740, 'study_ics_er16': 900,
+    'servos': 900, 'payload': 720, 'gains': 700}
 """Pages of docs, and the heights of their pictures [px]."""
 WIDTH, FRAMES = 1200, 40
 

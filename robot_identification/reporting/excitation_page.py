@@ -77,7 +77,8 @@ def write_excitation_page(arm: Arm, excitation: Excitation, path: str | Path,
     motion = _motion(arm, excitation, scene)
     write_text(path, render_page(
         'excitation.html', excitation=excitation, usage=_usage(excitation, torque),
-        plots=_plots(excitation, t, (q, v, a, torque)), motion=motion, still=_still(motion)))
+        plots=_plots(excitation, t, (q, v, a, torque)), motion=motion, still=_still(motion),
+        name=excitation.arm_name))
     return Path(path)
 
 
@@ -105,7 +106,8 @@ def write_repair_page(arm: Arm, changes: Sequence[Sequence[str]], scene: Scene,
     motion = _animation(arm, q, scene.shapes, None, SWAY_SECONDS)
     for drawn, shape in zip(motion['shapes'], scene.shapes):
         drawn['hue'] = 0 if shape.name in changed else 210
-    write_text(path, render_page('repair.html', name=arm.name, changes=changes, motion=motion))
+    write_text(path, render_page('repair.html', name=arm.name, changes=changes, motion=motion,
+                                 still=_still(motion)))
 
 
 def _usage(excitation: Excitation, torque: Array | None) -> dict[str, Array]:
