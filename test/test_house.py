@@ -31,7 +31,7 @@ ROOT = Path(robot_identification.__file__).resolve().parent
 MODULES = sorted(name for _, name, _
                  in pkgutil.walk_packages([str(ROOT)], 'robot_identification.'))
 GROUND = ('errors', 'helper_process', 'registry', 'parallel', 'arrays', 'spilling_list',
-          'output_folder', 'files', 'yaml_file', 'html_table')
+          'output_folder', 'files', 'json_input', 'yaml_file', 'html_table')
 SPINE = (*GROUND, 'arm', 'dynamics', 'recording', 'signals', 'regression', 'estimation',
          'validation', 'identification_data', 'pipeline')    # each only imports those before it
 SIDE = {    # further imports that a side package may use

@@ -20,7 +20,7 @@ import dataclasses
 from known_truth import two_link_recording as recorded
 import numpy as np
 import pytest
-from robot_identification import identify, load_arm
+from robot_identification import identify, inverse_dynamics, load_arm
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator
 from robot_identification.estimation.recording_effects import _whiten
 from robot_identification.estimation.resampling import inflate_covariance
@@ -137,3 +137,23 @@ def test_two_motions_agree_within_intervals_although_friction_lacks_a_term():
     noise, inflated = np.mean(squares, axis=0)
     assert inflated < 1.5 < noise
     assert inflated > 0.1    # not useless either
+
+
+def test_intervals_are_widened_although_another_parameter_is_not_determined():
+    """The last joint moves in one direction only: its Coulomb friction and offset are one."""
+    factors = []
+    for seed in range(4):
+        run = recorded(seed)
+        t = run.t - run.t[0]
+        q = np.column_stack([run.q[:, 0], 0.2 * t + 0.05 * np.sin(t)])
+        v = np.gradient(q, run.t, axis=0)
+        tau = inverse_dynamics(ARM, q, v, np.gradient(v, run.t, axis=0))
+        tau[:, 0] += np.sign(v[:, 0]) * (2 + 2 * np.exp(-(v[:, 0] / 0.3) ** 2))
+        fit = fit_samples(ARM, [process(dataclasses.replace(run, q=q, tau=tau), ARM,
+                                        **PROCESSING)], WLS)
+        wide = inflate_covariance(fit.estimate, fit.regression)
+        known = np.isfinite(fit.estimate.standard_deviations)
+        assert 0 < np.sum(~known) <= 3
+        assert np.all(np.isinf(wide.standard_deviations[~known]))
+        factors.append(wide.standard_deviations[known] / fit.estimate.standard_deviations[known])
+    assert np.min(factors) >= 1 and np.mean(factors) > 1.5

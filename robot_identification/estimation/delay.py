@@ -186,6 +186,5 @@ def _augmented_rows(regression: Regression, samples: Samples, load: Array | None
         for run in shifted.segments:
             slopes[run, range(joints), range(joints)] = np.gradient(model[run], step, axis=0)
     slopes = shifted.decimate(slopes)
-    return [np.column_stack([rows[:, :-1], rows.any(axis=1, keepdims=True) * slopes[:, j],
-                             rows[:, -1]])
+    return [np.column_stack([rows[:, :-1], rows.any(1, keepdims=True) * slopes[:, j], rows[:, -1]])
             for j, rows in enumerate(packed_rows(base, shifted, load))]

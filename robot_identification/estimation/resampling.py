@@ -179,7 +179,8 @@ def inflate_covariance(estimate: Estimate, regression: Regression,
     its expectation for independent rows. The largest of the three ratios counts. As they are based
     on few blocks, they are shrunk to their mean and enlarged as for Student's t distribution. With
     several recordings, the jackknife is repeated with whole recordings as blocks, and a larger
-    mean ratio is used. No variance of the estimate is reduced.
+    mean ratio is used. No variance of the estimate is reduced. Parameters that the data do not
+    determine keep their infinite variance.
 
     Parameters
     ----------
@@ -198,8 +199,7 @@ def inflate_covariance(estimate: Estimate, regression: Regression,
     Biology 3(1), 2004 (variances shrunk to their mean).
 
     """
-    if not np.all(np.isfinite(np.diag(estimate.covariance))):
-        return estimate
+    known = np.flatnonzero(np.isfinite(np.diag(estimate.covariance)))
     regression, weights = regression.of(estimate.base), 1 / estimate.noise
     owners = regression.owners
     own = np.zeros((owners[-1] + 1, len(estimate.values))) if effects is None else effects.values
@@ -208,7 +208,7 @@ def inflate_covariance(estimate: Estimate, regression: Regression,
         for samples, rows, owner in zip(regression.samples, regression.rows_per_piece(), owners))
     count = sum(int(np.sum(piece[0].any(axis=(1, 2)))) for piece in pieces)
     ratios = [ratio for kind in range(3) if (ratio := _variance_ratios(SpillingList(
-        piece[kind] for piece in pieces))) is not None]
+        piece[kind] for piece in pieces), known)) is not None]
     if count < MIN_BLOCKS or not ratios:
         return estimate
     freedom = PRIOR_FREEDOM + count - 1
@@ -217,19 +217,20 @@ def inflate_covariance(estimate: Estimate, regression: Regression,
     variances = 1 + OTHER_MOTION * np.maximum(shrunk - 1, 0.0)
     if owners[-1]:
         between = _variance_ratios([_equations(*normal.stacked(weights))[None] for normal in (
-            regression.reduced_per_recording() if effects is None else effects.normals)])
+            regression.reduced_per_recording() if effects is None else effects.normals)], known)
         variances = np.maximum(variances, 0.0 if between is None else np.mean(between))
-    rows = regression.normal.stacked(weights)[0]
+    rows = regression.normal.stacked(weights)[0][:, known]
     independent = np.diag(np.linalg.pinv(rows.T @ rows, rcond=1e-14, hermitian=True))
     # enlarged to the variance of Student's t distribution
-    factor = np.sqrt(np.maximum(1.0, variances * freedom / (freedom - 2) * independent
-                                / np.diag(estimate.covariance)))
+    factor = np.ones(len(estimate.values))
+    factor[known] = np.sqrt(np.maximum(1.0, variances * freedom / (freedom - 2) * independent
+                                       / np.diag(estimate.covariance)[known]))
     return replace(estimate, covariance=estimate.covariance * np.outer(factor, factor))
 
 
-def _variance_ratios(groups: Sequence[Array]) -> Array | None:
+def _variance_ratios(groups: Sequence[Array], known: IndexArray) -> Array | None:
     """
-    Return ratios of jackknife variances to their expectation, (r,); None if undetermined.
+    Return ratios of jackknife variances to their expectation, (k,); None if undetermined.
 
     G and h are the Gram matrix and right-hand side of all blocks, G_b and h_b those of block b,
     and beta = G^-1 h. Without block b, the parameters change by (G - G_b)^-1 (h - h_b) - beta.
@@ -240,8 +241,11 @@ def _variance_ratios(groups: Sequence[Array]) -> Array | None:
     ----------
     groups
         Normal equations [G_b, h_b] of the blocks of each recording, (blocks, r, r + 1).
+    known
+        Indices of the parameters that the data determine, (k,).
 
     """
+    groups = [blocks[:, known][:, :, [*known, -1]] for blocks in groups]
     total = reduce(operator.add, (blocks.sum(axis=0) for blocks in groups))
     scale = np.sqrt(np.diag(total))
     if not np.all(scale > 0):

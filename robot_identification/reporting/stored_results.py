@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import ModelFileError
-from robot_identification.files import HUGE, read_json
+from robot_identification.json_input import HUGE, read_json
 from robot_identification.output_folder import reading, sha256
 from robot_identification.recording.numpy_archive import NumpyArchive
 from robot_identification.reporting.results_dict import SCHEMA
