@@ -12,16 +12,17 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The tools `compare`, `payload` and `gains` on arms with LuGre friction and imperfect sensors.
+Comparison, payload, drive gains and contact on arms with LuGre friction and imperfect sensors.
 
-    python benchmarks/tools.py [--quick] [--robots panda ur5e kuka_iiwa14] [--pairs 100]
+    python benchmarks/tools.py [--quick] [--robots panda ur5e xarm7] [--pairs 100]
 
 Every arm is drawn by a seed: masses within 10 %, LuGre friction with Stribeck effect and load
 dependence, torque sensors with gain errors of 2 % (standard deviation), delay, white and
 correlated noise. `compare`: both arms of a pair are identified from three periods of 10 s of a
 random motion, the same or another one. `payload` and `gains`: recordings of 20 s on a day with
 15 % more friction. Errors are those of a least-squares fit of the same recordings without any of
-the package's estimators, too. `benchmarks/contact.py` has the table of contact detection.
+the package's estimators, too. `contact.py` describes its table, for which other seeds can be given
+there.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from dataclasses import replace
 from pathlib import Path
 import tempfile
 
+import contact
 import numpy as np
 from robot_identification import Arm, identify, load_arm, Recording
 from robot_identification.arrays import Array
@@ -191,13 +193,15 @@ def plain_gains(arm: Arm, unloaded: Recording, loaded: Recording, body: Array) -
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument('--robots', nargs='+', default=['panda', 'ur5e', 'kuka_iiwa14'])
+    parser.add_argument('--robots', nargs='+', default=['panda', 'ur5e', 'xarm7'])
     parser.add_argument('--pairs', type=int, default=100, help='pairs of arms for compare')
     parser.add_argument('--arms', type=int, default=12, help='arms for payload and gains')
-    parser.add_argument('--tools', nargs='+', default=['compare', 'payload', 'gains'])
+    parser.add_argument('--tools', nargs='+', default=['compare', 'payload', 'gains', 'contact'])
+    parser.add_argument('--minutes', type=float, default=20.0, help='work for contact detection')
     parser.add_argument('--quick', action='store_true', help='few arms: five minutes')
     options = parser.parse_args()
-    pairs, arms = (4, 3) if options.quick else (options.pairs, options.arms)
+    pairs, arms, minutes = (3, 3, 3.0) if options.quick else (
+        options.pairs, options.arms, options.minutes)
     for tool, rows, count, head in (
             ('compare', compare_pairs, pairs, 'arm | what changed | motion | called changed | '
              'explained rightly'),
@@ -210,6 +214,11 @@ def main() -> None:
             for name in options.robots:
                 for row in rows(name, count):
                     print(row, flush=True)
+    if 'contact' in options.tools:
+        print(f'\ncontact\n\n{contact.HEAD}')
+        for name in options.robots:
+            print(contact.evaluate(name, 0, minutes), flush=True)
+
 
 
 if __name__ == '__main__':

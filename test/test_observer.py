@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import pairwise
 
 import numpy as np
 import pinocchio as pin
@@ -185,6 +186,37 @@ def test_friction_at_rest_is_a_bound_that_ends_after_some_travel():
     values = [back.step(k / RATE, np.array([v]), np.array([1.0]))[0]
               for k, v in enumerate([0.5] * 200 + [-0.5] * 5)]
     assert values[199] < CHANGE + 0.02 and values[201] > BREAKAWAY    # after a reversal
+
+
+def test_pauses_of_the_reference_teach_the_friction_at_rest():
+    model, rng = model_of(two_link()), np.random.default_rng(0)
+    friction, noise = np.array([0.5, 0.3]), 0.01
+
+    def work(pauses, push=0.0):
+        """Return states that move for 1 s and rest for 1 s, held by up to 1.3 of `friction`."""
+        goals = np.cumsum(rng.choice([-0.4, 0.4], (pauses + 1, 2)), axis=0) * 0.3
+        s = np.clip(np.arange(0, 2, 1 / RATE), 0, 1)[:, None]
+        shape = [(10 * s**3 - 15 * s**4 + 6 * s**5), (30 * s**2 - 60 * s**3 + 30 * s**4),
+                 (60 * s - 180 * s**2 + 120 * s**3)]
+        q, v, a = (np.concatenate([(k == 0) * here + x * (there - here)
+                                   for here, there in pairwise(goals)])
+                   for k, x in enumerate(shape))
+        held = np.repeat(1.3 * friction * np.sign(goals[1:] - goals[:-1]), len(s), axis=0)
+        still = np.all(np.abs(v) < 1e-9, axis=1)
+        tau = np.where(still[:, None], model.torque(q, 0 * v, a) + held - push,
+                       model.torque(q, v, a))
+        return np.arange(len(q)) / RATE, q, v, tau + noise * rng.normal(size=q.shape)
+    few, many = (calibrate_residuals(MomentumObserver(model), *work(count)) for count in (8, 30))
+    assert few.rest_friction is None
+    known = many.uncertainty(model, np.zeros((1, 2)), np.zeros((1, 2)))[1][0]
+    np.testing.assert_allclose(many.rest_friction * known, 1.3 * friction, rtol=0.1)
+    limits = ContactObserver(MomentumObserver(model), many).limits(np.zeros(2))[0]
+    assert np.all(limits > (1 + CHANGE) * 1.3 * friction) and np.all(limits < 3 * friction)
+    contact = ContactObserver(MomentumObserver(model), many)
+    for push, expected in ((0.0, False), (np.array([0.0, -1.5]), True)):
+        contact.observer.reset()
+        found = [contact.step(t + 1e3 * expected, *row) for t, *row in zip(*work(12, push))]
+        assert any(each.contact for each in found) == expected
 
 
 def test_no_threshold_alarms_on_its_own_reference():

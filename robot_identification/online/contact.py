@@ -122,7 +122,7 @@ class ContactObserver:
         self.observer, self.statistics, self.gap = observer, statistics, gap
         self.threshold = statistics.threshold(alarms_per_hour)
         self._since = self._last = -np.inf
-        self._allowance = FrictionAllowance(observer.bandwidth)
+        self._allowance = FrictionAllowance(observer.bandwidth, statistics.rest_friction)
 
     def limits(self, q: ArrayLike) -> tuple[Array, Array]:
         """
@@ -141,12 +141,12 @@ class ContactObserver:
 
         """
         model, q = self.observer.model, np.asarray(q, dtype=float)[None]
-        fast = np.full_like(q, 10 * SLOW)
-        still = np.zeros_like(q)
-        return tuple(
-            self.threshold * self.statistics.deviations(v, variance)[0] + share * friction[0]
-            for v, share in ((still, BREAKAWAY), (fast, CHANGE))
-            for variance, friction in [self.statistics.uncertainty(model, q, still)])
+        fast, still, statistics = np.full_like(q, 10 * SLOW), np.zeros_like(q), self.statistics
+        held = (BREAKAWAY if statistics.rest_friction is None else
+                (1 + CHANGE) * statistics.rest_friction)
+        variance, friction = statistics.uncertainty(model, q, still)
+        return tuple(self.threshold * statistics.deviations(v, variance, v is still)[0]
+                     + share * friction[0] for v, share in ((still, held), (fast, CHANGE)))
 
     def step(self, t: float, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> ExternalTorque:
         """
@@ -176,8 +176,8 @@ class ContactObserver:
             self._since, self._uncertainty = t, self.statistics.uncertainty(
                 self.observer.model, np.asarray(q, dtype=float)[None], speed[None])
         variance, friction = self._uncertainty
-        std = self.statistics.deviations(speed, variance)[0]
         allowed = self._allowance.step(t, speed, friction[0])
+        std = self.statistics.deviations(speed, variance, self._allowance.resting)[0]
         limit = self.threshold * std + allowed
         joints = np.abs(torque) > limit
         torque = np.where(np.isfinite(std), torque, np.nan)

@@ -53,6 +53,12 @@ PRESLIDING = 3e-3
 after some thousandths of a radian; until then friction may still act in the former direction."""
 SLOW = 0.1
 """[rad/s or m/s] Speed towards which residuals of slow motion decay to those of fast motion."""
+RESTED = 0.1
+"""[s] Time for which every joint is slower than `REST` before the arm counts as resting: the
+observer has then forgotten the motion, and friction only changes with the external torque."""
+PAUSES = 10
+"""Fewest pauses of a reference from which friction at rest is learnt: its largest value then is at
+most some per cent below that of many pauses."""
 HOLD = 0.05
 """[s] Time after slow motion during which friction at rest is still in the smoothed speed and
 effort: the length of the window that smooths joint states, and some samples."""
@@ -66,21 +72,31 @@ class FrictionAllowance:
     a standard deviation. After rest or a reversal friction may even act in the direction of
     motion, until the joint has travelled by some `PRESLIDING`. The bound is kept for `HOLD`, and
     then fades as the observer's low-pass forgets it. In motion it is `CHANGE` of the friction.
+    While the whole arm rests, the bound is the friction that a reference showed at rest, if it had
+    pauses, and `CHANGE` of it.
 
     Parameters
     ----------
     bandwidth
         Cut-off frequency of the observer [Hz].
+    rest_friction
+        As in `ResidualStatistics`; None if unknown.
 
     """
 
-    def __init__(self, bandwidth: float) -> None:
+    def __init__(self, bandwidth: float, rest_friction: Array | None = None) -> None:
         self._rate = 2 * np.pi * bandwidth
+        self._rest = None if rest_friction is None else (1 + CHANGE) * rest_friction
         self.reset()
+
+    @property
+    def resting(self) -> bool:
+        """Whether all joints have been slower than `REST` for `RESTED`."""
+        return self._t - self._moved > RESTED
 
     def reset(self) -> None:
         """Begin again, after a gap in the joint states."""
-        self._t = -np.inf
+        self._t = self._moved = -np.inf
         none: Array = np.zeros(0)
         self._level, self._until, self._travel, self._forward = none, none, none, none
 
@@ -98,16 +114,20 @@ class FrictionAllowance:
         """
         speed, forward = np.abs(v), np.sign(v)
         if not len(self._level):
-            self._t, self._forward = t, forward
+            self._t = self._moved = t
+            self._forward = forward
             self._level = self._travel = np.zeros(len(v))
             self._until = np.full(len(v), -np.inf)
         step = max(t - self._t, 0.0)
+        self._moved = t if np.any(speed >= REST) else self._moved
         begins = (speed < REST) | (forward * self._forward < 0)
         self._travel = np.where(begins, 0.0, self._travel + speed * step)
         unknown = np.exp(-self._travel / PRESLIDING)
         moving = CHANGE + (BREAKAWAY - 1) * np.exp(-speed / SLOW)
         static = BREAKAWAY + np.minimum(speed / REST, 1.0)    # the model already shows friction
         bound = friction * (moving + (static - moving) * unknown)
+        if t - self._moved > RESTED and self._rest is not None:
+            bound = friction * (self._rest + np.minimum(speed / REST, 1.0))
         faded = self._level * np.where(t > self._until, np.exp(-self._rate * step), 1.0)
         self._until = np.where(bound >= faded, t + HOLD, self._until)
         self._t, self._forward, self._level = t, forward, np.maximum(bound, faded)
@@ -127,6 +147,11 @@ class ResidualStatistics(ReadOnlyArrays):
     slow_deviation
         Root mean square of the residual in slow motion and at rest beyond the allowance for
         friction, at least `deviation`, (n,) [N m or N].
+    rest_friction
+        Largest mean residual of a pause of the whole arm, over the friction of the model at the
+        speed `REST`, (n,) [-]; None if there are fewer than `PAUSES` pauses.
+    rest_deviation
+        Standard deviation of the residual within these pauses, (n,) [N m or N]; None without them.
     crossings
         Rate at which each residual crosses its mean upwards, (n,) [Hz].
     tail
@@ -155,6 +180,8 @@ class ResidualStatistics(ReadOnlyArrays):
     directions: Array | None
     highest: float
     seconds: float
+    rest_friction: Array | None = None
+    rest_deviation: Array | None = None
 
     def threshold(self, alarms_per_hour: float = 1.0) -> float:
         """
@@ -222,12 +249,14 @@ class ResidualStatistics(ReadOnlyArrays):
                           - model_friction(model, q, -speed, load)) / 2
         return variance, friction
 
-    def deviations(self, v: Array, variance: Array) -> Array:
+    def deviations(self, v: Array, variance: Array, resting: Array | bool = False) -> Array:
         """
         Return the standard deviations of the external torques, (N, n) [N m or N].
 
         The variance is the sum of that of the residual without contact, which is larger in slow
-        motion, and that due to the covariance of the model's parameters.
+        motion, and that due to the covariance of the model's parameters. While the arm rests, it
+        is that of the residual within pauses, if the reference had any: errors of the model are
+        constant then, and a part of the friction at rest that the reference showed.
 
         Parameters
         ----------
@@ -235,12 +264,15 @@ class ResidualStatistics(ReadOnlyArrays):
             Velocities, (N, n) [rad/s or m/s].
         variance
             Result of `uncertainty`.
+        resting
+            Whether the arm rests (`FrictionAllowance.resting`), (N, 1) or one value.
 
         """
         slow = np.exp(-np.abs(v) / SLOW)
         with np.errstate(invalid='ignore'):    # joints without measured efforts
             more = np.nan_to_num(self.slow_deviation - self.deviation)
-        return np.sqrt((self.deviation + slow * more) ** 2 + variance)
+        std = np.sqrt((self.deviation + slow * more) ** 2 + variance)
+        return std if self.rest_deviation is None else np.where(resting, self.rest_deviation, std)
 
 
 def calibrate_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, v: ArrayLike,
@@ -291,12 +323,18 @@ def calibrate_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, 
         directions=observer.model.uncertain_directions if covariance is None
         else covariance_root(covariance), seconds=seconds)
     variance, friction = statistics.uncertainty(observer.model, q, v)
-    excess = np.maximum(np.abs(residual - bias) - _allowed(observer, t, v, friction), 0.0)
+    allowed, resting = _allowed(observer, t, v, friction, None)
+    excess = np.maximum(np.abs(residual - bias) - allowed, 0.0)
     slow = kept[:, None] & (np.abs(v) < SLOW)
     rms = np.sqrt(np.sum(np.where(slow, excess, 0.0) ** 2, axis=0)
                   / np.maximum(slow.sum(axis=0), 1))
-    statistics = replace(statistics, slow_deviation=np.maximum(std, rms))
-    size = (excess / statistics.deviations(v, variance))[kept]
+    held, within = _rest_statistics(residual - bias, v, friction, resting & kept)
+    statistics = replace(
+        statistics, slow_deviation=np.maximum(std, rms), rest_friction=held,
+        rest_deviation=None if within is None else np.where(np.isfinite(std), within, np.inf))
+    allowed, resting = _allowed(observer, t, v, friction, statistics.rest_friction)
+    excess = np.maximum(np.abs(residual - bias) - allowed, 0.0)
+    size = (excess / statistics.deviations(v, variance, resting[:, None]))[kept]
     before, here, after = size[:-2], size[1:-1], size[2:]
     peaks = here[(here >= before) & (here > after)]
     if not len(peaks):
@@ -308,12 +346,32 @@ def calibrate_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, 
                    highest=float(size.max()))
 
 
-def _allowed(observer: MomentumObserver, t: Array, v: Array, friction: Array) -> Array:
-    """Return the allowance for friction along a recording, (N, n) [N m or N]."""
-    allowance, starts = FrictionAllowance(observer.bandwidth), set(observer.segment_starts(t))
+def _rest_statistics(residual: Array, v: Array, friction: Array, resting: Array
+                     ) -> tuple[Array | None, Array | None]:
+    """Return `rest_friction` and `rest_deviation` from the pauses; None if there are few."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], resting.astype(int), [0]])))
+    pauses = [slice(*pair) for pair in zip(edges[::2], edges[1::2])]
+    if len(pauses) < PAUSES:
+        return None, None
+    means = np.array([residual[pause].mean(axis=0) for pause in pauses])
+    held = np.array([friction[pause].mean(axis=0) for pause in pauses])
+    starting = friction * np.minimum(np.abs(v) / REST, 1.0)    # as in `FrictionAllowance`
+    within = np.concatenate([np.maximum(np.abs(residual[pause] - mean) - starting[pause], 0.0)
+                             for pause, mean in zip(pauses, means)])
+    count = max(len(within) - len(pauses), 1)
+    return (np.max(np.abs(means) / np.maximum(held, 1e-12), axis=0),
+            np.maximum(np.sqrt(np.sum(within ** 2, axis=0) / count), 1e-12))
+
+
+def _allowed(observer: MomentumObserver, t: Array, v: Array, friction: Array,
+             rest_friction: Array | None) -> tuple[Array, Array]:
+    """Return the allowance for friction (N, n) [N m or N] and whether the arm rests, (N,) bool."""
+    allowance = FrictionAllowance(observer.bandwidth, rest_friction)
+    starts, resting = set(observer.segment_starts(t)), np.zeros(len(t), dtype=bool)
     allowed = np.empty_like(v)
     for k in range(len(t)):
         if k in starts:
             allowance.reset()
         allowed[k] = allowance.step(float(t[k]), v[k], friction[k])
-    return allowed
+        resting[k] = allowance.resting
+    return allowed, resting
