@@ -328,7 +328,7 @@ def calibrate_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, 
     slow = kept[:, None] & (np.abs(v) < SLOW)
     rms = np.sqrt(np.sum(np.where(slow, excess, 0.0) ** 2, axis=0)
                   / np.maximum(slow.sum(axis=0), 1))
-    held, within = _rest_statistics(residual - bias, v, friction, resting & kept)
+    held, within = _rest_statistics(residual - bias, friction, resting & kept)
     statistics = replace(
         statistics, slow_deviation=np.maximum(std, rms), rest_friction=held,
         rest_deviation=None if within is None else np.where(np.isfinite(std), within, np.inf))
@@ -346,7 +346,7 @@ def calibrate_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, 
                    highest=float(size.max()))
 
 
-def _rest_statistics(residual: Array, v: Array, friction: Array, resting: Array
+def _rest_statistics(residual: Array, friction: Array, resting: Array
                      ) -> tuple[Array | None, Array | None]:
     """Return `rest_friction` and `rest_deviation` from the pauses; None if there are few."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], resting.astype(int), [0]])))
@@ -355,9 +355,7 @@ def _rest_statistics(residual: Array, v: Array, friction: Array, resting: Array
         return None, None
     means = np.array([residual[pause].mean(axis=0) for pause in pauses])
     held = np.array([friction[pause].mean(axis=0) for pause in pauses])
-    starting = friction * np.minimum(np.abs(v) / REST, 1.0)    # as in `FrictionAllowance`
-    within = np.concatenate([np.maximum(np.abs(residual[pause] - mean) - starting[pause], 0.0)
-                             for pause, mean in zip(pauses, means)])
+    within = np.concatenate([residual[pause] - mean for pause, mean in zip(pauses, means)])
     count = max(len(within) - len(pauses), 1)
     return (np.max(np.abs(means) / np.maximum(held, 1e-12), axis=0),
             np.maximum(np.sqrt(np.sum(within ** 2, axis=0) / count), 1e-12))

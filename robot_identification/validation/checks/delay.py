@@ -32,7 +32,7 @@ _LOADED = 0.05
 
 
 def measure_delay(data: CheckInput) -> Measurement | None:
-    """Estimate one delay per joint from the time derivative of the model's torque."""
+    """Estimate one delay per joint from the derivative of the model's torque without friction."""
     regression = data.regression
     delays = [(delay, j) for j in regression.loaded_joints(_LOADED)
               if (delay := regression.add_column(-regression.slope, j)) and delay.std > 0]

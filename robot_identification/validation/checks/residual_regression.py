@@ -114,7 +114,9 @@ class ResidualRegression:
         Index of the block of each row, (rows,). If the motion repeats, rows of equal phase belong
         to one block.
     slope, gravity
-        Time derivative of the model's torque, and the gravity torque, (rows, n).
+        Time derivative of the model's torque without friction, and the gravity torque, (rows, n).
+        After a reversal friction builds up over some milliradians of travel, which would resemble
+        a delay.
     decimate
         Function that decimates values at the samples, (N, ...), to the rows, (rows, ...).
 
@@ -403,7 +405,9 @@ def build_residual_regression(base: BaseParameters, samples: Samples, beta: Arra
     zero = np.zeros_like(samples.q)
     gravity = inverse_dynamics(structure.arm, samples.q, zero, zero,
                                standard[structure.inertial_slice].reshape(-1, 10))
-    torque = structure.torque(samples.q, samples.v, samples.a, standard, load,
+    frictionless = np.array(standard)
+    frictionless[structure.friction_slice] = 0.0
+    torque = structure.torque(samples.q, samples.v, samples.a, frictionless, load,
                               structure.states(samples.q))
     slope = np.zeros_like(torque)
     for run in runs:
