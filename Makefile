@@ -7,7 +7,7 @@ ROS_STAMP := $(VENV)/ros_installed
 
 unexport PYTHONDONTWRITEBYTECODE    # some containers set it: every process would compile the package
 
-.PHONY: oldest newest demo ros ros-demo ros-test test tests portable-test faults fuzz reliability lint ament-lint docs pictures house benchmarks clean
+.PHONY: oldest newest demo ros ros-demo ros-test test tests portable-test faults fuzz reliability lint ament-lint docs pictures screenshots house benchmarks clean
 
 demo: $(STAMP)
 	$(VENV)/bin/robot-identification demo -o results/demo
@@ -96,6 +96,10 @@ docs: $(STAMP)
 # the pictures in docs, from pages of simulated arms in build/pages; needs Chromium and Pillow
 pictures: $(STAMP)
 	$(VENV)/bin/python docs/pictures.py --data build/pages --docs docs/images
+
+# photographs of every page for a reviewer: 1440 and 390 pixels, light, dark, print, without scripts
+screenshots: $(STAMP)
+	$(VENV)/bin/python docs/pictures.py --data build/pages --shots build/screenshots
 
 house:
 	@$(PYTHON) test/house.py

@@ -292,6 +292,8 @@ def test_a_recording_counts_once(arm, pair):
     twin = replace(pair[0], name='copy')
     with pytest.raises(RecordingError, match="'copy' are identical"):
         identify(arm, [pair[0], twin])
+    noisy = replace(twin, tau=twin.tau + np.random.default_rng(0).normal(0, 0.01, twin.tau.shape))
+    assert len(identify(arm, [pair[0], noisy]).fitted) == 2    # the same motion, recorded twice
 
 
 def test_positions_that_never_move_are_no_velocities_to_compare(arm, pair, recwarn):

@@ -73,7 +73,7 @@ def summarise_recordings(recordings: Sequence[Sequence[Recording]]) -> list[tupl
     Raises
     ------
     RecordingError
-        Two recordings have the same stamps and positions.
+        Two recordings have the same stamps, positions and efforts.
 
     """
     summaries: dict[bytes, tuple[str, float]] = {}
@@ -82,7 +82,8 @@ def summarise_recordings(recordings: Sequence[Sequence[Recording]]) -> list[tupl
         for piece in recording:
             if len(recordings) > 1:
                 core = piece.core or slice(None)
-                content.update(piece.t[core].tobytes() + piece.q[core].tobytes())
+                for values in (piece.t, *piece.signals.values()):
+                    content.update(values[core].tobytes())
         digest, name = content.digest(), piece.name
         if digest in summaries:
             raise RecordingError(
