@@ -42,10 +42,10 @@ def test_quick_study_writes_what_it_found(name, tmp_path):
     assert stored['claims'] and stored['assumptions'] and stored['plots']
     for claim in stored['claims']:
         assert claim['verdict'] == 'undecided' or claim['n'] == 1
-        assert 'two runs cannot decide' in claim['evidence'] and len(claim['pairs']) == 2
+        assert 'two runs cannot decide' in claim['evidence'] and len(claim['pairs'][0]) == 2
         assert claim['ratio'] > 0 and 0 <= claim['p'] <= 1 and claim['verdict'] in page
         for row in claim['sensitivity']:
-            assert row['assumption'] in page and row['value'] in page and len(row['pairs']) == 2
+            assert row['assumption'] in page and row['value'] in page and len(row['pairs'][0]) == 2
     algebra = [claim for claim in stored['claims'] if 'no worse than the searches' in
                claim['claim']]
     assert algebra and all(claim['ratio'] > 1 / 1.02 and claim['ours'] for claim in algebra)

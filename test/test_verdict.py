@@ -19,12 +19,16 @@ from robot_identification.papers.studies.study import StudyOptions
 from robot_identification.papers.studies.verdict import (
     ALPHA,
     Claim,
+    decision_probability,
     DEPENDS,
     FAILS,
     HOLDS,
     judge_claims,
+    LazyPairs,
+    LOOKS,
     read_claim,
     RELEVANT,
+    rows_to_extend,
     UNDECIDED,
 )
 from scipy import stats
@@ -50,6 +54,67 @@ def test_no_claim_of_a_family_at_its_bound_is_decided_more_often_than_alpha(name
     false = sum(any(v.verdict != UNDECIDED for v in judge_claims(
         [claim_of(DISTRIBUTIONS[name](rng, count)) for _ in range(10)])) for _ in range(families))
     assert false <= stats.binom.ppf(0.999, families, ALPHA)
+
+
+def run_sequentially(families, make):
+    """Return the claims of several seeds, each with as many draws as the study would compute."""
+    def of(done):
+        return [Claim(str(k), LazyPairs(done, lambda one, k=k: one[k]), variants=variants)
+                for k, variants in enumerate([{}] * len(make(np.random.default_rng(0))))]
+
+    return [StudyOptions(seed=seed, tables=False).collect(
+        lambda draw: make(np.random.default_rng(draw.noise)), of)[1] for seed in range(families)]
+
+
+@pytest.mark.parametrize('name', ['normal', 'Cauchy', 'arms of two kinds'])
+def test_added_draws_do_not_raise_the_rate_of_false_verdicts(name):
+    families, draw = 150, DISTRIBUTIONS[name]
+    claims = run_sequentially(families, lambda rng: [
+        (1.0, RELEVANT * float(np.exp(x))) for x in draw(rng, 5)])
+    false = sum(any(v.verdict != UNDECIDED for v in judge_claims(each)) for each in claims)
+    assert false <= stats.binom.ppf(0.999, families, ALPHA)
+    pooled = [judge_claims(*claims[k:k + 5]) for k in range(0, families, 5)]
+    false = sum(any(v.verdict != UNDECIDED for v in each) for each in pooled)
+    assert false <= stats.binom.ppf(0.999, len(pooled), ALPHA)
+    counts = [len(claim.pairs) for each in claims for claim in each]
+    assert counts.count(LOOKS[-2]) > counts.count(LOOKS[-1]) > counts.count(LOOKS[0])
+
+
+@pytest.mark.parametrize('share', [0.5, 0.7, 0.85])
+def test_seeds_decide_as_often_as_the_page_says_and_do_not_contradict_one_another(share):
+    count = 300
+    claims = run_sequentially(count, lambda rng: [
+        (1.0, RELEVANT * (2.0 if rng.random() < share else 0.5))])
+    verdicts = [judge_claims(each)[0].verdict for each in claims]
+    for verdict, expected in zip((HOLDS, FAILS), decision_probability(share)):
+        assert abs(verdicts.count(verdict) - count * expected) <= 1 + 3.3 * np.sqrt(
+            count * expected * (1 - expected))
+    held, failed = decision_probability(share)
+    assert 2 * held * failed < 5e-4    # probability that two seeds contradict one another
+    assert decision_probability(1 - share) == pytest.approx((failed, held))
+
+
+def test_a_fixed_number_of_draws_needs_no_correction_for_looks():
+    claims = [claim_of(np.where(np.arange(14) < 13, 1.0, -1.0))]
+    alone, = judge_claims(claims, fixed=True)
+    assert alone.finding.p == pytest.approx(stats.binomtest(13, 14).pvalue)
+    assert judge_claims(claims)[0].finding.p == pytest.approx(len(LOOKS) * alone.finding.p)
+    both, = judge_claims(claims, claims, fixed=True)
+    assert both.finding.p == pytest.approx(stats.binomtest(26, 28).pvalue)
+
+
+def test_only_rows_that_change_a_verdict_get_further_draws():
+    up, down = 3 + 0.1 * np.arange(14), -3 - 0.1 * np.arange(14)
+    mixed = np.where(np.arange(14) < 11, up, down)
+    variants = {('x', 'same side'): claim_of(mixed).pairs,
+                ('x', 'other side'): claim_of(-mixed).pairs}
+    decided, = judge_claims([claim_of(up, variants=variants)])
+    assert list(rows_to_extend(decided)) == [(2, LOOKS[1])]
+    undecided, = judge_claims([claim_of(mixed, variants=variants)])
+    assert list(rows_to_extend(undecided)) == [(0, LOOKS[1])]
+    hopeless, = judge_claims([claim_of(np.tile([1.0, -1.0], 14))])
+    assert len(hopeless.claim.pairs) == LOOKS[-2] and not list(rows_to_extend(hopeless))
+    assert not list(rows_to_extend(judge_claims([claim_of(np.tile(mixed, 4))])[0]))
 
 
 @pytest.mark.parametrize('name', DISTRIBUTIONS)
@@ -121,9 +186,11 @@ def test_claims_of_paper_and_package_are_corrected_apart_and_with_their_variants
 
 def test_stored_claims_of_several_seeds_are_judged_together():
     rng = np.random.default_rng(7)
-    verdicts = [judge_claims([claim_of(0.8 + rng.standard_normal(14), variants={
-        ('x', 'y'): claim_of(rng.standard_normal(14)).pairs})])[0] for _ in range(5)]
-    pooled = judge_claims([read_claim([verdict.contents() for verdict in verdicts])])[0]
+    seeds = [[claim_of(0.8 + rng.standard_normal(14), variants={
+        ('x', 'y'): claim_of(rng.standard_normal(14)).pairs})] for _ in range(5)]
+    stored = judge_claims(*seeds)[0].contents()
+    pooled = judge_claims(*([claim] for claim in read_claim(stored)))[0]
+    assert pooled.verdict == stored['verdict'] and [len(x) for x in stored['pairs']] == 5 * [14]
     assert pooled.finding.n == 70 and pooled.verdict == HOLDS and pooled.variants[0].n == 70
     low, high = pooled.finding.interval
     assert 1.0 < low < pooled.finding.ratio < high
@@ -140,7 +207,7 @@ def test_another_seed_changes_every_level_of_every_draw():
     levels = [seed for draw in (*one, *other)
               for seed in (draw.arm, draw.design, draw.noise, draw.start)]
     assert len(set(levels)) == len(levels) == 4 * 28
-    assert one == StudyOptions(seed=0).draws(14) and one[:5] == StudyOptions(seed=0).draws(5)
-    assert len(StudyOptions(quick=True).draws(14)) == 2
-    assert len(StudyOptions(count=20).draws(14)) == 20
+    assert one == StudyOptions(seed=0).draws() and one[:5] == StudyOptions(seed=0).draws(5)
+    assert len(StudyOptions(quick=True).draws()) == 2
+    assert len(StudyOptions(count=20).draws()) == 20
     assert len(set(one[0].starts(3))) == 3

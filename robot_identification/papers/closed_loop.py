@@ -133,14 +133,16 @@ class _Plant:
                            [len(term.parameters) for term in friction.terms])
         shapes = list(zip(model.friction_parameters * steady, model.friction_shape))
         still = np.zeros((len(SPEEDS), len(friction.terms)))
-        self._free = [friction.torque(SPEEDS, *shape, rest, rest, still) for shape in shapes]
-        self._loaded = ([friction.torque(SPEEDS, *shape, load, rest, still) - free
-                         for shape, free in zip(shapes, self._free)]
+        self._free = np.array([friction.torque(SPEEDS, *shape, rest, rest, still)
+                               for shape in shapes])
+        self._loaded = (np.array([friction.torque(SPEEDS, *shape, load, rest, still)
+                                  for shape in shapes]) - self._free
                         if friction.needs_load else None)
-        self._owners = arm.drives.owners
-        for table in (*self._free, *(self._loaded or [])):
-            rest_at = len(SPEEDS) // 2
-            table[rest_at] = (table[rest_at - 1] + table[rest_at + 1]) / 2
+        self._owners, self._rows = arm.drives.owners, np.arange(len(self._free))
+        for tables in (self._free, self._loaded):
+            if tables is not None:
+                middle = len(SPEEDS) // 2
+                tables[:, middle] = (tables[:, middle - 1] + tables[:, middle + 1]) / 2
         self._others = (None if np.all(steady) else model.friction_parameters * ~steady)
         self._structure = model.structure
         self._state: Array | None = None
@@ -163,10 +165,18 @@ class _Plant:
 
         """
         speed = self._transmission @ v
-        out = np.array([np.interp(x, SPEEDS, table) for x, table in zip(speed, self._free)])
+        limited = np.minimum(np.maximum(speed, SPEEDS[0]), SPEEDS[-1])
+        left = np.minimum(np.searchsorted(SPEEDS, limited, side='right'), len(SPEEDS) - 1) - 1
+        ahead, width = limited - SPEEDS[left], SPEEDS[left + 1] - SPEEDS[left]
+
+        def interpolate(tables: Array) -> Array:    # the same digits as those of np.interp
+            value = tables[self._rows, left]
+            result: Array = (tables[self._rows, left + 1] - value) / width * ahead + value
+            return result
+
+        out = interpolate(self._free)
         if self._loaded is not None:
-            out += np.abs(bias[self._owners]) * [
-                np.interp(x, SPEEDS, table) for x, table in zip(speed, self._loaded)]
+            out += np.abs(bias[self._owners]) * interpolate(self._loaded)
         if self._others is not None:
             columns = self._structure.friction_columns(
                 q[None], v[None], bias[None], self._remembered(q))[0]

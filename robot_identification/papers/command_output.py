@@ -35,8 +35,8 @@ STYLES = {'holds': 'green', 'does not hold': 'yellow', 'undecided': 'cyan'}
 DEPENDS_STYLE = 'magenta'
 
 
-def print_study(name: str, output: Path | None, quick: bool, seed: int, as_json: bool,
-                force: bool, tasks: Tasks | None) -> None:
+def print_study(name: str, output: Path | None, quick: bool, seed: int, draws: int | None,
+                as_json: bool, force: bool, tasks: Tasks | None) -> None:
     """Run a study, write its page, and print its tables and claims."""
     from robot_identification.papers.studies import run_study, study_name
 
@@ -44,7 +44,8 @@ def print_study(name: str, output: Path | None, quick: bool, seed: int, as_json:
     folder = output or Path('results') / name
     check_output_folder(folder, STUDY_FILES, STUDY_FILES[0], (), force=force)
     with progress(as_json) as report:
-        result = run_study(name, quick=quick, seed=seed, progress=report, tasks=tasks)
+        result = run_study(name, quick=quick, seed=seed, progress=report, tasks=tasks,
+                           draws=draws)
     contents = result.contents()
     page = write_study(contents, folder)
     if as_json:
@@ -57,9 +58,9 @@ def print_study(name: str, output: Path | None, quick: bool, seed: int, as_json:
     out.print(f'wrote {page}', markup=False)
 
 
-def print_all_studies(directory: Path, docs: Path | None, quick: bool, seeds: range, as_json: bool,
-                      force: bool, workers: int, tasks: Tasks | None) -> None:
-    """Run all studies, write their pages and print their claims."""
+def print_all_studies(directory: Path, docs: Path | None, quick: bool, seeds: range,
+                      draws: int | None, as_json: bool, force: bool, workers: int | Tasks) -> None:
+    """Run all studies in processes or on a cluster, write their pages and print their claims."""
     from robot_identification.papers.stored_run import run_all
     from robot_identification.papers.studies import STUDIES
     from robot_identification.papers.studies_page import PAGE, RUN, write_page
@@ -69,7 +70,8 @@ def print_all_studies(directory: Path, docs: Path | None, quick: bool, seeds: ra
     if docs is not None:
         check_output_folder(docs, (PAGE, RUN), RUN, (), force=force)
     with progress(as_json) as report:
-        run = run_all(directory, quick, seeds, report, workers, tasks)
+        run = run_all(directory, quick, seeds, report, draws=draws, **(
+            {'workers': workers} if isinstance(workers, int) else {'tasks': workers}))
     page = None if docs is None else write_page(run, docs)
     if as_json:
         emit({'directory': str(directory), 'page': None if page is None else str(page),

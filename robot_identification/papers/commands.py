@@ -56,6 +56,9 @@ def study_command(
     seeds: Annotated[int, typer.Option(
         min=1, help='With --all: number of consecutive seeds, from --seed on. The claims are '
         'judged by the draws of all seeds, with the verdict of each seed beside it.')] = 1,
+    draws: Annotated[int | None, typer.Option(
+        min=1, help='Number of draws of all claims. Default: 14, and up to 56 for claims that are '
+        'undecided.')] = None,
     scheduler: Annotated[str | None, typer.Option(
         help='Address of a running Dask scheduler (tcp://...) on which the study is computed.'
         )] = None,
@@ -79,6 +82,8 @@ def study_command(
     if scheduler is not None and workers is not None:
         raise ConfigurationError('--workers starts workers on this machine, --scheduler uses a '
                                  'running cluster: use one of them')
+    if recording is not None and draws is not None:
+        raise ConfigurationError('--draws is for simulated arms, not for a recording')
     if recording is not None and (scheduler or workers):
         raise ConfigurationError('a recording is compared in one process, without --scheduler and '
                                  '--workers')
@@ -86,12 +91,12 @@ def study_command(
         compare_on_recording(name, robot, recording, seed, as_json)
     elif name is not None:
         with cluster_tasks(scheduler, workers) as tasks:
-            print_study(name, output, quick, seed, as_json, force, tasks)
+            print_study(name, output, quick, seed, draws, as_json, force, tasks)
     else:
         with cluster_tasks(scheduler, None) as tasks:
             print_all_studies(output or Path('results/studies'), docs, quick,
-                              range(seed, seed + seeds), as_json, force,
-                              1 if tasks else workers or os.cpu_count() or 1, tasks)
+                              range(seed, seed + seeds), draws, as_json, force,
+                              tasks or workers or os.cpu_count() or 1)
 
 
 @contextmanager

@@ -57,12 +57,13 @@ def environment() -> dict[str, str]:
 
 
 def run_all(directory: Path, quick: bool, seeds: Sequence[int], progress: Progress,
-            workers: int = 1, tasks: Tasks | None = None) -> dict[str, Any]:
+            workers: int = 1, tasks: Tasks | None = None,
+            draws: int | None = None) -> dict[str, Any]:
     """
     Run the studies that are not yet stored in a folder, and return the results of all studies.
 
-    Tables and plots are those of the first seed. Each claim is judged by the draws of all seeds,
-    and has the verdict of each seed beside it.
+    Tables and plots are those of the first seed; further seeds compute the claims only. Each
+    claim is judged by the draws of all seeds, and has the verdict of each seed beside it.
 
     Parameters
     ----------
@@ -79,6 +80,8 @@ def run_all(directory: Path, quick: bool, seeds: Sequence[int], progress: Progre
         Number of processes, each of which runs one study at a time.
     tasks
         Tasks of a cluster, which then computes the studies one after another.
+    draws
+        Number of draws of all claims; None: as many as they need.
 
     Raises
     ------
@@ -99,13 +102,14 @@ def run_all(directory: Path, quick: bool, seeds: Sequence[int], progress: Progre
 
     if workers > 1:
         with isolated_workers() as context:
-            _in_processes(context, jobs, quick, report, workers)
+            _in_processes(context, jobs, {'quick': quick, 'draws': draws}, report, workers)
     done: dict[Job, dict[str, Any]] = {}
     for job, folder in jobs.items():
         def own(text: str, fraction: float, job: Job = job) -> None:
             report(job, text, fraction)
 
-        done[job] = stored_study(job[0], folder, quick, job[1], own, tasks)
+        done[job] = stored_study(job[0], folder, quick, job[1], own, tasks,
+                                 tables=folder == directory, draws=draws)
         report(job, 'done', 1.0)
     return make_run([[done[name, seed] for seed in seeds] for name in STUDIES])
 
@@ -122,7 +126,7 @@ def make_run(results: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
     """
     studies = [pool_seeds(each) for each in results]
     longest = max(studies, key=lambda study: len(study['seeds']))
-    return {**{key: longest[key] for key in ('seeds', 'quick', 'environment')},
+    return {**{key: longest[key] for key in ('seeds', 'quick', 'draws', 'environment')},
             'studies': studies}
 
 
@@ -136,22 +140,24 @@ def pool_seeds(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         Stored results of one study, one for each seed.
 
     """
-    claims = [read_claim(same) for same in zip(*(result['claims'] for result in results))]
+    seeds = [[read_claim(claim)[0] for claim in result['claims']] for result in results]
     pooled = [{**verdict.contents(), 'by_seed': [result['claims'][k]['verdict']
                                                  for result in results]}
-              for k, verdict in enumerate(judge_claims(claims))]
+              for k, verdict in enumerate(judge_claims(
+                  *seeds, fixed=results[0]['draws'] is not None))]
     return {**results[0], 'seeds': [result['seed'] for result in results], 'claims': pooled,
             'processor_seconds': sum(
                 result['processor_seconds'] for result in results)}
 
 
-def _in_processes(context: Any, jobs: Mapping[Job, Path], quick: bool,
+def _in_processes(context: Any, jobs: Mapping[Job, Path], size: Mapping[str, Any],
                   report: Callable[[Job, str, float], None], workers: int) -> None:
     """Run and store the missing studies in parallel processes of a multiprocessing context."""
-    messages = context.Queue()
+    messages, first = context.Queue(), next(iter(jobs.values()))
     waiting = sorted(
         (job for job, folder in jobs.items()
-         if _stored(folder / job[0] / STORED, quick, job[1]) is None),
+         if _stored(folder / job[0] / STORED, _choice(
+             seed=job[1], tables=folder == first, **size)) is None),
         key=lambda job: LONGEST.index(job[0]) if job[0] in LONGEST else 0)
     running: dict[Job, Any] = {}
     try:
@@ -159,7 +165,8 @@ def _in_processes(context: Any, jobs: Mapping[Job, Path], quick: bool,
             while waiting and len(running) < workers:
                 job = waiting.pop(0)
                 running[job] = context.Process(
-                    target=_job, args=(job, jobs[job], quick, messages), daemon=True)
+                    target=_job, args=(job, jobs[job], {
+                        **size, 'tables': jobs[job] == first}, messages), daemon=True)
                 running[job].start()
             with contextlib.suppress(queue.Empty):
                 report(*messages.get(timeout=POLL))
@@ -172,14 +179,15 @@ def _in_processes(context: Any, jobs: Mapping[Job, Path], quick: bool,
             process.terminate()
 
 
-def _job(job: Job, directory: Path, quick: bool, messages: Any) -> None:
+def _job(job: Job, directory: Path, options: Mapping[str, Any], messages: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)     # the parent process handles Ctrl-C
-    stored_study(job[0], directory, quick, job[1],
-                 lambda text, fraction: messages.put((job, text, fraction)))
+    stored_study(job[0], directory, seed=job[1], **options,
+                 progress=lambda text, fraction: messages.put((job, text, fraction)))
 
 
 def stored_study(name: str, directory: Path, quick: bool, seed: int,
-                 progress: Progress, tasks: Tasks | None = None) -> dict[str, Any]:
+                 progress: Progress, tasks: Tasks | None = None, *,
+                 tables: bool = True, draws: int | None = None) -> dict[str, Any]:
     """
     Return a study stored in a folder; run and store it first if it is missing.
 
@@ -187,27 +195,32 @@ def stored_study(name: str, directory: Path, quick: bool, seed: int,
     ----------
     name
         Key in `STUDIES`.
-    directory, quick, progress, tasks
+    directory, quick, progress, tasks, draws
         As for `run_all`.
     seed
         Seed of the study.
+    tables
+        Whether to compute tables and plots, in addition to the claims.
 
     """
-    path = directory / name / STORED
-    stored = _stored(path, quick, seed)
+    path, choice = directory / name / STORED, _choice(
+        quick=quick, seed=seed, tables=tables, draws=draws)
+    stored = _stored(path, choice)
     if stored is None:
-        result = run_study(name, quick=quick, seed=seed, progress=progress, tasks=tasks)
-        write_study({**result.contents(), **_choice(quick, seed)}, path.parent)
+        result = run_study(name, quick=quick, seed=seed, progress=progress, tasks=tasks,
+                           tables=tables, draws=draws)
+        write_study({**result.contents(), **choice}, path.parent)
         stored = json.loads(path.read_text(encoding='utf-8'))
     return dict(stored)
 
 
-def _choice(quick: bool, seed: int) -> dict[str, Any]:
+def _choice(*, quick: bool, seed: int, tables: bool, draws: int | None) -> dict[str, Any]:
     """Return the options and environment that must match for a stored study to be reused."""
-    return {'quick': quick, 'seed': seed, 'environment': environment()}
+    return {'quick': quick, 'seed': seed, 'full': tables, 'draws': draws,
+            'environment': environment()}
 
 
-def _stored(path: Path, quick: bool, seed: int) -> dict[str, Any] | None:
+def _stored(path: Path, choice: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the study stored in a file; None if its options or environment differ."""
     if not path.is_file():
         return None
@@ -218,7 +231,7 @@ def _stored(path: Path, quick: bool, seed: int) -> dict[str, Any] | None:
                                  f'folder') from error
     if not isinstance(content, Mapping):
         return None
-    same = all(content.get(key) == value for key, value in _choice(quick, seed).items())
+    same = all(content.get(key) == value for key, value in choice.items())
     return dict(content) if same else None
 
 

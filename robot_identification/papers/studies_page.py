@@ -27,10 +27,12 @@ from robot_identification.output_folder import replace_paths
 from robot_identification.papers.picture import picture
 from robot_identification.papers.studies.verdict import (
     ALPHA,
+    decision_probability,
     DEPENDS,
     FAILS,
-    FEWEST,
     HOLDS,
+    HOPELESS,
+    LOOKS,
     RELEVANT,
     UNDECIDED,
 )
@@ -45,10 +47,11 @@ INTRODUCTION = """# Studies
 With a study you repeat the comparison of a paper on an arm simulated in MuJoCo:
 `robot-identification study NAME` writes `study.html` and `study.json`.
 `robot-identification study --all -o DIR` runs all studies; with the same folder it resumes an
-interrupted run, `--seeds 5` repeats everything with five seeds, and `--docs docs` writes this
-page, the page of each paper, pictures and the stored run `docs/studies.json`. Everything below the
-next line is generated, and `test/test_studies_page.py` checks that it agrees with the stored run.
-`--quick` is for a test run; its results are not meaningful.
+interrupted run, `--seeds 5` repeats the claims with five seeds, `--draws 14` fixes the number of
+draws, and `--docs docs` writes this page, the page of each paper, pictures and the stored run
+`docs/studies.json`. Everything below the next line is generated, and `test/test_studies_page.py`
+checks that it agrees with the stored run. `--quick` is for a test run; its results are not
+meaningful.
 
 The following command compares the methods and friction models of `survey_er20` on a recording of
 your own arm, and prints a table of suitable methods for different requirements:
@@ -72,18 +75,28 @@ levels are spawned by numpy's `SeedSequence`. A claim says that one value is low
 by at least a ratio: {RELEVANT - 1:.0%} if the paper names no bound, and the bound if it does.
 
 * A claim *holds* if the median ratio of fresh draws is above the required one, and *does not hold*
-if it is below. This is a two-sided sign test, which assumes nothing about the distribution, at
-{ALPHA:g} after Holm's correction for all claims of the paper and their sensitivity rows together.
-* It is *undecided* if the corrected p-value is not below {ALPHA:g}, or if there are fewer than
-{FEWEST} draws.
+if it is below: two values that differ by less than the smallest relevant ratio do not make a claim
+hold. This is a two-sided sign test, which assumes nothing about the distribution.
+* The test is sequential. Each seed starts with {LOOKS[0]} draws. An undecided claim gets further
+draws up to {' and then '.join(map(str, LOOKS[1:]))}, unless the one-sided p-value after
+{LOOKS[-2]} draws is {HOPELESS:g} or more. A sensitivity row gets them if its claim is decided and
+the row points the other way. The p-value is the smallest one of these tests times their number,
+{len(LOOKS)}, so the error rate is right wherever a claim stops. One-sided p-values of the seeds
+are combined by Fisher's method.
+* The level is {ALPHA:g} after Holm's correction for all claims of the paper and their sensitivity
+rows together.
+* It is *undecided* if the corrected p-value is not below {ALPHA:g}.
 * It *depends on* an assumption if the verdict is the opposite under another value of it: one that
 the paper's text allows, or our signal chain, controller or fit in place of the paper's. The
 sensitivity rows show both numbers.
 * Draws that are all the same contain nothing random and count once.
 
 *ratio* is the median over the draws with its 95 % interval from order statistics, *p* the
-corrected p-value, *n* the number of draws. *by seed* counts the verdicts of the seeds alone, each
-of which has fewer draws."""
+corrected p-value, *n* the number of draws of all seeds. *by seed* counts the verdicts of the seeds
+alone, each of which has fewer draws."""
+SHARES = (0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 0.95)
+TESTS = (1, 20)
+"""Rows and columns of the table of decision probabilities."""
 
 
 def write_page(run: Mapping[str, Any], folder: Path) -> Path:
@@ -128,7 +141,7 @@ def reduced(run: Mapping[str, Any]) -> dict[str, Any]:
 def pages(run: Mapping[str, Any]) -> dict[str, str]:
     """Return the texts of all pages and pictures for a stored run, by file name."""
     texts = {PAGE: _text([INTRODUCTION, '---', _matrix(run), *_stored_run(run), '## Rules',
-                          VERDICTS])}
+                          VERDICTS, _reliability()])}
     for study in run['studies']:
         texts[f'{FOLDER}/{study["study"]}.md'] = _text(_study(study))
         texts[f'images/{study["study"]}.svg'] = picture(study['plots'][0])
@@ -170,10 +183,11 @@ def _stored_run(run: Mapping[str, Any]) -> list[str]:
                          if name not in ('processor', 'cores'))
     times = ', '.join(f'{s["processor_seconds"]:.0f} s (`{s["study"]}`)' for s in run['studies'])
     total = sum(s['processor_seconds'] for s in run['studies']) / 60
+    fixed = '' if run['draws'] is None else f'--draws {run["draws"]} '
     return [
         '## The stored run',
         f'`robot-identification study --all --seed {run["seeds"][0]} --seeds {len(run["seeds"])} '
-        f'--docs docs` on {here["processor"]}, {here["cores"]} cores; {versions}. '
+        f'{fixed}--docs docs` on {here["processor"]}, {here["cores"]} cores; {versions}. '
         f'Processor time of all seeds: {times}; {total:.1f} min in all.', _agreement(run), REPEATS]
 
 
@@ -193,13 +207,42 @@ def _agreement(run: Mapping[str, Any]) -> str:
     if len(run['seeds']) == 1:
         return 'One seed: the run does not show how verdicts change with the seed.'
     claims = [claim for study in run['studies'] for claim in study['claims']]
-    changed, opposite = (sum(test(set(claim['by_seed'])) for claim in claims) for test in (
-        lambda seen: len(seen) > 1, contradicts))
+    changed = [claim for claim in claims if len(set(claim['by_seed'])) > 1]
+    opposite = sum(contradicts(claim['by_seed']) for claim in claims)
+    names = ''.join(f'\n* {claim["claim"]}: {", ".join(claim["by_seed"])}' for claim in changed)
     fewer = ''.join(f' `{study["study"]}` ran with {len(study["seeds"])} of the seeds.'
                     for study in run['studies'] if study['seeds'] != run['seeds'])
-    return (f'{len(claims)} claims, {len(run["seeds"])} seeds: {changed} do not have the same '
-            f'verdict with every seed, and {opposite} hold with one seed and do not hold with '
-            f'another.{fewer}')
+    listed = ('\n\nThe claims whose verdict differs, with that of each seed:\n' + names
+              if names else '')
+    fixed = '' if run['draws'] is None else (
+        f' With `--draws {run["draws"]}` the number of draws is fixed: undecided claims get no '
+        f'further ones, and one test of the draws of all seeds needs no correction for looks.')
+    return (f'{len(claims)} claims, {len(run["seeds"])} seeds: {len(changed)} do not have the '
+            f'same verdict with every seed, and {opposite} hold with one seed and do not hold '
+            f'with another.{fixed}{fewer}{listed}')
+
+
+def _reliability() -> str:
+    """Return the table of the probabilities that a seed decides, and that two seeds differ."""
+    rows = []
+    for share in SHARES:
+        cells = []
+        for tests in TESTS:
+            held, failed = decision_probability(share, tests)
+            open_ = 1 - held - failed
+            cells += [_cell(held, 2), _cell(failed, 1),
+                      _cell(1 - held ** 2 - failed ** 2 - open_ ** 2, 2)]
+        rows.append((f'{share:.0%}', *cells))
+    return ('### How often a verdict changes with the seed\n\nProbabilities for one claim, '
+            'computed exactly from the rules above, by the fraction of fresh draws whose ratio '
+            f'exceeds the required one. "Corrected for {TESTS[1]}": with a p-value that is '
+            f'corrected for {TESTS[1]} tests. Below 50 % the table is the same with "holds" and '
+            '"does not hold" exchanged. Two seeds differ mostly near 70 to 75 %, one being '
+            'undecided. No rule avoids this for a claim near the limit of what the draws can '
+            'decide.\n\n' + _table(
+                ('draws above the bound', *(f'{head}{end}' for end in (
+                    '', f', corrected for {TESTS[1]}') for head in (
+                        'holds', 'does not hold', 'two seeds differ'))), rows))
 
 
 def contradicts(verdicts: Collection[str]) -> bool:
@@ -229,7 +272,7 @@ def _sensitivity(study: Mapping[str, Any]) -> str:
             for c in study['claims'] for row in c['sensitivity']]
     return '' if not rows else '\n\n'.join((
         '## Sensitivity',
-        'Claims under other values of what the paper does not print, with the same draws.',
+        'Claims under other values of what the paper does not print, with draws of these seeds.',
         _table(('claim', 'assumption', 'verdict', 'ratio', 'required', 'p'), rows)))
 
 

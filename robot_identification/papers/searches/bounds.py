@@ -87,9 +87,9 @@ class Bounds:
 
     def from_unit(self, unit: Array) -> Array:
         """Map points of the unit cube (..., d) to parameters (..., d)."""
-        values: Array = np.clip(self.lower + unit * (self.upper - self.lower), self.lower,
-                                self.upper)     # clipped because of rounding
-        return values
+        values = self.lower + unit * (self.upper - self.lower)
+        limited: Array = np.minimum(np.maximum(values, self.lower), self.upper)    # rounding
+        return limited
 
     def to_unit(self, values: ArrayLike) -> Array:
         """

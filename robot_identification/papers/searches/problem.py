@@ -110,6 +110,8 @@ class SearchProblem:
             sums = [terms(self._residuals(chunk, block)) for block in chunks]
             return np.concatenate(sums, axis=-1), len(chunk.rows)
 
+        if self._kept is not None and len(self._kept) == 1:    # threads cost more than they save
+            return one(self._kept[0])
         with single_threaded_blas():
             done = list(self._pool.map(one, self._chunks()))
         return np.sum([total for total, _ in done], axis=0), sum(rows for _, rows in done)

@@ -74,7 +74,8 @@ def study_name(name: str) -> str:
 
 
 def run_study(name: str, *, quick: bool = False, seed: int = 0,
-              progress: Progress | None = None, tasks: Tasks | None = None) -> StudyResult:
+              progress: Progress | None = None, tasks: Tasks | None = None,
+              tables: bool = True, draws: int | None = None) -> StudyResult:
     """
     Reproduce the comparison of a paper and return its result.
 
@@ -91,6 +92,10 @@ def run_study(name: str, *, quick: bool = False, seed: int = 0,
     tasks
         Cluster tasks, which compute seeds, searches and arms in parallel. None: this process
         computes all. The result is the same.
+    tables
+        Whether to compute tables and plots, in addition to the claims.
+    draws
+        Number of draws of all claims. None: as many as they need, see `StudyOptions.collect`.
 
     Raises
     ------
@@ -105,7 +110,7 @@ def run_study(name: str, *, quick: bool = False, seed: int = 0,
     """
     study = STUDIES[study_name(name)]
 
-    options = StudyOptions(quick, seed)
+    options = StudyOptions(quick, seed, count=draws, tables=tables)
     if progress is not None:
         options = dataclasses.replace(options, progress=progress)
     if tasks is not None:
@@ -117,7 +122,7 @@ def run_study(name: str, *, quick: bool = False, seed: int = 0,
     start, processor_start = time.monotonic(), processor_seconds()
     with single_threaded_blas():
         result = study(options)
-    return dataclasses.replace(result, seconds=time.monotonic() - start,
+    return dataclasses.replace(result, fixed=draws is not None, seconds=time.monotonic() - start,
                                processor_seconds=processor_seconds() - processor_start)
 
 

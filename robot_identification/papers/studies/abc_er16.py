@@ -21,9 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.papers.searches import SearchResult
-from robot_identification.papers.searches.objective import MeanAbsolute
 from robot_identification.papers.studies import er16, er16_tables
 from robot_identification.papers.studies import linear_algebra as solvers
+from robot_identification.papers.studies.er16_case import Case
 from robot_identification.papers.studies.repeat import (
     cost_after,
     plot_convergence,
@@ -32,23 +32,28 @@ from robot_identification.papers.studies.repeat import (
 )
 from robot_identification.papers.studies.study import (
     Draw,
+    LazyResults,
     PAPER,
     StudyOptions,
     StudyResult,
     Table,
 )
-from robot_identification.papers.studies.verdict import Claim, Pairs, RELEVANT
+from robot_identification.papers.studies.verdict import Claim, LazyPairs, Pairs, RELEVANT
 
-FRICTION, SOURCES, DRAWS = 'coulomb_viscous', 25, 14
+FRICTION, SOURCES = 'coulomb_viscous', 25
 ITERATIONS = (10, 25, 50, 100, 200)
 CONVERGED, LOOSELY = 1.01, 1.1
 """Ratios to the final cost at which the colony counts as converged."""
 PRINTED = 0.92
 """Lower bound of the correlations that the paper prints."""
+LEAST_SQUARES = 'least squares'
 PAPERS, OUR, NARROW = "the paper's signal chain", 'our signal chain', 'narrow ranges'
 """Cases: the paper's chain with wide ranges, ours, and the paper's chain with narrow ranges."""
 LITERAL = ('steps 1 to 6 as printed, with the selection of step 2; colony settings are missing in '
            'our copy')
+
+TITLE = ('Artificial bee colony on the ER-16, linear friction',
+         'Ding, Wu, Yao, Yang, J. Robotics, 2015')
 
 PUBLISHED = Table(
     'Published results (measured ER-16, not comparable in value)',
@@ -80,7 +85,7 @@ class BeeDraw:
     doubt: Mapping[str, float]
     correlations: Mapping[tuple[str, str], tuple[float, ...]]
     chains: Mapping[str, er16_tables.ChainErrors]
-    algebra: tuple[solvers.SolverComparison, ...]
+    algebra: solvers.Algebra
     settings: Mapping[str, float]
 
 
@@ -100,16 +105,21 @@ def abc_er16(options: StudyOptions) -> StudyResult:
 
     """
     budget = 2000 if options.quick else 20_000
-    draws = options.draws(DRAWS)
-    done: list[BeeDraw] = options.run_draws(_run_draw, draws, draws, budget, options.quick)
-    first = done[0]
+    draws = options.draws()
+    done, claims = options.collect(_make_draw, _claims, draws[0], budget, options.quick)
+    title, reference = TITLE
+    if not done:
+        return StudyResult('abc_er16', title, reference, {'seed': options.seed}, (), (), claims,
+                           ())
+    first: BeeDraw = done[0]
     shown = er16.Experiment.build(draws[0]).with_chain(er16.ABC)
+    algebra = solvers.tables_and_plots(first.algebra)
     results = {name: [one.results[PAPERS][name] for one in done] for name in SETS[PAPERS]}
     plots = er16_tables.plot_torques(shown, FRICTION, results['ABC'][0].values, 'ABC, first draw')
     return StudyResult(
         name='abc_er16',
-        title='Artificial bee colony on the ER-16, linear friction',
-        reference='Ding, Wu, Yao, Yang, J. Robotics, 2015',
+        title=title,
+        reference=reference,
         settings={
             'draws': len(draws),
             'evaluations': budget,
@@ -139,49 +149,51 @@ def abc_er16(options: StudyOptions) -> StudyResult:
                 {'ABC': results['ABC'][0].values, 'least squares': first.square[PAPERS][0]},
             ),
             _reversals(shown, first),
-            *(solvers.tabulate_solver(one) for one in first.algebra),
+            *algebra[0],
         ),
-        claims=(*_claims(done), *solvers.solver_claims([one.algebra[0] for one in done])),
+        claims=claims,
         plots=(
             plot_convergence('Cost of the median run', 'cost (9) [N m]', results),
             *plots,
-            *(solvers.plot_solver(one) for one in first.algebra),
+            *algebra[1],
         ),
         quick=options.quick,
     )
 
 
-def _run_draw(draw: Draw, draws: Sequence[Draw], budget: int, quick: bool) -> BeeDraw:
+def _make_draw(draw: Draw, first: Draw, budget: int, quick: bool) -> BeeDraw:
+    """Return the results of a draw, computed when they are used; `first` is that of the tables."""
     raw = er16.Experiment.build(draw)
-    results, square, doubt, correlations = {}, {}, {}, {}
-    for k, (case, searches) in enumerate(SETS.items()):
-        experiment = raw.with_chain(er16.OURS if case == OUR else er16.ABC)
-        problem, bounds = experiment.problem(FRICTION, 'estimate' if case == NARROW else 'urdf')
-        cost = MeanAbsolute(problem)
-        results[case] = {
-            name: run_search(SearchSetup(name, search, settings, budget), [draw.start, k], cost,
-                             bounds) for name, (search, settings) in searches.items()}
-        values = experiment.least_squares(FRICTION)
-        square[case] = values, float(cost(values[None])[0])
-        doubt[case] = experiment.doubt(FRICTION, results[case]['ABC'].values)
-        for name, estimate in {**{name: result.values for name, result in results[case].items()},
-                               'least squares': values}.items():
-            correlations[case, name] = experiment.correlations(FRICTION, estimate)
-        if case == PAPERS:
-            algebra = solvers.compare_with_searches(
-                FRICTION, problem, bounds, solvers.budget_of(draw, draws, quick), draw)
-    settings = {'unknowns': float(problem.dimension),
-                'rows of a joint': float(len(experiment.fit)),
-                'condition number of the excitation': raw.motions[0].condition_number}
+    cases = {case: Case(raw.with_chain(er16.OURS if case == OUR else er16.ABC), FRICTION,
+                        'estimate' if case == NARROW else 'urdf') for case in SETS}
+    methods = {case: (*SETS[case], LEAST_SQUARES) for case in SETS}
+
+    def search(k: int, case: str) -> Mapping[str, SearchResult]:
+        return LazyResults(SETS[case], lambda name: run_search(
+            SearchSetup(name, *SETS[case][name], budget), [draw.start, k], cases[case].cost,
+            cases[case].problem[1]))
+
+    results = {case: search(k, case) for k, case in enumerate(SETS)}
+
+    def estimate(case: str, name: str) -> Array:
+        return square[case][0] if name == LEAST_SQUARES else results[case][name].values
+
+    settings = {'unknowns': lambda: float(cases[NARROW].problem[0].dimension),
+                'rows of a joint': lambda: float(len(cases[NARROW].experiment.fit)),
+                'condition number of the excitation': lambda: raw.condition}
+    square = LazyResults(SETS, lambda case: cases[case].square)
     return BeeDraw(
-        results,
-        square,
-        doubt,
-        correlations,
+        results, square,
+        LazyResults(SETS, lambda case: cases[case].experiment.doubt(
+            FRICTION, results[case]['ABC'].values)),
+        LazyResults([(case, name) for case in SETS for name in methods[case]],
+                    lambda key: cases[key[0]].experiment.correlations(FRICTION, estimate(*key))),
         er16_tables.compare_chains(raw, 'abc', FRICTION),
-        algebra,
-        settings,
-    )
+        solvers.lazy_algebra(
+            (FRICTION,), lambda name, table, evaluations: solvers.compare_with_searches(
+                name, *cases[PAPERS].problem, draw, table=table, budget=evaluations),
+            table=draw == first, quick=quick),
+        LazyResults(settings, lambda name: settings[name]()))
 
 
 def _costs(done: Sequence[BeeDraw], case: str) -> Table:
@@ -235,16 +247,17 @@ def _reversals(experiment: er16.Experiment, first: BeeDraw) -> Table:
 
 def _claims(done: Sequence[BeeDraw]) -> tuple[Claim, ...]:
     def costs(low: str, high: str, case: str = PAPERS) -> Pairs:
-        return [(one.results[case][low].cost, one.results[case][high].cost) for one in done]
+        return LazyPairs(done, lambda one: (one.results[case][low].cost,
+                                            one.results[case][high].cost))
 
     def converged(case: str, name: str, bound: float) -> Pairs:
-        return [(_after(one, case, name, 50), bound) for one in done]
+        return LazyPairs(done, lambda one: (_after(one, case, name, 50), bound))
 
     def squares(case: str) -> Pairs:
-        return [(one.square[case][1], one.results[case]['ABC'].cost) for one in done]
+        return LazyPairs(done, lambda one: (one.square[case][1], one.results[case]['ABC'].cost))
 
     def doubts(case: str) -> Pairs:
-        return [(one.doubt[case], 1 - PRINTED) for one in done]
+        return LazyPairs(done, lambda one: (one.doubt[case], 1 - PRINTED))
 
     narrow = ('ranges of the parameters', '60 % of a least-squares estimate')
     claims = [Claim(
@@ -271,5 +284,5 @@ def _claims(done: Sequence[BeeDraw]) -> tuple[Claim, ...]:
               squares(PAPERS), 'cost (9) [N m], which the colony minimises; least squares takes '
               'milliseconds and has no bounds', 1 / RELEVANT, ours=True, literal=LITERAL,
               variants={narrow: squares(NARROW), ('signal chain', 'ours'): squares(OUR)}),
-        er16_tables.chain_claim([one.chains for one in done], 'abc', {})]
-    return tuple(claims)
+        er16_tables.chain_claim(done, 'abc', {})]
+    return (*claims, *solvers.solver_claims(done, FRICTION, linear=True))

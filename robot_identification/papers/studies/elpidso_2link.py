@@ -17,32 +17,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-import time
 
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.papers.searches import Bounds, get_search, SearchResult
-from robot_identification.papers.searches.bounded import Box
 from robot_identification.papers.searches.elpidso import minimise_quadratic
-from robot_identification.papers.searches.result import CONVERGED
 from robot_identification.papers.studies import linear_algebra as solvers
 from robot_identification.papers.studies import two_link
 from robot_identification.papers.studies.repeat import plot_convergence
 from robot_identification.papers.studies.study import (
     Draw,
+    LazyResults,
     PAPER,
     Plot,
     StudyOptions,
     StudyResult,
     Table,
 )
-from robot_identification.papers.studies.verdict import Claim, Pairs
+from robot_identification.papers.studies.verdict import Claim, LazyPairs, Pairs
 
 TRUE = np.array([6.7333, 3.4, 3.0, 0.0])
 NAMES = ('alpha', 'beta', 'epsilon', 'eta')
 FIT, CHECK = (0.25, 0.5, 1.0, 2.0, 4.0), (5.0, 5.5, 6.0)
-DRAWS = 14
-SHOWN = 1.0
+SHOWN, SOLVED = 1.0, 'rho = 1'
 """Frequency rho [Hz] for plots, the wide range of eta and the comparison with least squares."""
 QUARTILES = (25, 50, 75)
 LEAST = 1e-12
@@ -60,6 +57,8 @@ GAINS: dict[str, tuple[float, ...]] = {
 SEARCHED = {'GA': ('ga', {'size': 20}), 'SPSO': ('spso', {'size': 20}),
             'differential evolution': ('differential_evolution', {}), 'CMA-ES': ('cma_es', {})}
 
+TITLE = ('ELPIDSO against LS, GA and SPSO on a two-link arm',
+         'Yan, Lu, Levy, PLoS ONE 10(6), e0129157, 2015')
 PUBLISHED = Table(
     'Published finding (the numbers of Tables 3 to 9 are missing in our copy)',
     ('method', 'fitness (3) and error of the torques'),
@@ -79,9 +78,9 @@ class TwoLinkDraw:
     data: Mapping[float, two_link.TwoLinkData]
     results: Mapping[float, Mapping[str, SearchResult]]
     hanging: Mapping[str, float]
-    loud: tuple[float, float]
+    loud: Mapping[str, float]
     wide: Mapping[str, SearchResult]
-    algebra: solvers.SolverComparison
+    algebra: solvers.Algebra
 
     def least_squares(self, rho: float) -> Array:
         """Return the unbounded least-squares estimate (4,)."""
@@ -102,7 +101,7 @@ class TwoLinkDraw:
         for rho in FIT:
             result = self.results[rho][method]
             near = np.flatnonzero(
-                result.history[:, 1] <= _optimum(self.data[rho]).cost * (1 + excess))
+                result.history[:, 1] <= self.data[rho].optimum(PAPER_RANGE).cost * (1 + excess))
             counts.append(result.history[near[0], 0] if len(near) else result.evaluations)
         return float(np.mean(counts))
 
@@ -133,12 +132,17 @@ def elpidso_2link(options: StudyOptions) -> StudyResult:
 
     """
     budget = 3000 if options.quick else 300_000
-    draws = options.draws(DRAWS)
-    done = options.run_draws(_run_draw, draws, draws, budget, options.quick)
+    draws = options.draws()
+    done, claims = options.collect(_make_draw, _claims, draws[0], budget, options.quick)
+    title, reference = TITLE
+    if not done:
+        return StudyResult('elpidso_2link', title, reference, {'seed': options.seed}, (), (),
+                           claims, ())
+    algebra = solvers.tables_and_plots(done[0].algebra)
     return StudyResult(
         name='elpidso_2link',
-        title='ELPIDSO against LS, GA and SPSO on a two-link arm',
-        reference='Yan, Lu, Levy, PLoS ONE 10(6), e0129157, 2015',
+        title=title,
+        reference=reference,
         settings={
             'draws': len(draws),
             'evaluations': budget,
@@ -164,9 +168,9 @@ def elpidso_2link(options: StudyOptions) -> StudyResult:
             _wide(done[0]),
             _relative(done),
             PUBLISHED,
-            solvers.tabulate_solver(done[0].algebra),
+            *algebra[0],
         ),
-        claims=(*_claims(done), *solvers.solver_claims([one.algebra for one in done])),
+        claims=claims,
         plots=(
             plot_convergence(
                 'Fitness of the median run, rho = 1',
@@ -177,60 +181,55 @@ def elpidso_2link(options: StudyOptions) -> StudyResult:
                 },
             ),
             _torque_plot(done[0]),
-            solvers.plot_solver(done[0].algebra),
+            *algebra[1],
         ),
         quick=options.quick,
     )
 
 
-def _run_draw(draw: Draw, draws: Sequence[Draw], budget: int, quick: bool) -> TwoLinkDraw:
-    data = {
-        rho: two_link.add_noise(
-            two_link.simulate_two_link(rho), np.random.default_rng([draw.noise, k])
-        )
-        for k, rho in enumerate((*FIT, *CHECK))
-    }
+def _make_draw(draw: Draw, first: Draw, budget: int, quick: bool) -> TwoLinkDraw:
+    """Return the results of a draw, computed when they are used; `first` is that of the tables."""
+    numbers = {rho: k for k, rho in enumerate((*FIT, *CHECK))}
+    data = LazyResults(numbers, lambda rho: two_link.add_noise(
+        two_link.simulate_two_link(rho), np.random.default_rng([draw.noise, numbers[rho]])))
     methods = (*SEARCHED, *GAINS)
-    results = {rho: {method: _search(method, data[rho], PAPER_RANGE, budget, [draw.start, k])
-                     for method in methods} for k, rho in enumerate(FIT)}
-    hanging = two_link.add_noise(
-        two_link.simulate_two_link(SHOWN, two_link.HANGING), np.random.default_rng(draw.noise)
-    )
-    loud = two_link.add_noise(
-        two_link.simulate_two_link(SHOWN), np.random.default_rng(draw.noise), LOUD
-    )
-    one = data[SHOWN]
+
+    def search(rho: float) -> Mapping[str, SearchResult]:
+        return LazyResults(methods, lambda method: _search(
+            method, data[rho], PAPER_RANGE, budget, [draw.start, numbers[rho]]))
+
+    special = LazyResults(
+        ((two_link.HANGING, two_link.NOISE), (two_link.HORIZONTAL, LOUD)),
+        lambda key: two_link.add_noise(two_link.simulate_two_link(SHOWN, key[0]),
+                                       np.random.default_rng(draw.noise), key[1]))
+
+    def excess(method: str) -> float:
+        hanging = special[two_link.HANGING, two_link.NOISE]
+        return _excess(_search(method, hanging, PAPER_RANGE, budget, [draw.start]), hanging)
+
+    def cost(method: str) -> float:
+        loud = special[two_link.HORIZONTAL, LOUD]
+        return (float(loud(_least_squares(loud)[None])[0]) if method == 'LS' else
+                _search(method, loud, PAPER_RANGE, budget, [draw.start]).cost)
+
+    def compare(name: str, table: bool, evaluations: int) -> tuple[solvers.SolverComparison]:
+        one = data[SHOWN]
+        return (solvers.compare_solver(
+            f'{name}, 4 unknowns', 'bounded least squares', one, PAPER_RANGE,
+            lambda: one.optimum(PAPER_RANGE), draw, table=table, budget=evaluations),)
+
     return TwoLinkDraw(
-        data,
-        results,
-        {
-            method: _excess(_search(method, hanging, PAPER_RANGE, budget, [draw.start]), hanging)
-            for method in ('GA', 'SPSO', 'ELPIDSO')
-        },
-        (
-            _search('ELPIDSO', loud, PAPER_RANGE, budget, [draw.start]).cost,
-            float(loud(_least_squares(loud)[None])[0]),
-        ),
-        {
-            method: _search(method, one, WIDE, budget, [draw.start])
-            for method in (methods if draw == draws[0] else ())
-        },
-        solvers.compare_solver(
-            f'rho = {SHOWN:g}, 4 unknowns',
-            'bounded least squares',
-            one,
-            PAPER_RANGE,
-            lambda: _optimum(one),
-            solvers.budget_of(draw, draws, quick),
-            draw,
-        ),
-    )
+        data, {rho: search(rho) for rho in FIT},
+        LazyResults(('GA', 'SPSO', 'ELPIDSO'), excess), LazyResults(('ELPIDSO', 'LS'), cost),
+        LazyResults(methods if draw == first else (), lambda method: _search(
+            method, data[SHOWN], WIDE, budget, [draw.start])),
+        solvers.lazy_algebra((SOLVED,), compare, table=draw == first, quick=quick))
 
 
 def _search(method: str, data: two_link.TwoLinkData, bounds: Bounds, budget: int,
             seed: list[int]) -> SearchResult:
     """Run a search; ELPIDSO, which moves one particle at a time, uses its compiled form."""
-    target = _optimum(data, bounds).cost * (1 + CONVERGENCE[0]) + 1e-18
+    target = data.optimum(bounds).cost * (1 + CONVERGENCE[0]) + 1e-18
     rng = np.random.default_rng(seed)
     if method in GAINS:
         return minimise_quadratic(data.factor / np.sqrt(len(data.t)), bounds, budget, rng,
@@ -240,21 +239,12 @@ def _search(method: str, data: two_link.TwoLinkData, bounds: Bounds, budget: int
                                                  rng=rng)
 
 
-def _optimum(data: two_link.TwoLinkData, bounds: Bounds = PAPER_RANGE) -> SearchResult:
-    """Compute the exact optimum within the bounds by bounded least squares."""
-    began = time.perf_counter()
-    values = Box(bounds.lower, bounds.upper).solve(data.factor[:, :4], data.factor[:, 4])
-    cost = float(data(values[None])[0])
-    return SearchResult('bounded least squares', values, cost, 1, np.array([[1.0, cost]]),
-                        CONVERGED, time.perf_counter() - began)
-
-
 def _least_squares(data: two_link.TwoLinkData) -> Array:
     return np.asarray(np.linalg.lstsq(data.rows, data.target, rcond=None)[0], dtype=np.float64)
 
 
 def _excess(result: SearchResult, data: two_link.TwoLinkData) -> float:
-    return max(result.cost / _optimum(data).cost - 1, LEAST)
+    return max(result.cost / data.optimum(PAPER_RANGE).cost - 1, LEAST)
 
 
 def _frequency(done: Sequence[TwoLinkDraw], rho: float, budget: int) -> Table:
@@ -323,7 +313,7 @@ def _wide(one: TwoLinkDraw) -> Table:
 
 def _claims(done: Sequence[TwoLinkDraw]) -> tuple[Claim, ...]:
     def pairs(index: Callable[[TwoLinkDraw, str], float], low: str, high: str) -> Pairs:
-        return [(index(one, low), index(one, high)) for one in done]
+        return LazyPairs(done, lambda one: (index(one, low), index(one, high)))
 
     def with_leaks(index: Callable[[TwoLinkDraw, str], float], low: str,
                    high: str) -> dict[tuple[str, str], Pairs]:
@@ -332,8 +322,8 @@ def _claims(done: Sequence[TwoLinkDraw]) -> tuple[Claim, ...]:
             for leak in list(GAINS)[1:]}
 
     def hanging(low: str, high: str) -> dict[tuple[str, str], Pairs]:
-        return {('start of the arm', 'hanging, rho = 1'): [
-            (one.hanging[low], one.hanging[high]) for one in done]}
+        return {('start of the arm', 'hanging, rho = 1'): LazyPairs(
+            done, lambda one: (one.hanging[low], one.hanging[high]))}
 
     def count(excess: float) -> Callable[[TwoLinkDraw, str], float]:
         return lambda one, method: one.evaluations(method, excess)
@@ -357,19 +347,21 @@ def _claims(done: Sequence[TwoLinkDraw]) -> tuple[Claim, ...]:
                   count(target), 'ELPIDSO', 'SPSO'),
                   **with_leaks(count(exact), 'ELPIDSO', 'SPSO')}),
         Claim('LS has a worse fitness than ELPIDSO',
-              [(float(np.mean([one.results[rho]['ELPIDSO'].cost / one.data[rho](
-                  one.least_squares(rho)[None])[0] for rho in FIT])), 1.0) for one in done],
+              LazyPairs(done, lambda one: (float(np.mean([
+                  one.results[rho]['ELPIDSO'].cost / one.data[rho](
+                      one.least_squares(rho)[None])[0] for rho in FIT])), 1.0)),
               'fitness relative to LS, which minimises the convex quadratic (3) exactly, so no '
               'search can reach a lower fitness', literal=f'{literal}; LS by the pseudo-inverse',
-              variants={('noise of the torques', f'{LOUD:g} N m, rho = 1'): [
-                  one.loud for one in done]}),
+              variants={('noise of the torques', f'{LOUD:g} N m, rho = 1'): LazyPairs(
+                  done, lambda one: (one.loud['ELPIDSO'], one.loud['LS']))}),
         *(Claim(f'ELPIDSO predicts other frequencies better than {other}',
                 pairs(TwoLinkDraw.prediction, 'ELPIDSO', other), error, literal=literal,
                 variants=with_leaks(TwoLinkDraw.prediction, 'ELPIDSO', other))
           for other in ('SPSO', 'LS')),
         Claim('CMA-ES (package cma) ends at a lower fitness than ELPIDSO',
               pairs(TwoLinkDraw.excess, 'CMA-ES', 'ELPIDSO'), excess, ours=True, literal=literal,
-              variants=with_leaks(TwoLinkDraw.excess, 'CMA-ES', 'ELPIDSO')))
+              variants=with_leaks(TwoLinkDraw.excess, 'CMA-ES', 'ELPIDSO')),
+        *solvers.solver_claims(done, SOLVED, linear=True))
 
 
 def _torque_plot(one: TwoLinkDraw) -> Plot:

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,21 +24,17 @@ from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.estimation import get_estimator
 from robot_identification.excitation import design, Excitation, Requirements
-from robot_identification.papers.differentiation import (
-    differentiate_lines,
-    fit_series,
-    smooth_five_point,
-)
+from robot_identification.papers import differentiation
 from robot_identification.papers.searches import Bounds
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.ranges import search_bounds
 from robot_identification.papers.studies import pid_plant
-from robot_identification.papers.studies.study import correlations, Draw
+from robot_identification.papers.studies.study import correlations, Draw, LazyResults
 from robot_identification.regression import build_regression
 from robot_identification.signals import process, Samples
 from robot_identification.simulation import PlantOptions, simulate, SimulatedRun
 
-PERIOD, HARMONICS = 25.0, 5
+PERIOD, HARMONICS, CHECKED = 25.0, 5, 3
 RECORDED = 1000.0    # [Hz] rate of the simulated recording, as in the ABC paper
 KEPT = 25.0          # [Hz] rate of the fitted rows; the motion has no frequency above 0.2 Hz
 REVERSAL = 0.05
@@ -93,10 +90,11 @@ class SignalChain:
         else:
             rows = slice(0, round(PERIOD * RECORDED), round(RECORDED / self.rate))
             t = run.recording.t[rows]
-            q = smooth_five_point(run.recording.joint_position(arm)[rows], self.passes)
-            tau = smooth_five_point(run.recording.joint_torque(arm)[rows], self.passes)
-            q, v, a = (fit_series(t, q, PERIOD, harmonics) if self.method == 'fit' else
-                       differentiate_lines(q, self.rate, len(q), harmonics))
+            q, tau = (differentiation.smooth_five_point(x[rows], self.passes) for x in (
+                run.recording.joint_position(arm), run.recording.joint_torque(arm)))
+            q, v, a = (
+                differentiation.fit_series(t, q, PERIOD, harmonics) if self.method == 'fit' else
+                differentiation.differentiate_lines(q, self.rate, len(q), harmonics))
         every = max(1, round(self.rate / KEPT))
         t, q, v, a, tau = (x[::every] for x in (t, q, v, a, tau))
         return Samples(t=t, q=q, v=v, a=a, tau=tau, rate=self.rate / every,
@@ -122,49 +120,61 @@ class Experiment:
 
     Parameters
     ----------
-    arm
-        Arm with the first three joints of the ER-16.
-    motions
-        Excitation with five harmonics, and validation motion with three.
+    draw
+        Seeds.
     runs
-        Simulated runs of the two motions.
+        Excitation with five harmonics and validation motion with three, and their simulated runs,
+        by number of harmonics.
     chain
         Signal chain of the fitted samples; that of validation samples is always `OURS`.
 
     """
 
-    arm: Arm
-    motions: tuple[Excitation, Excitation]
-    runs: tuple[SimulatedRun, SimulatedRun]
+    draw: Draw
+    runs: Mapping[int, tuple[Excitation, SimulatedRun]]
     chain: SignalChain = OURS
 
     @classmethod
     def build(cls, draw: Draw) -> Experiment:
-        """Design the motions of a draw, and simulate its arm on them."""
+        """Return the experiment of a draw; a motion is designed and simulated when it is used."""
         arm = load_arm('er16')
-        first, other = (design(arm, kind='ffs', period=PERIOD, harmonics=harmonics, starts=1,
-                               seed=draw.design + k, requirements=Requirements())
-                        for k, harmonics in enumerate((HARMONICS, 3)))
-        plant, rng = (
-            pid_plant.PidPlant(arm, PlantOptions(seed=draw.arm)),
-            np.random.default_rng(draw.noise),
-        )
-        one, two = (simulate(plant, motion, rng=rng) for motion in (first, other))
-        return cls(arm, (first, other), (one, two))
+        plant = pid_plant.PidPlant(arm, PlantOptions(seed=draw.arm))
+        rng = np.random.default_rng(draw.noise)
+
+        def run(harmonics: int) -> tuple[Excitation, SimulatedRun]:
+            if harmonics == CHECKED:
+                runs[HARMONICS]    # the noise of both runs is drawn in this order
+            motion = design(arm, kind='ffs', period=PERIOD, harmonics=harmonics, starts=1,
+                            seed=draw.design + (harmonics == CHECKED),
+                            requirements=Requirements())
+            return motion, simulate(plant, motion, rng=rng)
+
+        runs = LazyResults((HARMONICS, CHECKED), run)
+        return cls(draw, runs)
+
+    @property
+    def arm(self) -> Arm:
+        """Arm with the first three joints of the ER-16."""
+        return self.runs[HARMONICS][1].plant.arm
+
+    @property
+    def condition(self) -> float:
+        """Condition number of the excitation."""
+        return float(self.runs[HARMONICS][0].condition_number or 0)
 
     def with_chain(self, chain: SignalChain) -> Experiment:
         """Return the same experiment with samples from another signal chain."""
-        return Experiment(self.arm, self.motions, self.runs, chain)
+        return Experiment(self.draw, self.runs, chain)
 
     @cached_property
     def fit(self) -> Samples:
         """Samples of the excitation, for the fit."""
-        return self.chain.samples(self.runs[0], self.arm, HARMONICS)
+        return self.chain.samples(self.runs[HARMONICS][1], self.arm, HARMONICS)
 
     @cached_property
     def check(self) -> Samples:
         """Samples of the validation motion."""
-        return OURS.samples(self.runs[1], self.arm, 3)
+        return OURS.samples(self.runs[CHECKED][1], self.arm, CHECKED)
 
     def problem(self, friction: str, ranges: str = 'urdf') -> tuple[SearchProblem, Bounds]:
         """Return the search problem for a friction model, and the bounds of its unknowns."""
@@ -180,7 +190,7 @@ class Experiment:
     @property
     def rated_torque(self) -> Array:
         """Rated torques of the joints, (n,) [N m]."""
-        return self.runs[0].plant.truth.rated_torque
+        return self.runs[HARMONICS][1].plant.truth.rated_torque
 
     def correlations(self, friction: str, values: Array) -> tuple[float, ...]:
         """Return each joint's correlation of measured and predicted torque: fit, validation."""

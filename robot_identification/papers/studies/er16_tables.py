@@ -17,12 +17,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.papers.studies.er16 import Experiment, JOINTS, OURS, REVERSAL, STEPS
-from robot_identification.papers.studies.study import correlations, Plot, Table
-from robot_identification.papers.studies.verdict import Claim, Pairs
+from robot_identification.papers.studies.er16 import (
+    Experiment,
+    HARMONICS,
+    JOINTS,
+    OURS,
+    REVERSAL,
+    SignalChain,
+    STEPS,
+)
+from robot_identification.papers.studies.study import correlations, LazyResults, Plot, Table
+from robot_identification.papers.studies.verdict import Claim, LazyPairs, Pairs
 
 REVERSAL_HEADS = tuple(f'{where}, joint {j}' for where in ('near', 'elsewhere') for j in JOINTS)
 
@@ -48,7 +57,7 @@ def tabulate_parameters(experiment: Experiment, friction: str,
                         estimates: Mapping[str, Array]) -> Table:
     """Return a table of estimated base parameters, with true values of inertial ones."""
     problem, _ = experiment.problem(friction)
-    truth = experiment.runs[0].plant.truth
+    truth = experiment.runs[HARMONICS][1].plant.truth
     structure = problem.structure
     standard = np.zeros(structure.count)
     standard[structure.inertial_slice] = truth.inertial.ravel()
@@ -74,7 +83,8 @@ class ChainErrors:
     rows: int
 
 
-def compare_chains(experiment: Experiment, paper: str, friction: str) -> dict[str, ChainErrors]:
+def compare_chains(experiment: Experiment, paper: str,
+                   friction: str) -> Mapping[str, ChainErrors]:
     """
     Return validation errors of a paper's signal chain, its variants and the chain `OURS`.
 
@@ -88,14 +98,15 @@ def compare_chains(experiment: Experiment, paper: str, friction: str) -> dict[st
         Name of the friction model.
 
     """
-    results, check = {}, experiment.check
-    for chain in STEPS[paper]:
-        chained = experiment.with_chain(chain)
+    def compare(label: str) -> ChainErrors:
+        chained, check = experiment.with_chain(chains[label]), experiment.check
         predicted = chained.prediction(friction, chained.least_squares(friction), check)
-        results[chain.label] = ChainErrors(
+        return ChainErrors(
             float(np.sqrt(np.mean(((predicted - check.tau) / experiment.rated_torque) ** 2))),
             float(correlations(check.tau, predicted).min()), len(chained.fit))
-    return results
+
+    chains: dict[str, SignalChain] = {chain.label: chain for chain in STEPS[paper]}
+    return LazyResults(chains, compare)
 
 
 def tabulate_chains(done: Sequence[Mapping[str, ChainErrors]], friction: str) -> Table:
@@ -113,7 +124,7 @@ def tabulate_chains(done: Sequence[Mapping[str, ChainErrors]], friction: str) ->
              'motions are always processed with our chain.')
 
 
-def chain_claim(done: Sequence[Mapping[str, ChainErrors]], paper: str,
+def chain_claim(done: Sequence[Any], paper: str,
                 variants: Mapping[tuple[str, str], str]) -> Claim:
     """
     Return the claim that our signal chain gives the better model than that of a paper.
@@ -121,7 +132,7 @@ def chain_claim(done: Sequence[Mapping[str, ChainErrors]], paper: str,
     Parameters
     ----------
     done
-        Errors in all draws.
+        Results of the draws, whose `chains` are those of `compare_chains`.
     paper
         Key in `STEPS`.
     variants
@@ -131,7 +142,8 @@ def chain_claim(done: Sequence[Mapping[str, ChainErrors]], paper: str,
     printed = STEPS[paper][0].label
 
     def pairs(label: str) -> Pairs:
-        return [(one[OURS.label].error, one[label].error) for one in done]
+        return LazyPairs(done, lambda one: (one.chains[OURS.label].error,
+                                            one.chains[label].error))
 
     return Claim(
         f'models from our signal chain predict another motion better than models from that of '

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.papers.searches import SearchResult
-from robot_identification.papers.searches.objective import MeanAbsolute
 from robot_identification.papers.studies import er16, er16_tables
 from robot_identification.papers.studies import linear_algebra as solvers
+from robot_identification.papers.studies.er16_case import Case
 from robot_identification.papers.studies.repeat import (
     cost_after,
     plot_convergence,
@@ -33,14 +33,15 @@ from robot_identification.papers.studies.repeat import (
 )
 from robot_identification.papers.studies.study import (
     Draw,
+    LazyResults,
     PAPER,
     StudyOptions,
     StudyResult,
     Table,
 )
-from robot_identification.papers.studies.verdict import Claim, Pairs
+from robot_identification.papers.studies.verdict import Claim, LazyPairs, Pairs
 
-NEST, ITERATIONS, EARLY, FRICTION, DRAWS = 25, 200, 50, 'atan', 14
+NEST, ITERATIONS, EARLY, FRICTION = 25, 200, 50, 'atan'
 PAPERS, FASTER, NARROW, OUR = ("the paper's signal chain, 1 Hz", 'at 10 Hz', 'narrow ranges',
                                'our signal chain')
 CASES = {
@@ -50,6 +51,9 @@ CASES = {
     OUR: (er16.OURS, 'urdf'),
 }
 """Signal chain and search ranges of each case."""
+TITLE = ('Improved cuckoo search against CS and PSO on the ER-16',
+         'Ding, Li, Li, Chao, J. Robotics, 2018')
+EXACT = 'variable projection'
 LITERAL = ('equations (7) to (12) and Table 2 as printed: Levy flights (9) without a factor; S0 '
            'is assumed')
 PUBLISHED = Table(
@@ -93,19 +97,22 @@ class CuckooDraw:
     """
     Results of one draw.
 
-    Searches, and estimate and cost of least squares, by case; `near` are the RMS fit errors near
-    reversals relative to the rated torque, by friction and method, and `rows` those of the table
-    of reversals.
+    Searches, and estimate and cost of least squares, by case; `reversals` are the RMS fit errors
+    near reversals and elsewhere, by chain, friction and method [N m].
     """
 
     results: Mapping[str, Mapping[str, SearchResult]]
     square: Mapping[str, tuple[Array, float]]
     correlations: Mapping[tuple[str, str], tuple[float, ...]]
-    near: Mapping[tuple[str, str, str], float]
-    rows: Sequence[tuple[str | float, ...]]
+    reversals: Mapping[tuple[str, str, str], tuple[float, ...]]
     chains: Mapping[str, er16_tables.ChainErrors]
-    algebra: tuple[solvers.SolverComparison, ...]
-    condition: float
+    algebra: solvers.Algebra
+    settings: Mapping[str, Any]
+
+    def near(self, chain: str, friction: str, method: str) -> float:
+        """Return the RMS error near reversals relative to the rated torque."""
+        errors = self.reversals[chain, friction, method][:len(er16.JOINTS)]
+        return float(np.sqrt(np.mean((np.array(errors) / self.settings['rated torque']) ** 2)))
 
 
 def ics_er16(options: StudyOptions) -> StudyResult:
@@ -124,14 +131,19 @@ def ics_er16(options: StudyOptions) -> StudyResult:
 
     """
     iterations = 20 if options.quick else ITERATIONS
-    draws = options.draws(DRAWS)
-    done: list[CuckooDraw] = options.run_draws(_run_draw, draws, draws, iterations, options.quick)
+    draws = options.draws()
+    done, claims = options.collect(_make_draw, _claims, draws[0], iterations, options.quick)
+    title, reference = TITLE
+    if not done:
+        return StudyResult('ics_er16', title, reference, {'seed': options.seed}, (), (), claims,
+                           ())
     first, shown = done[0], er16.Experiment.build(draws[0]).with_chain(er16.ICS)
     results = {name: [one.results[PAPERS][name] for one in done] for name in first.results[PAPERS]}
+    algebra = solvers.tables_and_plots(first.algebra)
     return StudyResult(
         name='ics_er16',
-        title='Improved cuckoo search against CS and PSO on the ER-16',
-        reference='Ding, Li, Li, Chao, J. Robotics, 2018',
+        title=title,
+        reference=reference,
         settings={
             'draws': len(draws),
             'iterations': iterations,
@@ -140,7 +152,7 @@ def ics_er16(options: StudyOptions) -> StudyResult:
             'unknowns': len(results['ICS'][0].values),
             'rows of a joint': len(shown.fit),
             'condition number of the excitation': float(
-                np.median([one.condition for one in done])
+                np.median([one.settings['condition'] for one in done])
             ),
         },
         assumptions=(
@@ -166,85 +178,80 @@ def ics_er16(options: StudyOptions) -> StudyResult:
             ),
             PUBLISHED_PARAMETERS,
             er16_tables.tabulate_reversals(
-                'of the first draw', ('friction', 'method', 'data'), first.rows
+                'of the first draw', ('friction', 'method', 'data'),
+                [(friction, method, chain, *errors)
+                 for (chain, friction, method), errors in first.reversals.items()]
             ),
-            *(solvers.tabulate_solver(one) for one in first.algebra),
+            *algebra[0],
         ),
-        claims=(
-            *_claims(done),
-            *(
-                claim
-                for k in range(len(done[-1].algebra))
-                for claim in solvers.solver_claims([_of(one, k, done[-1]) for one in done])
-            ),
-        ),
+        claims=claims,
         plots=(
             plot_convergence('Cost of the median run', 'cost (11) [N m]', results),
             *er16_tables.plot_torques(
                 shown, FRICTION, results['ICS'][0].values, 'ICS, first draw'
             ),
-            *(solvers.plot_solver(one) for one in first.algebra),
+            *algebra[1],
         ),
         quick=options.quick,
     )
 
 
-def _of(one: CuckooDraw, k: int, other: CuckooDraw) -> solvers.SolverComparison:
-    """Return the comparison of a draw with the title of the k-th one of another draw."""
-    return next(c for c in one.algebra if c.title == other.algebra[k].title)
-
-
-def _run_draw(draw: Draw, draws: Sequence[Draw], iterations: int, quick: bool) -> CuckooDraw:
+def _make_draw(draw: Draw, first: Draw, iterations: int, quick: bool) -> CuckooDraw:
+    """Return the results of a draw, computed when they are used; `first` is that of the tables."""
     raw = er16.Experiment.build(draw)
-    results, square, correlations = {}, {}, {}
-    for k, (case, (chain, ranges)) in enumerate(CASES.items()):
-        experiment = raw.with_chain(chain)
-        problem, bounds = experiment.problem(FRICTION, ranges)
-        cost = MeanAbsolute(problem)
+    cases = {case: Case(raw.with_chain(chain), FRICTION, ranges)
+             for case, (chain, ranges) in CASES.items()}
+
+    def search(k: int, case: str) -> Mapping[str, SearchResult]:
         setups = _setups({**SEARCHED, **FURTHER} if case == PAPERS else
                          {name: SEARCHED[name] for name in ('PSO', 'CS', 'ICS')}, iterations)
-        results[case] = {setup.label: run_search(setup, [draw.start, k], cost, bounds)
-                         for setup in setups}
-        values = experiment.least_squares(FRICTION)
-        square[case] = values, float(cost(values[None])[0])
-        for name, estimate in {**{name: result.values for name, result in results[case].items()},
-                               'variable projection': values}.items():
-            correlations[case, name] = experiment.correlations(FRICTION, estimate)
-    near, rows = _reversals(raw, draw, iterations)
-    algebra = [comparison for friction in (FRICTION, 'stribeck')
-               for comparison in solvers.compare_with_searches(
-                   friction, *raw.problem(friction), solvers.budget_of(draw, draws, quick), draw)]
-    return CuckooDraw(results, square, correlations, near, rows,
-                      er16_tables.compare_chains(raw, 'ics', FRICTION), tuple(algebra),
-                      raw.motions[0].condition_number)
+        return LazyResults(setups, lambda name: run_search(
+            setups[name], [draw.start, k], cases[case].cost, cases[case].problem[1]))
+
+    results = {case: search(k, case) for k, case in enumerate(CASES)}
+    square = LazyResults(CASES, lambda case: cases[case].square)
+
+    def correlate(key: tuple[str, str]) -> tuple[float, ...]:
+        case, name = key
+        return cases[case].experiment.correlations(FRICTION, (
+            square[case][0] if name == EXACT else results[case][name].values))
+
+    return CuckooDraw(
+        results, square,
+        LazyResults([(case, name) for case in CASES for name in (*results[case], EXACT)],
+                    correlate),
+        _reversals(raw, draw, iterations), er16_tables.compare_chains(raw, 'ics', FRICTION),
+        solvers.lazy_algebra(
+            (FRICTION, 'stribeck'), lambda name, table, budget: solvers.compare_with_searches(
+                name, *raw.problem(name), draw, table=table, budget=budget),
+            table=draw == first, quick=quick),
+        LazyResults(('condition', 'rated torque'), lambda name: (
+            raw.condition if name == 'condition' else raw.rated_torque)))
 
 
-def _setups(searches: Searches, iterations: int) -> list[SearchSetup]:
-    return [SearchSetup(label, search, settings, NEST + each * iterations)
-            for label, (search, settings, each) in searches.items()]
+def _setups(searches: Searches, iterations: int) -> dict[str, SearchSetup]:
+    return {label: SearchSetup(label, search, settings, NEST + each * iterations)
+            for label, (search, settings, each) in searches.items()}
 
 
-def _reversals(raw: er16.Experiment, draw: Draw, iterations: int) -> tuple[
-        dict[tuple[str, str, str], float], list[tuple[str | float, ...]]]:
-    """Fit linear and nonlinear friction by ICS and least squares; return errors at reversals."""
-    near: dict[tuple[str, str, str], float] = {}
-    rows: list[tuple[str | float, ...]] = []
-    for chain in (er16.ICS, er16.OURS):
-        fitted = raw.with_chain(chain)
-        judged = raw.with_chain(er16.OURS).fit
-        for friction in ('coulomb_viscous', 'atan', 'stribeck'):
-            problem, bounds = fitted.problem(friction)
-            names = ('ICS', 'ICS, scaled flights') if chain is er16.ICS else ()
-            estimates = {setup.label: run_search(
-                setup, [draw.start, len(CASES)], MeanAbsolute(problem), bounds).values
-                for setup in _setups({name: SEARCHED[name] for name in names}, iterations)}
-            estimates['least squares'] = fitted.least_squares(friction)
-            for method, values in estimates.items():
-                errors = fitted.near_reversals(friction, values, judged)
-                rows.append((friction, method, chain.label, *errors))
-                near[chain.label, friction, method] = float(np.sqrt(np.mean(
-                    (np.array(errors[:len(er16.JOINTS)]) / raw.rated_torque) ** 2)))
-    return near, rows
+def _reversals(raw: er16.Experiment, draw: Draw,
+               iterations: int) -> Mapping[tuple[str, str, str], tuple[float, ...]]:
+    """Return errors near reversals and elsewhere, of fits by ICS and by least squares."""
+    chains = {chain.label: chain for chain in (er16.ICS, er16.OURS)}
+    cases = {(chain, friction): Case(raw.with_chain(chains[chain]), friction)
+             for chain in chains for friction in ('coulomb_viscous', FRICTION, 'stribeck')}
+    setups = _setups({name: SEARCHED[name] for name in ('ICS', 'ICS, scaled flights')}, iterations)
+
+    def errors(key: tuple[str, str, str]) -> tuple[float, ...]:
+        chain, friction, method = key
+        case = cases[chain, friction]
+        values = (case.experiment.least_squares(friction) if method == 'least squares' else
+                  run_search(setups[method], [draw.start, len(CASES)], case.cost,
+                             case.problem[1]).values)
+        return case.experiment.near_reversals(friction, values, raw.with_chain(er16.OURS).fit)
+
+    return LazyResults([(chain, friction, method) for chain, friction in cases for method in (
+        *(setups if chain == er16.ICS.label else ()), 'least squares')], errors)
 
 
 def _values(done: Sequence[CuckooDraw]) -> Table:
@@ -279,8 +286,8 @@ def _cost(one: CuckooDraw, case: str, name: str, iterations: float = np.inf) -> 
 def _costs(done: Sequence[CuckooDraw], case: str) -> Table:
     seconds = float(np.median([one.results[case]['ICS'].seconds for one in done]))
     rows: list[tuple[str | float, ...]] = []
-    for name in (*done[0].results[case], 'variable projection'):
-        exact = name == 'variable projection'
+    for name in (*done[0].results[case], EXACT):
+        exact = name == EXACT
         costs = np.array([one.square[case][1] if exact else _cost(one, case, name)
                           for one in done])
         ratios = costs / [_cost(one, case, 'ICS') for one in done]
@@ -302,8 +309,8 @@ def _costs(done: Sequence[CuckooDraw], case: str) -> Table:
 
 def _claims(done: Sequence[CuckooDraw]) -> tuple[Claim, ...]:
     def pairs(low: str, high: str, case: str = PAPERS, iterations: float = np.inf) -> Pairs:
-        return [(_cost(one, case, low, iterations), _cost(one, case, high, iterations))
-                for one in done]
+        return LazyPairs(done, lambda one: (_cost(one, case, low, iterations),
+                                            _cost(one, case, high, iterations)))
 
     def variants(low: str, high: str, iterations: float = np.inf) -> dict[tuple[str, str], Pairs]:
         def scaled(name: str) -> str:
@@ -318,8 +325,8 @@ def _claims(done: Sequence[CuckooDraw]) -> tuple[Claim, ...]:
                 key: pairs(low, high, case, iterations) for key, case in cases.items()}}
 
     def near(method: str, chain: str = er16.ICS.label) -> Pairs:
-        return [(one.near[chain, 'atan', method], one.near[chain, 'coulomb_viscous', method])
-                for one in done]
+        return LazyPairs(done, lambda one: (one.near(chain, FRICTION, method),
+                                            one.near(chain, 'coulomb_viscous', method)))
 
     def claim(text: str, low: str, high: str, iterations: float = np.inf, *,
               ours: bool = False) -> Claim:
@@ -360,11 +367,13 @@ def _claims(done: Sequence[CuckooDraw]) -> tuple[Claim, ...]:
             ours=True,
         ),
         er16_tables.chain_claim(
-            [one.chains for one in done],
+            done,
             'ics',
             {
                 ('sampling rate of the signal chain', '10 Hz'): er16.ICS_FASTER.label,
                 ('sampling rate of the signal chain', '1 kHz'): er16.ICS_FASTEST.label,
             },
         ),
+        *(each for name in (FRICTION, 'stribeck')
+          for each in solvers.solver_claims(done, name, linear=False)),
     )

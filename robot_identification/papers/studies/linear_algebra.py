@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 import time
+from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
@@ -26,8 +27,8 @@ from robot_identification.papers.searches.objective import Squared
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.projection import minimise_squared, ProjectedObjective
 from robot_identification.papers.studies.repeat import plot_convergence
-from robot_identification.papers.studies.study import Draw, Plot, Table
-from robot_identification.papers.studies.verdict import Claim, RELEVANT
+from robot_identification.papers.studies.study import Draw, LazyResults, Plot, Table
+from robot_identification.papers.studies.verdict import Claim, LazyPairs, RELEVANT
 
 NEAR = 0.01
 """Relative excess over the cost of least squares at which a search counts as converged."""
@@ -36,11 +37,14 @@ REPEATS = 3
 GRADIENT = 'gradient_descent'
 """The only search that is not a population method."""
 SLOWEST = 'elpidso'
-"""Search that moves one particle at a time, and runs in the first draw only."""
+"""Search that moves one particle at a time, and runs for the tables only."""
 FASTER = 10.0
 """Claimed ratio of the time of the fastest population search to that of the solver."""
 TABULATED, REPEATED, QUICK = 20_000, 3000, 500
-"""Evaluations of a search in the first draw, in the others, and in a quick study."""
+"""Evaluations of a search for the table of the first draw, for the claims, and if quick."""
+CLAIMS, TABLE = 'claims', 'table'
+AlgebraKey = tuple[str, str]
+"""`CLAIMS` or `TABLE`, and the name of the cost."""
 
 
 @dataclass(frozen=True)
@@ -84,13 +88,44 @@ class SolverComparison:
             timed.until for name, timed in self.searches.items() if name != GRADIENT)
 
 
-def compare_with_searches(label: str, problem: SearchProblem, bounds: Bounds, budget: int,
-                          draw: Draw) -> tuple[SolverComparison, ...]:
+Algebra = Mapping[AlgebraKey, tuple[SolverComparison, ...]]
+
+
+def lazy_algebra(names: Sequence[str], compare: Callable[[str, bool, int], Any], *, table: bool,
+                 quick: bool, shown: Sequence[str] = ()) -> Algebra:
+    """
+    Return the comparisons of solvers and searches of a draw, computed when they are used.
+
+    Parameters
+    ----------
+    names
+        Names of the costs.
+    compare
+        Function from the name of a cost, whether the comparison is for a table, and the
+        evaluations of a search, to comparisons.
+    table
+        Whether the tables show this draw.
+    quick
+        Fewer evaluations.
+    shown
+        Names of further costs, which are for the tables only and have the evaluations of claims.
+
+    """
+    budgets = {CLAIMS: REPEATED, TABLE: TABULATED}
+    return LazyResults(
+        [*((kind, name) for kind in (CLAIMS, TABLE)[:1 + table] for name in names),
+         *((TABLE, name) for name in shown if table)],
+        lambda key: compare(key[1], key[0] == TABLE, QUICK if quick else REPEATED
+                            if key[1] in shown else budgets[key[0]]))
+
+
+def compare_with_searches(label: str, problem: SearchProblem, bounds: Bounds, draw: Draw, *,
+                          table: bool, budget: int) -> tuple[SolverComparison, ...]:
     """
     Minimise the squared cost by least squares and by the searches within the same bounds.
 
-    If the friction has shape parameters, the searches also run on these alone, with the linear
-    parameters eliminated.
+    If the friction has shape parameters, the searches also run on these alone for a table, with
+    the linear parameters eliminated.
 
     Parameters
     ----------
@@ -98,7 +133,7 @@ def compare_with_searches(label: str, problem: SearchProblem, bounds: Bounds, bu
         Name of the friction model, for titles.
     problem, bounds
         Search problem, and bounds of its unknowns.
-    budget, draw
+    draw, table, budget
         As for `compare_solver`.
 
     """
@@ -106,19 +141,19 @@ def compare_with_searches(label: str, problem: SearchProblem, bounds: Bounds, bu
     full = compare_solver(
         f'{label}: all {problem.dimension} unknowns',
         'bounded least squares' if problem.linear else 'variable projection', cost, bounds,
-        lambda: minimise_squared(cost, bounds), budget, draw)
-    if problem.linear or budget == REPEATED:
+        lambda: minimise_squared(cost, bounds), draw, table=table, budget=budget)
+    if problem.linear or not table:
         return (full,)
     alone = ProjectedObjective(cost, bounds)
     return full, compare_solver(
         f'{label}: the {alone.bounds.dimension} shape parameters alone, with linear parameters '
         f'eliminated', 'variable projection', alone, alone.bounds,
-        lambda: minimise_squared(cost, bounds), budget // 40, draw)
+        lambda: minimise_squared(cost, bounds), draw, table=table, budget=budget // 40)
 
 
 def compare_solver(title: str, label: str, cost: Callable[[Array], Array], bounds: Bounds,
-                   solve: Callable[[], SearchResult], budget: int,
-                   draw: Draw) -> SolverComparison:
+                   solve: Callable[[], SearchResult], draw: Draw, *, table: bool,
+                   budget: int) -> SolverComparison:
     """
     Compare a least-squares solver with the searches.
 
@@ -130,10 +165,12 @@ def compare_solver(title: str, label: str, cost: Callable[[Array], Array], bound
         Cost that the searches minimise, and bounds of its parameters.
     solve
         Function that runs the solver and returns its result for the same cost.
-    budget
-        Evaluations of a search; `SLOWEST` does not run with `REPEATED`.
     draw
         Seeds; the start of the searches is used.
+    table
+        Whether the comparison is for a table; otherwise `SLOWEST` does not run.
+    budget
+        Evaluations of a search.
 
     """
     busy = []
@@ -145,7 +182,7 @@ def compare_solver(title: str, label: str, cost: Callable[[Array], Array], bound
     cost(bounds.from_unit(np.full((1, bounds.dimension), 0.5)))     # caches the rows
     searches: dict[str, _Timed] = {}
     for name in SEARCHES:
-        if name == SLOWEST and budget == REPEATED:
+        if name == SLOWEST and not table:
             continue
         began = time.process_time()
         result = get_search(name).minimise(cost, bounds, budget=budget,
@@ -157,29 +194,39 @@ def compare_solver(title: str, label: str, cost: Callable[[Array], Array], bound
     return SolverComparison(title, label, budget, best, searches)
 
 
-def budget_of(draw: Draw, draws: Sequence[Draw], quick: bool) -> int:
-    """Return the evaluations of a search: more in the first draw, which makes the table."""
-    return QUICK if quick else TABULATED if draw == draws[0] else REPEATED
+def solver_claims(done: Sequence[Any], name: str, *, linear: bool) -> tuple[Claim, ...]:
+    """
+    Return the claims on a least-squares solver from the draws.
 
+    Parameters
+    ----------
+    done
+        Results of the draws, whose `algebra` are those of `lazy_algebra`.
+    name
+        Name of the cost.
+    linear
+        Whether the cost is quadratic in its unknowns.
 
-def solver_claims(comparisons: Sequence[SolverComparison]) -> tuple[Claim, ...]:
-    """Return the claims on a least-squares solver from the comparisons of all draws."""
-    first = comparisons[0]
+    """
+    def comparison(one: Any) -> SolverComparison:
+        found: SolverComparison = one.algebra[CLAIMS, name][0]
+        return found
+
+    solver = 'bounded least squares' if linear else 'variable projection'
     claims = [Claim(
-        f'{first.label} reaches a cost no worse than the searches ({first.title})',
-        [c.costs for c in comparisons],
-        f'cost; lowest of the searches with {REPEATED} evaluations, {TABULATED} in the first draw',
-        1 / RELEVANT, ours=True)]
-    if first.label == 'bounded least squares':
+        f'{solver} reaches a cost no worse than the searches ({name}, all unknowns)',
+        LazyPairs(done, lambda one: comparison(one).costs),
+        f'cost; lowest of the searches with {REPEATED} evaluations', 1 / RELEVANT, ours=True)]
+    if linear:
         claims.append(Claim(
-            f'{first.label} is at least ten times faster than the fastest population search '
-            f'({first.title})', [c.times for c in comparisons],
+            f'{solver} is at least ten times faster than the fastest population search ({name}, '
+            f'all unknowns)', LazyPairs(done, lambda one: comparison(one).times),
             f'processor time [s]; of a search until it came within {NEAR:.0%}, or of the whole '
             f'search if it did not', FASTER, ours=True))
     return tuple(claims)
 
 
-def tabulate_solver(comparison: SolverComparison) -> Table:
+def _tabulate(comparison: SolverComparison) -> Table:
     """Return a table of costs and times of the solver and the searches."""
     best, label = comparison.best, comparison.label
     rows: list[tuple[str | float, ...]] = []
@@ -200,7 +247,7 @@ def tabulate_solver(comparison: SolverComparison) -> Table:
              f'searches do not. One run of each search.')
 
 
-def plot_solver(comparison: SolverComparison) -> Plot:
+def _plot(comparison: SolverComparison) -> Plot:
     """Return a plot of the squared cost over the evaluations of the searches."""
     plot = plot_convergence(
         f'Squared cost over evaluations, {comparison.title}', 'squared cost [-]',
@@ -209,3 +256,9 @@ def plot_solver(comparison: SolverComparison) -> Plot:
     ends = np.array([1.0, last])
     return Plot(plot.title, plot.x, plot.y, (
         (comparison.label, ends, np.full(2, comparison.best.result.cost)), *plot.lines), plot.log)
+
+
+def tables_and_plots(algebra: Algebra) -> tuple[tuple[Table, ...], tuple[Plot, ...]]:
+    """Return the tables and plots of the comparisons that are meant for tables."""
+    shown = [each for (kind, _), found in algebra.items() if kind == TABLE for each in found]
+    return tuple(map(_tabulate, shown)), tuple(map(_plot, shown))

@@ -33,11 +33,13 @@ from robot_identification.papers.studies.study import (
     StudyResult,
     Table,
 )
-from robot_identification.papers.studies.verdict import Claim, Pairs
+from robot_identification.papers.studies.verdict import Claim, LazyPairs, Pairs
 
-PERIOD, SHORT, DRAWS = 10.0, 5.0, 14
+PERIOD, SHORT = 10.0, 5.0
 SHOWN = 5
 """Plots show every fifth sample."""
+TITLE = ('Modified against plain Fourier series on the QIANJIANG-I',
+         'Wu, Zhu, Wang, Liu, Int. J. Advanced Robotic Systems 9, 2012')
 LITERAL = ('genetic design with binary coding, decentralised PID, Fourier fit, mean over the '
            'periods, MLE; PID gains, period and arm are assumed')
 OUR_WAY = ('identification', 'low-pass and WLS, error of the clean torque')
@@ -48,7 +50,7 @@ class _Done:
     """One draw: runs of its arm, and the comparison of searches with least squares."""
 
     arm: runs.ArmDraw
-    algebra: tuple[solvers.SolverComparison, ...]
+    algebra: solvers.Algebra
 
     def fit(
         self, kind: str, condition: runs.Condition = runs.PRINTED, way: str = runs.METHODS[0]
@@ -80,13 +82,16 @@ def mfs_qj(options: StudyOptions) -> StudyResult:
 
     """
     periods, period = (2, SHORT) if options.quick else (3, PERIOD)
-    draws = options.draws(DRAWS)
-    done = options.run_draws(_run_draw, draws, draws, period, periods, options.quick)
-    first = done[0]
+    draws = options.draws()
+    done, claims = options.collect(_make_draw, _claims, draws[0], period, periods, options.quick)
+    title, reference = TITLE
+    if not done:
+        return StudyResult('mfs_qj', title, reference, {'seed': options.seed}, (), (), claims, ())
+    first, algebra = done[0], solvers.tables_and_plots(done[0].algebra)
     return StudyResult(
         name='mfs_qj',
-        title='Modified against plain Fourier series on the QIANJIANG-I',
-        reference='Wu, Zhu, Wang, Liu, Int. J. Advanced Robotic Systems 9, 2012',
+        title=title,
+        reference=reference,
         settings={
             'draws': len(draws),
             'periods': periods,
@@ -117,31 +122,29 @@ def mfs_qj(options: StudyOptions) -> StudyResult:
                 PAPER,
                 'The numbers of Table 3 are missing in our copy.',
             ),
-            *(solvers.tabulate_solver(one) for one in first.algebra),
+            *algebra[0],
         ),
-        claims=(*_claims(done), *solvers.solver_claims([one.algebra[0] for one in done])),
+        claims=claims,
         plots=(
             _circle(first),
             *_torques(first),
-            *(solvers.plot_solver(one) for one in first.algebra),
+            *algebra[1],
         ),
         quick=options.quick,
     )
 
 
-def _run_draw(draw: Draw, draws: Sequence[Draw], period: float, periods: int,
-              quick: bool) -> _Done:
+def _make_draw(draw: Draw, first: Draw, period: float, periods: int, quick: bool) -> _Done:
+    """Return the results of a draw, computed when they are used; `first` is that of the tables."""
     arm = runs.identify_arm(draw, period, periods)
-    return _Done(
-        arm,
-        solvers.compare_with_searches(
-            runs.FRICTION,
-            arm.problem,
-            search_bounds(arm.problem),
-            solvers.budget_of(draw, draws, quick),
-            draw,
-        ),
-    )
+
+    def compare(name: str, table: bool, budget: int) -> tuple[solvers.SolverComparison, ...]:
+        problem, = arm.problem.values()
+        return solvers.compare_with_searches(name, problem, search_bounds(problem), draw,
+                                             table=table, budget=budget)
+
+    return _Done(arm, solvers.lazy_algebra((runs.FRICTION,), compare, table=draw == first,
+                                           quick=quick))
 
 
 def _errors(done: Sequence[_Done]) -> Table:
@@ -181,18 +184,20 @@ def _claims(done: Sequence[_Done]) -> tuple[Claim, ...]:
         return {key: pairs(condition) for key, condition in runs.CONDITIONS.items()}
 
     def tracking(condition: runs.Condition) -> Pairs:
-        return [(one.fit('mfs', condition).transient, one.fit('ffs', condition).transient)
-                for one in done]
+        return LazyPairs(done, lambda one: (one.fit('mfs', condition).transient,
+                                            one.fit('ffs', condition).transient))
 
     def circle(condition: runs.Condition, way: str = runs.METHODS[0]) -> Pairs:
-        return [(float(np.linalg.norm(one.errors('mfs', condition, way))),
-                 float(np.linalg.norm(one.errors('ffs', condition, way)))) for one in done]
+        return LazyPairs(done, lambda one: (
+            float(np.linalg.norm(one.errors('mfs', condition, way))),
+            float(np.linalg.norm(one.errors('ffs', condition, way)))))
 
     def gains(joint: int) -> Callable[[runs.Condition], Pairs]:
-        def pairs(condition: runs.Condition) -> Pairs:
-            ratios = [one.errors('ffs', condition) / one.errors('mfs', condition) for one in done]
-            return [(float(ratio[2]), float(ratio[joint])) for ratio in ratios]
-        return pairs
+        def gain(one: _Done, condition: runs.Condition, joint: int) -> float:
+            return float(one.errors('ffs', condition)[joint] / one.errors('mfs', condition)[joint])
+
+        return lambda condition: LazyPairs(done, lambda one: (
+            gain(one, condition, 2), gain(one, condition, joint)))
 
     return (
         Claim(
@@ -219,6 +224,7 @@ def _claims(done: Sequence[_Done]) -> tuple[Claim, ...]:
             )
             for joint in (0, 1)
         ),
+        *solvers.solver_claims(done, runs.FRICTION, linear=True),
     )
 
 

@@ -15,8 +15,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+import functools
 
 import numpy as np
 import pinocchio as pin
@@ -27,12 +28,13 @@ from robot_identification.estimation import get_estimator
 from robot_identification.excitation import design, Excitation, Requirements
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.studies.pid_plant import PidPlant
-from robot_identification.papers.studies.study import Draw
+from robot_identification.papers.studies.study import Draw, LazyResults
 from robot_identification.regression import build_regression
-from robot_identification.signals import process, Samples
+from robot_identification.signals import process
 from robot_identification.simulation import Plant, PlantOptions, simulate, SimulatedRun
 from scipy.interpolate import CubicSpline
 
+KINDS = ('ffs', 'mfs')
 HARMONICS, RADIUS, SPEED, LAPS = 5, 0.05, 0.5, 4
 STEP = 1e-3
 RESTING = 0.01
@@ -53,6 +55,9 @@ CONDITIONS = {
     ('controller of the joints', MODEL): ('GA', REST, MODEL)}
 """Other conditions, by assumption and value."""
 Condition = tuple[str, str, str]
+CIRCLE = 'circle'
+Run = tuple[Condition | str, str]
+"""Condition and excitation, or controller and `CIRCLE`."""
 JointMotion = tuple[Array, Array, Array, Array]
 """Time t (N,) [s], and q, v and a (N, n)."""
 
@@ -92,22 +97,22 @@ class CircleFit:
 @dataclass(frozen=True, eq=False)
 class ArmDraw:
     """
-    Results of one draw.
+    Results of one draw, computed when they are used.
 
     Fits by condition, excitation ('ffs' or 'mfs') and method of identification; condition numbers
     and seconds of the designs; `paths` are the desired and the actual circle of each controller,
-    (N, 2) [m]; `problem` is the search problem of the last run.
+    (N, 2) [m]; `problem` has the search problem of the last run.
     """
 
     fits: Mapping[tuple[Condition, str, str], CircleFit]
     designs: Mapping[tuple[str, str], tuple[float, float]]
     paths: Mapping[str, Array]
-    problem: SearchProblem
+    problem: Mapping[Run, SearchProblem]
 
 
 def identify_arm(draw: Draw, period: float, periods: int) -> ArmDraw:
     """
-    Design the motions of a draw, run them on its arm, and identify and validate its models.
+    Return designed motions of a draw, their runs, and the identified and validated models.
 
     Parameters
     ----------
@@ -118,35 +123,48 @@ def identify_arm(draw: Draw, period: float, periods: int) -> ArmDraw:
 
     """
     arm = load_arm('qianjiang_i')
-    motions = {(label, kind): design(
-        arm, kind=kind, period=period, harmonics=HARMONICS, starts=1, seed=draw.design,
-        optimiser=optimiser, requirements=Requirements())
-        for label, optimiser in DESIGNS.items() for kind in ('ffs', 'mfs')}
-    circle, rng = circle_motion(arm), np.random.default_rng(draw.noise)
-    options = PlantOptions(seed=draw.arm, stribeck_ratio=1.1)
+    motions = LazyResults(
+        [(label, kind) for label in DESIGNS for kind in KINDS], lambda key: design(
+            arm, kind=key[1], period=period, harmonics=HARMONICS, starts=1, seed=draw.design,
+            optimiser=DESIGNS[key[0]], requirements=Requirements()))
+    circle, options = circle_motion(), PlantOptions(seed=draw.arm, stribeck_ratio=1.1)
     plants = {name: kind(arm, options) for name, kind in CONTROLLERS.items()}
-    checks = {name: simulate(plant, circle, rng=rng, name='circle')
-              for name, plant in plants.items()}
-    fits: dict[tuple[Condition, str, str], CircleFit] = {}
-    for condition in (PRINTED, *CONDITIONS.values()):
+
+    rng = np.random.default_rng(draw.noise)
+    conditions = (PRINTED, *CONDITIONS.values())
+    jobs: tuple[Run, ...] = (*((name, CIRCLE) for name in CONTROLLERS), *(
+        (condition, kind) for condition in conditions for kind in KINDS
+        if condition[1] == REST or kind == 'ffs'))    # MFS starts at rest in any case
+
+    def simulate_run(key: Run) -> SimulatedRun:
+        for job in jobs[:jobs.index(key)]:
+            runs[job]    # the noise of the runs is drawn in their order
+        condition, kind = key
+        if isinstance(condition, str):
+            return simulate(plants[condition], circle, rng=rng, name=kind)
         label, start, controller = condition
-        for kind in ('ffs', 'mfs'):
-            same = (label, REST, controller), kind, METHODS[0]
-            if start == RUN_IN and kind == 'mfs' and same in fits:
-                fits.update({(condition, kind, way): fits[same[0], kind, way] for way in METHODS})
-                continue
-            motion = motions[label, kind]
-            reference = motion if start == RUN_IN else _from_rest(motion, periods)
-            run = simulate(plants[controller], reference, rng=rng, name=kind,
-                           periods=periods if start == RUN_IN else 1)
-            fits.update({(condition, kind, way): fit for way, fit in _fits(
-                arm, run, motion, checks[controller], circle).items()})
-    problem = SearchProblem(build_regression(
-        arm, [process(run.recording, arm, period=period)], FRICTION))
-    return ArmDraw(fits, {key: (float(m.condition_number or 0), m.seconds)
-                          for key, m in motions.items()},
-                   {'desired': _path(arm, circle[1]), **{
-                       name: _path(arm, check.q) for name, check in checks.items()}}, problem)
+        motion = motions[label, kind]
+        return simulate(plants[controller], motion if start == RUN_IN else _from_rest(
+            motion, periods), rng=rng, name=kind, periods=periods if start == RUN_IN else 1)
+
+    runs = LazyResults(jobs, simulate_run)
+
+    def fit(key: tuple[Condition, str, str]) -> CircleFit:
+        condition, kind, way = key
+        if (condition, kind) not in jobs:
+            return fits[(condition[0], REST, condition[2]), kind, way]
+        return _fit(arm, runs[condition, kind], motions[condition[0], kind], way,
+                    runs[condition[2], CIRCLE], circle)
+
+    fits = LazyResults([(condition, kind, way) for condition in conditions for kind in KINDS
+                        for way in METHODS], fit)
+    return ArmDraw(
+        fits, LazyResults(motions, lambda key: (float(motions[key].condition_number or 0),
+                                                motions[key].seconds)),
+        LazyResults(('desired', *CONTROLLERS), lambda name: _path(
+            arm, circle[1] if name == 'desired' else runs[name, CIRCLE].q)),
+        LazyResults(jobs[-1:], lambda job: SearchProblem(build_regression(
+            arm, [process(runs[job].recording, arm, period=period)], FRICTION))))
 
 
 def _path(arm: Arm, q: Array) -> Array:
@@ -167,8 +185,10 @@ def _from_rest(motion: Excitation, periods: int) -> JointMotion:
     return t, q, v, a
 
 
-def circle_motion(arm: Arm) -> JointMotion:
+@functools.cache
+def circle_motion() -> JointMotion:
     """Return the joint motion t, q, v, a along a circle, from rest to rest."""
+    arm = load_arm('qianjiang_i')
     data = arm.model.createData()
     frame = arm.model.nframes - 1
     q = np.array([0.3, 0.3, -0.3])
@@ -195,31 +215,27 @@ def circle_motion(arm: Arm) -> JointMotion:
     return t, positions, spline(t, 1), spline(t, 2)
 
 
-def _fits(arm: Arm, run: SimulatedRun, motion: Excitation, check: SimulatedRun,
-          circle: JointMotion) -> dict[str, CircleFit]:
-    """Return the torque errors on the circle of the models that each of `METHODS` identifies."""
-    ways: dict[str, tuple[str, Callable[[], Samples]]] = {
-        METHODS[0]: ('mle', lambda: process(
+def _fit(arm: Arm, run: SimulatedRun, motion: Excitation, way: str, check: SimulatedRun,
+         circle: JointMotion) -> CircleFit:
+    """Return the torque errors on the circle of the model that one of `METHODS` identifies."""
+    if way == METHODS[0]:
+        estimator, fitted = 'mle', process(
             run.recording, arm, method='fourier', basis=motion.trajectory.series.name,
-            period=motion.period, harmonics=HARMONICS, average=True)),
-        METHODS[1]: ('wls', lambda: process(run.recording, arm, period=motion.period))}
+            period=motion.period, harmonics=HARMONICS, average=True)
+    else:
+        estimator, fitted = 'wls', process(run.recording, arm, period=motion.period)
     samples = process(check.recording, arm, decimation_cutoff=np.inf)
     torque = check.recording.joint_torque(arm)
     early = np.abs(run.q - run.q_ref)[:round(1 / STEP)].max()
     moving = np.max(np.abs(check.v), axis=1) > RESTING
-    fits = {}
-    for way, (estimator, make) in ways.items():
-        estimate = get_estimator(estimator).fit(build_regression(arm, [make()], FRICTION))
-        base = estimate.base
-
-        desired = _torque(base, estimate.values, circle[1:])[:len(torque)]
-        measured = build_regression(arm, [samples], FRICTION).residuals(estimate.values)
-        clean = _torque(base, estimate.values, (check.q, check.v, check.a)) - check.torque
-        fits[way] = CircleFit(
-            _rms((desired - torque)[moving]), _rms(measured), _rms(clean[moving]),
-            circle[0][:len(torque)], desired, torque, float(early),
-            float(check.tracking_error.max()))
-    return fits
+    estimate = get_estimator(estimator).fit(build_regression(arm, [fitted], FRICTION))
+    base = estimate.base
+    desired = _torque(base, estimate.values, circle[1:])[:len(torque)]
+    measured = build_regression(arm, [samples], FRICTION).residuals(estimate.values)
+    clean = _torque(base, estimate.values, (check.q, check.v, check.a)) - check.torque
+    return CircleFit(
+        _rms((desired - torque)[moving]), _rms(measured), _rms(clean[moving]),
+        circle[0][:len(torque)], desired, torque, float(early), float(check.tracking_error.max()))
 
 
 def _torque(base: BaseParameters, values: Array, motion: tuple[Array, ...]) -> Array:

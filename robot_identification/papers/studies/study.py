@@ -15,14 +15,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.papers.studies.verdict import Claim, judge_claims, JudgedClaim
+from robot_identification.papers.studies.verdict import (
+    Claim,
+    judge_claims,
+    JudgedClaim,
+    LOOKS,
+    rows_to_extend,
+)
 
 Progress = Callable[[str, float], None]
 MapFunction = Callable[..., Iterator[Any]]
@@ -30,12 +36,56 @@ MapFunction = Callable[..., Iterator[Any]]
 HERE, PAPER = 'computed here', 'printed in the paper'
 QUICK_DRAWS = 2
 """Number of draws of a quick study, which can decide nothing."""
+_Key = TypeVar('_Key', bound=Hashable)
+_Value = TypeVar('_Value')
+RowKey = tuple[int, int]
+"""Index of a claim, and of one of its rows: 0, or the number of a variant from 1 on."""
 
 
 def map_items(function: Callable[..., Any], *sequences: Sequence[Any],
               args: tuple[Any, ...] = ()) -> Iterator[Any]:
     """Yield function(*items, *args) for the items of the sequences, one after another."""
     return (function(*items, *args) for items in zip(*sequences, strict=True))
+
+
+class LazyResults(Mapping[_Key, _Value]):
+    """
+    Results that are computed when they are used first; pickling computes all of them.
+
+    A draw thus computes only what the undecided claims need.
+
+    Parameters
+    ----------
+    keys
+        Names of the results.
+    compute
+        Function from a name to its result.
+
+    """
+
+    def __init__(self, keys: Iterable[_Key], compute: Callable[[_Key], _Value]) -> None:
+        self._keys, self._compute = tuple(keys), compute
+        self._values: dict[_Key, _Value] = {}
+
+    def __getitem__(self, key: _Key) -> _Value:
+        """Return a result."""
+        if key not in self._values:
+            if key not in self._keys:
+                raise KeyError(key)
+            self._values[key] = self._compute(key)
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[_Key]:
+        """Iterate over the names."""
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        """Return the number of results."""
+        return len(self._keys)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the results as a dictionary."""
+        return dict, (dict(self),)
 
 
 @dataclass(frozen=True)
@@ -82,7 +132,9 @@ class StudyOptions:
     map_items
         Function that computes the draws, perhaps in parallel; the result is the same.
     count
-        Number of draws; None for that of the study.
+        Number of draws of all claims; None for as many as the claims need.
+    tables
+        Whether to compute the tables and plots; without them a study computes its claims only.
 
     """
 
@@ -91,10 +143,16 @@ class StudyOptions:
     progress: Progress = _ignore
     map_items: MapFunction = map_items
     count: int | None = None
+    tables: bool = True
 
-    def draws(self, count: int) -> list[Draw]:
-        """Return the seeds of independent draws: `count` of them unless the options say so."""
-        number = self.count or (QUICK_DRAWS if self.quick else count)
+    @property
+    def first(self) -> int:
+        """Number of draws before the first test of the claims."""
+        return self.count or (QUICK_DRAWS if self.quick else LOOKS[0])
+
+    def draws(self, count: int | None = None) -> list[Draw]:
+        """Return the seeds of independent draws: `count` of them, or those of the first test."""
+        number = self.first if count is None else count
         return [Draw(*(int(level.generate_state(1)[0]) for level in child.spawn(4)))
                 for child in np.random.SeedSequence(self.seed).spawn(number)]
 
@@ -107,12 +165,100 @@ class StudyOptions:
             self.progress(f'{len(results)} of {len(draws)} draws', len(results) / len(draws))
         return results
 
+    def collect(self, make: Callable[..., Any], claim: Callable[[Sequence[Any]], Sequence[Claim]],
+                *args: Any) -> tuple[list[Any], tuple[Claim, ...]]:
+        """
+        Return the results of the first draws, and the claims with as many draws as they need.
+
+        After the first draws, the rows that `rows_to_extend` names get the draws up to the next of
+        `LOOKS`, until none is left. A further draw computes only these rows.
+
+        Parameters
+        ----------
+        make
+            Function from a draw and `args` to the draw's result, whose parts are `LazyResults`.
+        claim
+            Function from the results of draws to the claims, whose pairs are `LazyPairs`.
+        args
+            Settings of the study.
+
+        Returns
+        -------
+        tuple
+            Results of the first draws, empty without tables; and the claims.
+
+        """
+        head = self.draws()
+        done: list[Any] = []
+        if self.tables:
+            done = self.stage(0.0, 0.5).run_draws(make, head, *args)
+            claims = [each.with_rows([list(row) for row in each.rows]) for each in claim(done)]
+        else:
+            claims = list(claim([make(head[0], *args)]))
+            every = {(k, index): self.first for k, each in enumerate(claims)
+                     for index in range(len(each.rows))}
+            claims = [each.with_rows([[]] * len(each.rows)) for each in claims]
+            found = self._further(every, claims, head, (make, claim, args), self.stage(0.0, 0.5))
+            claims = [each.with_rows([found[k, index] for index in range(len(each.rows))])
+                      for k, each in enumerate(claims)]
+        if self.count is None and not self.quick:
+            claims = self.extend(claims, (make, claim, args))
+        return done, tuple(claims)
+
+    def extend(self, claims: Sequence[Claim], study: tuple[Any, ...]) -> list[Claim]:
+        """
+        Return claims with the further draws that can decide them.
+
+        Parameters
+        ----------
+        claims
+            The claims with their first draws.
+        study
+            The arguments `make`, `claim` and `args` of `collect`.
+
+        """
+        draws, fraction, claims = self.draws(LOOKS[-1]), 0.5, list(claims)
+        while True:
+            needed = {(k, index): look for k, judged in enumerate(judge_claims(claims))
+                      for index, look in rows_to_extend(judged)}
+            if not needed:
+                return claims
+            end = (1 + fraction) / 2
+            found = self._further(needed, claims, draws, study,
+                                  self.stage(fraction, end, 'undecided claims'))
+            claims = [each.with_rows([[*row, *found.get((k, index), ())]
+                                      for index, row in enumerate(each.rows)])
+                      for k, each in enumerate(claims)]
+            fraction = end
+
+    def _further(self, needed: Mapping[RowKey, int], claims: Sequence[Claim],
+                 draws: Sequence[Draw], study: tuple[Any, ...],
+                 stage: StudyOptions) -> dict[RowKey, list[tuple[float, float]]]:
+        """Return the pairs of further draws of some rows, up to a number of draws each."""
+        ranges = {key: range(len(claims[key[0]].rows[key[1]]), look)
+                  for key, look in needed.items()}
+        used = sorted({k for each in ranges.values() for k in each})
+        wanted = [tuple(key for key, each in ranges.items() if k in each) for k in used]
+        rows = []
+        for row in self.map_items(_rows_of_draw, [draws[k] for k in used], wanted, args=study):
+            rows.append(row)
+            stage.progress(f'{len(rows)} of {len(used)} draws', len(rows) / len(used))
+        return {key: [row[key] for row in rows if key in row] for key in ranges}
+
     def stage(self, start: float, end: float, label: str = '') -> StudyOptions:
         """Return options for one stage, whose progress counts from `start` to `end`."""
         def report(text: str, fraction: float) -> None:
             self.progress(', '.join(filter(None, (label, text))), start + (end - start) * fraction)
 
         return replace(self, progress=report)
+
+
+def _rows_of_draw(draw: Draw, wanted: Sequence[RowKey], make: Callable[..., Any],
+                  claim: Callable[[Sequence[Any]], Sequence[Claim]],
+                  args: tuple[Any, ...]) -> dict[RowKey, tuple[float, float]]:
+    """Return the pairs of some rows of the claims in one draw."""
+    claims = claim([make(draw, *args)])
+    return {(k, index): claims[k].rows[index][0] for k, index in wanted}
 
 
 @dataclass(frozen=True)
@@ -167,10 +313,9 @@ class Plot:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Tables, claims and plots of a part of a study."""
+    """Tables and plots of a part of a study."""
 
     tables: tuple[Table, ...]
-    claims: tuple[Claim, ...]
     plots: tuple[Plot, ...] = ()
 
 
@@ -195,6 +340,8 @@ class StudyResult:
         Wall-clock time and processor time [s].
     notes
         Remarks at the beginning of the report.
+    fixed
+        Whether the number of draws was fixed beforehand.
 
     """
 
@@ -210,11 +357,12 @@ class StudyResult:
     seconds: float = 0.0
     processor_seconds: float = 0.0
     notes: tuple[str, ...] = ()
+    fixed: bool = False
 
     @cached_property
     def verdicts(self) -> tuple[JudgedClaim, ...]:
         """The claims with their verdicts."""
-        return judge_claims(self.claims)
+        return judge_claims(self.claims, fixed=self.fixed)
 
     def contents(self) -> dict[str, Any]:
         """Return the result as a dictionary of plain values."""

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from robot_identification.arm import load_arm
@@ -35,7 +36,7 @@ from robot_identification.papers.studies.survey_published import (
     PUBLISHED_STRIBECK_JOINT,
 )
 from robot_identification.papers.studies.survey_tracking import Tracking
-from robot_identification.papers.studies.verdict import Claim, Pairs
+from robot_identification.papers.studies.verdict import Claim, LazyPairs, Pairs
 
 ONLINE = (
     'Kalman',
@@ -73,7 +74,7 @@ class MethodDraw:
 def run_methods(draw: Draw, excitation: Excitation, platform: survey_methods.Platform,
                 budgets: Mapping[str, int]) -> MethodDraw:
     """
-    Run the survey's methods on the arms of a draw.
+    Return the results of the survey's methods on the arms of a draw.
 
     Parameters
     ----------
@@ -107,7 +108,7 @@ def run_methods(draw: Draw, excitation: Excitation, platform: survey_methods.Pla
 
 def summarise_methods(done: Sequence[MethodDraw], tracking: Tracking) -> Part:
     """
-    Return tables and claims on the methods in all draws.
+    Return tables of the methods in all draws.
 
     Parameters
     ----------
@@ -123,7 +124,7 @@ def summarise_methods(done: Sequence[MethodDraw], tracking: Tracking) -> Part:
         (*_joints(done[0]), _errors('Linear friction', linear, CAD), PUBLISHED_LINEAR,
          _errors('Stribeck friction', stribeck, CAD), PUBLISHED_NONLINEAR,
          _errors('Linear friction', changed, OTHER), _levels(linear, stribeck, tracking),
-         PUBLISHED_LEVELS, GUIDE), _claims(done))
+         PUBLISHED_LEVELS, GUIDE))
 
 
 def _joints(first: MethodDraw) -> tuple[Table, ...]:
@@ -233,31 +234,35 @@ def _extreme(results: Results, methods: Sequence[str], index: str, noisy: bool =
     return float(max(values) if largest else min(values))
 
 
-def _claims(done: Sequence[MethodDraw]) -> tuple[Claim, ...]:
+def method_claims(done: Sequence[Any]) -> tuple[Claim, ...]:
+    """Return the claims on the methods, from draws with results of `run_methods` as `methods`."""
     free = ('pseudo-inverse', 'Kalman', survey_methods.PRINTED_FORGETTING)
     searched, accurate = tuple(survey_methods.SEARCHED), survey_methods.LEVELS['e_T'][0]
 
     def inertial(kind: str) -> Pairs:
-        return [(_extreme(getattr(one, kind), searched, 'inertial', largest=True),
-                 _extreme(getattr(one, kind), free, 'inertial')) for one in done]
+        return LazyPairs(done, lambda one: (
+            _extreme(getattr(one.methods, kind), searched, 'inertial', largest=True),
+            _extreme(getattr(one.methods, kind), free, 'inertial')))
 
     def torque(noisy: bool) -> Pairs:
-        return [(_extreme(one.linear, free, 'torque', noisy, largest=True), accurate)
-                for one in done]
+        return LazyPairs(done, lambda one: (
+            _extreme(one.methods.linear, free, 'torque', noisy, largest=True), accurate))
 
     def friction(noisy: bool) -> Pairs:
-        return [(_extreme(one.linear, ('pseudo-inverse',), 'friction', noisy),
-                 _extreme(one.linear, searched, 'friction', noisy)) for one in done]
+        return LazyPairs(done, lambda one: (
+            _extreme(one.methods.linear, ('pseudo-inverse',), 'friction', noisy),
+            _extreme(one.methods.linear, searched, 'friction', noisy)))
 
     def stribeck(method: str, noisy: bool) -> Pairs:
-        return [(float(np.median([_extreme(one.stribeck, (m,), 'friction', noisy)
-                                  for m in searched])),
-                 _extreme(one.stribeck, (method,), 'friction', noisy)) for one in done]
+        return LazyPairs(done, lambda one: (
+            float(np.median([_extreme(one.methods.stribeck, (m,), 'friction', noisy)
+                             for m in searched])),
+            _extreme(one.methods.stribeck, (method,), 'friction', noisy)))
 
     def filters(noisy: bool) -> Pairs:
-        return [(_extreme(one.stribeck, (survey_methods.OUR_EKF,), 'friction', noisy),
-                 _extreme(one.stribeck, (survey_methods.PRINTED_EKF,), 'friction', noisy))
-                for one in done]
+        return LazyPairs(done, lambda one: (
+            _extreme(one.methods.stribeck, (survey_methods.OUR_EKF,), 'friction', noisy),
+            _extreme(one.methods.stribeck, (survey_methods.PRINTED_EKF,), 'friction', noisy)))
 
     printed = f'(21) as printed; v_s starts at {survey_methods.VELOCITY:g} rad/s (assumed)'
     return (
@@ -280,19 +285,22 @@ def _claims(done: Sequence[MethodDraw]) -> tuple[Claim, ...]:
         *_noise_and_time(done),
         Claim('on an arm that differs from its CAD model the physically consistent fit has a '
               'smaller e_d than every search',
-              [(_extreme(one.changed, (survey_methods.CONSISTENT,), 'inertial'),
-                _extreme(one.changed, searched, 'inertial')) for one in done], 'e_d', ours=True),
+              LazyPairs(done, lambda one: (
+                  _extreme(one.methods.changed, (survey_methods.CONSISTENT,), 'inertial'),
+                  _extreme(one.methods.changed, searched, 'inertial'))), 'e_d', ours=True),
         Claim(OUR_FILTER, filters(False), 'e_f', ours=True, literal=printed,
               variants={('noise of the torques', 'Table 7'): filters(True)}))
 
 
-def _noise_and_time(done: Sequence[MethodDraw]) -> tuple[Claim, ...]:
+def _noise_and_time(done: Sequence[Any]) -> tuple[Claim, ...]:
     def change(method: str, bound: float, kind: str = 'linear') -> Pairs:
-        return [(1 + getattr(one, kind)[method].change, 1 + bound) for one in done]
+        return LazyPairs(done, lambda one: (1 + getattr(one.methods, kind)[method].change,
+                                            1 + bound))
 
     def times(field: str) -> Pairs:
-        return [(one.linear['pseudo-inverse'].seconds,
-                 getattr(one.linear['genetic algorithm'], field)) for one in done]
+        return LazyPairs(done, lambda one: (
+            one.methods.linear['pseudo-inverse'].seconds,
+            getattr(one.methods.linear['genetic algorithm'], field)))
 
     first, second = survey_methods.LEVELS['Delta J_e']
     return (

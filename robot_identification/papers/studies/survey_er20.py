@@ -15,12 +15,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+import functools
+from typing import Any
 
-import numpy as np
-from robot_identification.arm import load_arm
-from robot_identification.excitation import design, Excitation, Requirements
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.ranges import search_bounds
 from robot_identification.papers.studies import (
@@ -40,31 +39,51 @@ from robot_identification.papers.studies import (
 )
 from robot_identification.papers.studies.study import (
     Draw,
+    LazyResults,
     StudyOptions,
     StudyResult,
-    Table,
 )
+from robot_identification.papers.studies.survey_designs import design_motion, tabulate_designs
+from robot_identification.papers.studies.survey_friction_fits import fit_frictions, FrictionDraw
+from robot_identification.papers.studies.survey_idim_runs import run_instruments
 from robot_identification.papers.studies.survey_methods import Platform
+from robot_identification.papers.studies.verdict import Claim
 from robot_identification.regression import build_regression
 
-DRAWS = 14
+TITLE = ('Calculation methods and friction models on the ER20-C10',
+         'Zhang, Wang, Jing, Tan, Science China Information Sciences, 2018')
 BUDGETS = {'coulomb_viscous': 20_000, 'stribeck': 4000}
 """Evaluations of a search, by friction model."""
 EFFORTS = (4000, 8000)
 """Evaluations of the particle filter in the comparison of friction models."""
-PRINTED_CONDITIONS = {comparison.LINEAR: 4.6, comparison.STRIBECK: 5.7}
-SEARCHERS = {'real_genetic': 'genetic', 'barrier': 'gradient'}
 
 
 @dataclass(frozen=True, eq=False)
 class _Done:
-    """Results of one draw."""
+    """Parts of one draw by name, and the comparison of searches with least squares."""
 
-    methods: comparison.MethodDraw
-    tracking: following.TrackingDraw
-    instruments: idim.InstrumentDraw
-    frictions: frictions.FrictionDraw
-    algebra: tuple[solvers.SolverComparison, ...]
+    parts: Mapping[str, Any]
+    algebra: solvers.Algebra
+
+    @property
+    def methods(self) -> comparison.MethodDraw:
+        """Results of the survey's methods."""
+        return self.parts['methods']
+
+    @property
+    def tracking(self) -> following.TrackingDraw:
+        """Filters on changing friction."""
+        return self.parts['tracking']
+
+    @property
+    def instruments(self) -> Any:
+        """Errors of IDIM-IV."""
+        return self.parts['instruments']
+
+    @property
+    def frictions(self) -> FrictionDraw:
+        """Errors of the friction models."""
+        return self.parts['frictions']
 
 
 def survey_er20(options: StudyOptions) -> StudyResult:
@@ -84,45 +103,58 @@ def survey_er20(options: StudyOptions) -> StudyResult:
     """
     budgets = {comparison.LINEAR: 1000, comparison.STRIBECK: 500} if options.quick else BUDGETS
     efforts = (500, 1000) if options.quick else EFFORTS
-    draws = options.draws(DRAWS)
-    done: list[_Done] = options.run_draws(_run_draw, draws, draws, budgets, efforts, options.quick)
-    first = done[0]
+    draws = options.draws()
+    done, claims = options.collect(_make_draw, functools.partial(_claims, efforts), draws[0],
+                                   budgets, efforts, options.quick)
+    title, reference = TITLE
+    if not done:
+        return StudyResult('survey_er20', title, reference, {'seed': options.seed}, (), (), claims,
+                           ())
     tracking = following.summarise_tracking([one.tracking for one in done])
     parts = (comparison.summarise_methods([one.methods for one in done], tracking), tracking.part,
              idim.summarise_instruments([one.instruments for one in done]),
              frictions.summarise_frictions([one.frictions for one in done], efforts))
+    algebra = solvers.tables_and_plots(done[0].algebra)
     return StudyResult(
-        name='survey_er20', title='Calculation methods and friction models on the ER20-C10',
-        reference='Zhang, Wang, Jing, Tan, Science China Information Sciences, 2018',
+        name='survey_er20', title=title, reference=reference,
         settings={'draws': len(draws), 'seed': options.seed,
                   'evaluations of a search, linear friction': budgets[comparison.LINEAR],
                   'evaluations of a search, Stribeck friction': budgets[comparison.STRIBECK],
                   'rate [Hz]': 100.0,
                   'noise of the torques [N m]': '10, 10, 10, 1.78, 1.78, 1.78 (Table 7)'},
         assumptions=_ASSUMPTIONS,
-        tables=(_designs(draws[0], options.quick), *(table for part in parts
-                                                     for table in part.tables),
-                *(solvers.tabulate_solver(one) for one in first.algebra)),
-        claims=(*(claim for part in parts for claim in part.claims),
-                *solvers.solver_claims([one.algebra[0] for one in done])),
-        plots=(*(plot for part in parts for plot in part.plots),
-               *(solvers.plot_solver(one) for one in first.algebra)), quick=options.quick)
+        tables=(tabulate_designs(draws[0], options.quick),
+                *(table for part in parts for table in part.tables), *algebra[0]),
+        claims=claims, plots=(*(plot for part in parts for plot in part.plots), *algebra[1]),
+        quick=options.quick)
 
 
-def _run_draw(draw: Draw, draws: Sequence[Draw], budgets: Mapping[str, int],
-              efforts: tuple[int, int], quick: bool) -> _Done:
-    """Run all parts of the study on one draw."""
-    motion = _design(draw, 'friction', 'motion', 'barrier', 1, 1.0)
-    platform = Platform.build(motion, draw.arm, 0.0)
-    algebra = _algebra(platform, comparison.LINEAR, draw, solvers.budget_of(draw, draws, quick))
-    if draw == draws[0]:
-        algebra += _algebra(
-            platform, comparison.STRIBECK, draw, solvers.QUICK if quick else solvers.REPEATED
-        )
-    return _Done(comparison.run_methods(draw, motion, platform, budgets),
-                 following.track_friction(draw, platform, 1 if quick else 2),
-                 idim.run_instruments(draw, platform, 1 if quick else 3),
-                 frictions.fit_frictions(draw, efforts), algebra)
+def _claims(efforts: tuple[int, int], done: Sequence[_Done]) -> tuple[Claim, ...]:
+    return (*comparison.method_claims(done), *following.tracking_claims(done),
+            *idim.instrument_claims(done), *frictions.friction_claims(done, efforts),
+            *solvers.solver_claims(done, comparison.LINEAR, linear=True))
+
+
+def _make_draw(draw: Draw, first: Draw, budgets: Mapping[str, int], efforts: tuple[int, int],
+               quick: bool) -> _Done:
+    """Return the results of a draw, computed when they are used; `first` is that of the tables."""
+    motion = functools.cache(lambda: design_motion(draw))
+    platform = functools.cache(lambda: Platform.build(motion(), draw.arm, 0.0))
+    parts: dict[str, Callable[[], Any]] = {
+        'methods': lambda: comparison.run_methods(draw, motion(), platform(), budgets),
+        'tracking': lambda: following.track_friction(draw, platform(), 1 if quick else 2),
+        'instruments': lambda: run_instruments(draw, platform(), 1 if quick else 3),
+        'frictions': lambda: fit_frictions(draw, efforts)}
+
+    def compare(friction: str, table: bool, budget: int) -> tuple[solvers.SolverComparison, ...]:
+        problem = SearchProblem(build_regression(
+            platform().arm, [platform().noisy(friction, draw.noise)], friction))
+        return solvers.compare_with_searches(
+            friction, problem, search_bounds(problem), draw, table=table, budget=budget)
+
+    return _Done(LazyResults(parts, lambda name: parts[name]()), solvers.lazy_algebra(
+        (comparison.LINEAR,), compare, table=draw == first, quick=quick,
+        shown=(comparison.STRIBECK,)))
 
 
 _ASSUMPTIONS = (
@@ -141,54 +173,3 @@ _ASSUMPTIONS = (
     'smallest parameter of an arm than on the method; its median is also listed',
     'a method follows a change if its RMS error over the last two thirds is at most a fifth of '
     'the change: level A for ramp and parabola, B for a step only, C for neither')
-
-
-def _design(draw: Draw, drives: str, scaling: str, optimiser: str, starts: int,
-            factor: float) -> Excitation:
-    """Return an excitation; velocities and accelerations may be `factor` times the limits."""
-    arm = load_arm('er20_c10')
-    return design(arm, kind='ffs', period=10.0, harmonics=5, starts=starts, seed=draw.design,
-                  drives=drives, scaling=scaling, optimiser=optimiser,
-                  velocity=factor * np.asarray(arm.limits.velocity),
-                  acceleration=factor * np.asarray(arm.limits.acceleration),
-                  requirements=Requirements())
-
-
-def _designs(draw: Draw, quick: bool) -> Table:
-    """Return a table of excitations designed by two optimisers."""
-    rows: list[tuple[str | float, ...]] = []
-    cases: list[tuple[str, str, str, str, int, float]] = [
-             ('with friction, unit norm in the motion', 'friction', 'motion', 'real_genetic', 1,
-              1.0),
-             ('with friction, unit norm in the motion', 'friction', 'motion', 'barrier', 4, 1.0),
-             ('the same, three times the velocity and acceleration', 'friction', 'motion',
-              'barrier', 1, 3.0),
-             ('with friction, unit norm at random states', 'friction', 'unit', 'barrier', 1,
-              1.0),
-             ('with friction, SI', 'friction', 'none', 'barrier', 1, 1.0),
-             ('inertial, unit norm in the motion', 'none', 'motion', 'barrier', 1, 1.0),
-             ('inertial, SI', 'none', 'none', 'barrier', 1, 1.0)]
-    for label, drives, scaling, optimiser, starts, factor in cases[2:4] if quick else cases:
-        motion = _design(draw, drives, scaling, optimiser, starts, factor)
-        platform = Platform.build(motion, draw.arm, 0.0)
-        rows.append((label, SEARCHERS[optimiser], float(motion.value or 0), *(
-            platform.condition(friction) for friction in PRINTED_CONDITIONS)))
-    rows.append(('printed in the paper', 'genetic', '-', *PRINTED_CONDITIONS.values()))
-    return Table(
-        'Condition numbers of excitations with five harmonics of 0.1 Hz',
-        ('regressor columns in the criterion', 'optimiser', 'minimised criterion',
-         'linear friction (7), unit norm', 'Stribeck friction (4), unit norm'), tuple(rows),
-        note='First draw. The survey does not state how the columns of K are scaled. Columns of '
-             'unit norm over the motion give its condition numbers. In SI units the friction '
-             'columns keep the condition number high, and columns of unit norm at random states '
-             'have another optimum. Last two columns: condition number of all regressor columns '
-             'except those of rotor inertia, which the survey takes as known, with unit norm over '
-             'the motion; Stribeck friction has its true shape.')
-
-
-def _algebra(platform: Platform, friction: str, draw: Draw,
-             budget: int) -> tuple[solvers.SolverComparison, ...]:
-    """Compare all searches with least squares on noisy samples."""
-    problem = SearchProblem(build_regression(
-        platform.arm, [platform.noisy(friction, draw.noise)], friction))
-    return solvers.compare_with_searches(friction, problem, search_bounds(problem), budget, draw)

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 import dataclasses
 import time
 
@@ -29,9 +29,9 @@ from robot_identification.papers.searches import Bounds, get_search
 from robot_identification.papers.searches.mean_deviation import MeanAndDeviation
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.ranges import RELATIVE
+from robot_identification.papers.studies import survey_parameters as parameters
 from robot_identification.papers.studies.printed_filter import PrintedFilter
-from robot_identification.papers.studies.study import Draw
-from robot_identification.papers.studies.survey_parameters import about_centre, about_joint
+from robot_identification.papers.studies.study import Draw, LazyResults
 from robot_identification.regression import build_regression
 from robot_identification.signals import Samples
 from robot_identification.simulation import Plant, PlantOptions, simulate
@@ -48,6 +48,11 @@ PRINTED_EKF, OUR_EKF, STARTED_EKF = ('extended Kalman', 'extended Kalman, ours',
 PRINTED_FORGETTING, OUR_FORGETTING = 'exponential forgetting', 'exponential forgetting, ours'
 SEARCHED = {'gradient descent': 'gradient_descent', 'genetic algorithm': 'ga',
             'particle filter': 'particle_filter'}
+METHODS: dict[str, tuple[str, ...]] = {
+    'coulomb_viscous': ('pseudo-inverse', 'Kalman', PRINTED_FORGETTING, *SEARCHED),
+    'stribeck': (PRINTED_EKF, STARTED_EKF, OUR_EKF, PRINTED_FORGETTING, OUR_FORGETTING,
+                 *SEARCHED)}
+"""Methods of the survey, by friction model."""
 CONSISTENT = 'WLS, physically consistent (URDF prior)'
 QUIET = 0.01
 """Smallest noise [N m] passed to the consistent fit, which is ill-posed without noise."""
@@ -193,9 +198,9 @@ def level(value: float, bounds: tuple[float, float]) -> str:
 
 
 def compare_methods(platform: Platform, friction: str, budget: int, draw: Draw,
-                    methods: Sequence[str] = ()) -> dict[str, MethodResult]:
+                    methods: tuple[str, ...] = ()) -> Mapping[str, MethodResult]:
     """
-    Run methods on samples without and with noise, and return their results by name.
+    Return the results of methods on samples without and with noise, computed when they are used.
 
     Parameters
     ----------
@@ -211,18 +216,21 @@ def compare_methods(platform: Platform, friction: str, budget: int, draw: Draw,
         Names of the methods. Empty: those of the survey.
 
     """
-    clean = _Case(platform, friction, platform.samples[friction], budget, draw.start)
-    noisy = _Case(platform, friction, platform.noisy(friction, draw.noise), budget, draw.start)
-    outcomes = {}
-    for method in methods or clean.methods():
+    cases = LazyResults((False, True), lambda noisy: _Case(
+        platform, friction, platform.noisy(friction, draw.noise) if noisy else
+        platform.samples[friction], budget, draw.start))
+
+    def compare(method: str) -> MethodResult:
+        clean, noisy = cases[False], cases[True]
         clean.single = 0.0
         began = time.process_time()
         standard, shape = clean.run(method)
         seconds = time.process_time() - began
-        outcomes[method] = MethodResult(
+        return MethodResult(
             method, clean.errors(standard, shape), noisy.errors(*noisy.run(method)), seconds,
             max(seconds, budget * clean.single), standard, shape, (clean.truth, clean.shape))
-    return outcomes
+
+    return LazyResults(methods or METHODS[friction], compare)
 
 
 class _Case:
@@ -237,12 +245,6 @@ class _Case:
         self.truth, self.shape = platform.truth(friction)
         self.known = np.r_[self.structure.inertial_slice, self.structure.friction_slice]
         self.clean = platform.samples[friction].tau
-
-    def methods(self) -> list[str]:
-        """Return the names of the survey's methods for the friction model."""
-        filters = (['pseudo-inverse', 'Kalman', PRINTED_FORGETTING] if self.problem.linear else
-                   [PRINTED_EKF, STARTED_EKF, OUR_EKF, PRINTED_FORGETTING, OUR_FORGETTING])
-        return [*filters, *SEARCHED]
 
     def run(self, method: str) -> tuple[Array, Array]:
         """Return standard parameters (count,) and shapes (n, s) estimated by a method."""
@@ -262,8 +264,9 @@ class _Case:
         """Return the error indexes of parameters; torques are compared without noise."""
         inertial, n = self.structure.inertial_slice, self.platform.arm.n
         estimated, true = (x[inertial].reshape(n, 10) for x in (standard, self.truth))
-        wrong = [np.abs((a - b) / b) for a, b in ((about_centre(estimated), about_centre(true)),
-                                                  (estimated, true))]
+        wrong = [np.abs((a - b) / b) for a, b in (
+            (parameters.about_centre(estimated), parameters.about_centre(true)),
+            (estimated, true))]
         true_friction = self.truth[self.structure.friction_slice]
         error = standard[self.structure.friction_slice] - true_friction
         used = true_friction != 0
@@ -299,7 +302,7 @@ class _Case:
 
     def _search(self, search: str) -> tuple[Array, Array]:
         """Run a search for the survey's parameters, friction and shapes within their ranges."""
-        nominal = about_centre(self.platform.arm.inertial_parameters)
+        nominal = parameters.about_centre(self.platform.arm.inertial_parameters)
         friction = self.truth[self.structure.friction_slice]
         inertial = Bounds.around(nominal.ravel(), RELATIVE, 1e-6)
         lower = np.append(inertial.lower, np.where(friction > 0, 0.0, -1.0))
@@ -313,8 +316,9 @@ class _Case:
 
         def standard_of(population: Array) -> Array:
             links = population[:, :links_size].reshape(-1, *nominal.shape)
-            return np.hstack([about_joint(links).reshape(len(population), links_size),
-                              population[:, links_size:count]])
+            return np.hstack([
+                parameters.about_joint(links).reshape(len(population), links_size),
+                population[:, links_size:count]])
 
         def cost(population: Array) -> Array:
             return objective(np.hstack([standard_of(population) @ to_base,
@@ -328,7 +332,7 @@ class _Case:
         start = None
         if search == 'gradient_descent':
             true = np.concatenate([
-                about_centre(self.truth[self.structure.inertial_slice].reshape(
+                parameters.about_centre(self.truth[self.structure.inertial_slice].reshape(
                     nominal.shape)).ravel(),
                 friction, np.log(self.shape.ravel()) if not self.problem.linear else []])
             start = np.clip(true * (1 + rng.uniform(-0.2, 0.2, len(true))), lower, upper)

@@ -17,13 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.online import OnlineEstimator
-from robot_identification.papers.studies.study import Draw, Part, Plot, Table
+from robot_identification.dynamics import base_parameters, BaseParameters, ModelStructure
+from robot_identification.online.torque_filter import TorqueFilter, WIDTH
+from robot_identification.papers.studies.study import Draw, LazyResults, Part, Plot, Table
 from robot_identification.papers.studies.survey_methods import NOISE, Platform
-from robot_identification.papers.studies.verdict import Claim, Pairs
+from robot_identification.papers.studies.verdict import Claim, LazyPairs, Pairs
 
 JOINT = 2
 MEMORY, SHORTER = 10.0, 5.0
@@ -38,7 +40,7 @@ CHANGES = ('ramp', 'parabola', 'step')
 PRINTED, DIRECTIONAL = 'exponential forgetting', 'exponential forgetting, directional'
 FASTER = f'exponential forgetting over {SHORTER:g} s'
 FILTERS: dict[str, tuple[str, float | None]] = {
-    'Kalman': ('directional', None), PRINTED: ('uniform', MEMORY),
+    'Kalman': ('none', None), PRINTED: ('uniform', MEMORY),
     FASTER: ('uniform', SHORTER), DIRECTIONAL: ('directional', MEMORY)}
 """Kind of forgetting and its time constant [s]."""
 Key = tuple[str, str]
@@ -67,16 +69,27 @@ class Tracking:
 
 @dataclass(frozen=True, eq=False)
 class TrackingDraw:
-    """RMS errors [N m s/rad] by filter and change; the friction at first; curves of the plots."""
+    """
+    Estimated and true friction of a draw over the time [s], in [N m s/rad].
 
-    errors: Mapping[Key, float]
+    `curves` are the estimates by filter and kind of change, `true` the friction by kind of change,
+    and `first` its initial value.
+    """
+
+    t: Array
+    true: Mapping[str, Array]
+    curves: Mapping[Key, Array]
     first: float
-    plots: tuple[Plot, ...]
+
+    def error(self, key: Key) -> float:
+        """Return the RMS error over the last two thirds."""
+        errors = (self.curves[key] - self.true[key[1]])[self.t > self.t[-1] / 3]
+        return float(np.sqrt(np.mean(errors ** 2)))
 
 
 def track_friction(draw: Draw, platform: Platform, periods: int) -> TrackingDraw:
     """
-    Run the filters on torques with increasing viscous friction of joint 3.
+    Return the estimates of the filters on torques with increasing viscous friction of joint 3.
 
     Parameters
     ----------
@@ -95,40 +108,47 @@ def track_friction(draw: Draw, platform: Platform, periods: int) -> TrackingDraw
     first = float(platform.plants['coulomb_viscous'].truth.friction.viscous[JOINT])
     progress = t / t[-1]
     courses = dict(zip(CHANGES, (progress, progress ** 2, np.where(progress > 0.3, 1.0, 0.0))))
-    later, shown = t > t[-1] / 3, t > BEGINNING
+    true = {name: first * (1 + CHANGE * course) for name, course in courses.items()}
     noise = NOISE * np.random.default_rng(draw.noise).standard_normal(tau.shape)
-    errors: dict[Key, float] = {}
-    plots: list[Plot] = []
-    for name, course in courses.items():
-        true, torque = first * (1 + CHANGE * course), tau + noise
-        torque[:, JOINT] += (true - first) * v[:, JOINT]
-        curves = {label: _run(platform, *kind, (q, v, a, torque))
-                  for label, kind in FILTERS.items()}
-        errors.update({(label, name): float(np.sqrt(np.mean((curve - true)[later] ** 2)))
-                       for label, curve in curves.items()})
-        plots.append(Plot(
-            f'Viscous friction of joint 3, {name}, after the first {BEGINNING:g} s',
-            'time [s]', 'viscous friction [N m s/rad]', (
-                ('true', t[shown], true[shown]),
-                *((label, t[shown], curve[shown]) for label, curve in curves.items()))))
-    return TrackingDraw(errors, first, tuple(plots))
+    base = base_parameters(ModelStructure.of(platform.arm, 'coulomb_viscous'))
+    columns = base.structure.columns(q, v, a)[:, :, base.columns]
+    tau = tau - base.structure.known_torque(q)
+
+    def follow(key: Key) -> Array:
+        torque = tau + noise
+        torque[:, JOINT] += (true[key[1]] - first) * v[:, JOINT]
+        return _follow(base, *FILTERS[key[0]], columns, v, torque, 1 / samples.rate)
+
+    return TrackingDraw(t, true, LazyResults(
+        [(label, name) for name in CHANGES for label in FILTERS], follow), first)
 
 
-def summarise_tracking(done: Sequence[TrackingDraw]) -> Tracking:
-    """Return table, claims and plots of the tracking in all draws."""
-    middle = {key: float(np.median([one.errors[key] for one in done])) for key in done[0].errors}
-    relative = {key: float(np.median([one.errors[key] / (CHANGE * one.first) for one in done]))
-                for key in middle}
-
+def tracking_claims(done: Sequence[Any]) -> tuple[Claim, ...]:
+    """Return the claims on changing friction, from draws with a `TrackingDraw` as `tracking`."""
     def pairs(label: str, name: str) -> Pairs:
-        return [(one.errors[label, name], one.errors['Kalman', name]) for one in done]
+        return LazyPairs(done, lambda one: (one.tracking.error((label, name)),
+                                            one.tracking.error(('Kalman', name))))
 
-    claims = [Claim(
+    return tuple(Claim(
         f'{PRINTED} follows the {name} more closely than Kalman', pairs(PRINTED, name),
         'RMS error [N m s/rad] over the last two thirds', ours=name == 'step',
         literal='(23) with mu = 0.999 as printed, 100 Hz', variants={
             ('forgetting factor', f'time constant of {SHORTER:g} s'): pairs(FASTER, name),
-            ('kind of forgetting', 'directional'): pairs(DIRECTIONAL, name)}) for name in CHANGES]
+            ('kind of forgetting', 'directional'): pairs(DIRECTIONAL, name)}) for name in CHANGES)
+
+
+def summarise_tracking(done: Sequence[TrackingDraw]) -> Tracking:
+    """Return table and plots of the tracking in all draws."""
+    middle = {key: float(np.median([one.error(key) for one in done])) for key in done[0].curves}
+    relative = {key: float(np.median([one.error(key) / (CHANGE * one.first) for one in done]))
+                for key in middle}
+    one, shown = done[0], done[0].t > BEGINNING
+    plots = tuple(Plot(
+        f'Viscous friction of joint 3, {name}, after the first {BEGINNING:g} s',
+        'time [s]', 'viscous friction [N m s/rad]', (
+            ('true', one.t[shown], one.true[name][shown]),
+            *((label, one.t[shown], one.curves[label, name][shown]) for label in FILTERS)))
+                  for name in CHANGES)
     return Tracking(Part((Table(
         f'Tracking of a changing viscous friction of joint 3, median of {len(done)} draws', (
             'change', 'filter', 'RMS error [N m s/rad]', 'relative to the change'),
@@ -136,13 +156,17 @@ def summarise_tracking(done: Sequence[TrackingDraw]) -> Tracking:
               for name in CHANGES for label in FILTERS),
         note=f'Friction grows by {CHANGE:.0%} during the motion; the step occurs after 30 % of '
         f'the time. Errors over the last two thirds; forgetting over {MEMORY:g} s (mu = 0.999 as '
-        f'printed) if not stated otherwise.'),), tuple(claims), done[0].plots), relative)
+        f'printed) if not stated otherwise.'),), plots), relative)
 
 
-def _run(platform: Platform, forgetting: str, memory: float | None,
-         data: tuple[Array, ...]) -> Array:
-    """Return the filter's estimate of the joint's viscous friction at each sample, (N,)."""
-    online = OnlineEstimator(platform.arm, NOISE, period=0.01, memory=memory,
-                             forgetting=forgetting)
-    index = online.names.index(f'{platform.arm.joint_names[JOINT]}.viscous')
-    return np.array([online.update(*row).parameters[index] for row in zip(*data)])
+def _follow(base: BaseParameters, forgetting: str, memory: float | None, columns: Array, v: Array,
+            torque: Array, period: float) -> Array:
+    """Return a filter's estimate of the joint's viscous friction at each sample, (N,)."""
+    running = TorqueFilter(base, False, TorqueFilter.urdf_start(base, WIDTH), NOISE, forgetting)
+    keep = 1.0 if memory is None else float(np.exp(-period / memory))
+    index = base.labels.index(f'{base.structure.arm.joint_names[JOINT]}.viscous')
+    estimates = np.empty(len(torque))
+    for k, row in enumerate(columns):
+        running.update(row, torque[k], v[k:k + 1], keep)
+        estimates[k] = running.parameters[index]
+    return estimates

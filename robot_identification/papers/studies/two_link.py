@@ -17,11 +17,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+import time
 
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.files import shared_folder
+from robot_identification.papers.searches import Bounds, SearchResult
+from robot_identification.papers.searches.bounded import Box
+from robot_identification.papers.searches.result import CONVERGED
 from robot_identification.simulation import Plant, PlantOptions
 
 LENGTH, LEVER, GRAVITY = 1.0, 0.5, 9.81
@@ -61,9 +65,18 @@ class TwoLinkData:
 
     def __call__(self, population: Array) -> Array:
         """Return the mean squared torque errors (P,) of a population (P, 4), equation (3)."""
-        values = np.column_stack([population, -np.ones(len(population))])
+        values = np.empty((len(population), 5))
+        values[:, :4], values[:, 4] = population, -1.0
         cost: Array = np.sum((values @ self.factor.T) ** 2, axis=1) / len(self.t)
         return cost
+
+    def optimum(self, bounds: Bounds) -> SearchResult:
+        """Compute the exact optimum within bounds by bounded least squares."""
+        began = time.perf_counter()
+        values = Box(bounds.lower, bounds.upper).solve(self.factor[:, :4], self.factor[:, 4])
+        cost = float(self(values[None])[0])
+        return SearchResult('bounded least squares', values, cost, 1, np.array([[1.0, cost]]),
+                            CONVERGED, time.perf_counter() - began)
 
 
 def add_noise(run: CleanRun, rng: np.random.Generator, noise: float = NOISE) -> TwoLinkData:

@@ -11,11 +11,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Verdicts on claims: one test for all studies, over independent draws."""
+"""Verdicts on claims: one sequential test for all studies, over independent draws."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,17 +26,49 @@ from scipy import stats
 
 HOLDS, FAILS, UNDECIDED, DEPENDS = 'holds', 'does not hold', 'undecided', 'depends on'
 ALPHA = 0.05
-"""Level of the two-sided tests, after Holm's correction for the number of tests."""
+"""Level of the two-sided tests, after the corrections for looks and for the number of tests."""
+LOOKS = (14, 28, 56)
+"""Numbers of draws of a seed at which claims are tested; undecided ones get further draws."""
+HOPELESS = 0.2
+"""One-sided p-value above which a claim gets no draws beyond the last but one of `LOOKS`."""
 RELEVANT = 1.02
 """Smallest relevant ratio of two values: 2 %."""
-FEWEST = 6
-"""Smallest number of draws that a two-sided sign test at the level `ALPHA` can decide from."""
+FEWEST = 8
+"""Smallest number of draws from which the test can decide: 2 len(LOOKS) 0.5^8 < `ALPHA`."""
 EQUAL = 1e-6
 """Relative difference below which draws are the same value: it contains nothing random."""
 LARGEST = 1e12
 """Ratios are limited to this value and its inverse."""
 Pairs = Sequence[tuple[float, float]]
 """For each draw the value that is lower according to the claim, and the higher one."""
+
+
+class LazyPairs(Sequence[tuple[float, float]]):
+    """
+    Pairs of draws, computed when they are used.
+
+    Parameters
+    ----------
+    done
+        Results of the draws.
+    pair
+        Function from the result of a draw to the lower and the higher value.
+
+    """
+
+    def __init__(self, done: Sequence[Any], pair: Callable[[Any], tuple[float, float]]) -> None:
+        self._done, self._pair = done, pair
+
+    def __len__(self) -> int:
+        """Return the number of draws."""
+        return len(self._done)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return the pair of a draw, or those of a slice."""
+        if isinstance(index, slice):
+            return [self._pair(one) for one in self._done[index]]
+        low, high = self._pair(self._done[index])
+        return float(low), float(high)
 
 
 @dataclass(frozen=True)
@@ -61,8 +93,7 @@ class Claim:
     literal
         How the methods of the claim were run: as printed in the paper, or what replaces the print.
     variants
-        Pairs of the same draws under another assumption that the paper's text allows, by
-        assumption and its value.
+        Pairs under another assumption that the paper's text allows, by assumption and its value.
 
     """
 
@@ -74,11 +105,21 @@ class Claim:
     literal: str = ''
     variants: Mapping[tuple[str, str], Pairs] = field(default_factory=dict)
 
+    @property
+    def rows(self) -> tuple[Pairs, ...]:
+        """The pairs of the claim, and those of its variants."""
+        return self.pairs, *self.variants.values()
+
+    def with_rows(self, rows: Sequence[Pairs]) -> Claim:
+        """Return the claim with other pairs, in the order of `rows`."""
+        return Claim(self.text, rows[0], self.unit, self.at_least, self.ours, self.literal,
+                     dict(zip(self.variants, rows[1:], strict=True)))
+
 
 @dataclass(frozen=True)
 class SignTest:
     """
-    Result of the sign test for one set of pairs.
+    Result of the sequential sign test for one row of pairs.
 
     Parameters
     ----------
@@ -89,7 +130,7 @@ class SignTest:
     share
         Fraction of the draws whose ratio exceeds the required one.
     p
-        Two-sided p-value after Holm's correction.
+        Two-sided p-value, corrected for the looks and by Holm's method.
     n
         Number of draws; 1 if all draws have the same value.
     medians
@@ -108,49 +149,75 @@ class SignTest:
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A claim with its verdict, its finding and those of its variants, in their order."""
+    """
+    A claim with its verdict.
 
-    claim: Claim
+    Parameters
+    ----------
+    seeds
+        The claim with the draws of each seed.
+    verdict
+        `HOLDS`, `FAILS`, `UNDECIDED`, or `DEPENDS` and the assumptions.
+    finding, variants
+        Results for the claim and for its variants, in their order.
+
+    """
+
+    seeds: tuple[Claim, ...]
     verdict: str
     finding: SignTest
     variants: tuple[SignTest, ...]
 
+    @property
+    def claim(self) -> Claim:
+        """The claim with the draws of the first seed."""
+        return self.seeds[0]
+
     def contents(self) -> dict[str, Any]:
         """Return the verdict as a dictionary of plain values, from which `read_claim` reads."""
         claim, finding = self.claim, self.finding
+        rows = list(zip(*(each.rows for each in self.seeds)))
         return {
             'claim': claim.text, 'verdict': self.verdict, **_plain(finding), 'unit': claim.unit,
             'evidence': describe(claim, finding), 'at_least': claim.at_least, 'ours': claim.ours,
-            'literal': claim.literal, 'pairs': _stored(claim.pairs), 'sensitivity': [
+            'literal': claim.literal, 'pairs': _stored(rows[0]), 'sensitivity': [
                 {'assumption': assumption, 'value': value, **_plain(one),
                  'verdict': one.verdict, 'pairs': _stored(pairs)}
-                for ((assumption, value), pairs), one in zip(claim.variants.items(),
-                                                             self.variants)]}
+                for (assumption, value), pairs, one in zip(claim.variants, rows[1:],
+                                                           self.variants)]}
 
 
-def read_claim(stored: Sequence[Mapping[str, Any]]) -> Claim:
-    """Return a claim with the draws of several stored verdicts on it, from different seeds."""
-    first = stored[0]
-    variants = {
-        (row['assumption'], row['value']): tuple(
-            (low, high) for one in stored for low, high in one['sensitivity'][k]['pairs'])
-        for k, row in enumerate(first['sensitivity'])}
-    pairs = tuple((low, high) for one in stored for low, high in one['pairs'])
-    return Claim(first['claim'], pairs, first['unit'], first['at_least'], first['ours'],
-                 first['literal'], variants)
+def read_claim(stored: Mapping[str, Any]) -> tuple[Claim, ...]:
+    """Return a stored claim with the draws of each of its seeds."""
+    return tuple(
+        Claim(stored['claim'], [(low, high) for low, high in pairs], stored['unit'],
+              stored['at_least'], stored['ours'], stored['literal'], {
+                  (row['assumption'], row['value']): [(low, high) for low, high in row['pairs'][k]]
+                  for row in stored['sensitivity']})
+        for k, pairs in enumerate(stored['pairs']))
 
 
-def judge_claims(claims: Iterable[Claim]) -> tuple[JudgedClaim, ...]:
+def judge_claims(*seeds: Sequence[Claim], fixed: bool = False) -> tuple[JudgedClaim, ...]:
     """
     Judge claims by the ratios of independent draws.
 
     A claim holds if the median ratio of fresh draws is above the required one, and does not hold
-    if it is below: a sign test, which assumes nothing about the distribution. Its p-values are
-    corrected by Holm's method for the number of tests, over all claims of the paper and their
-    variants, and over those of this package. A claim is undecided if the corrected p-value is at
-    least `ALPHA` or if there are fewer than `FEWEST` draws. Draws that are all the same contain
-    nothing random; they count once, and their common value decides. A claim depends on an
-    assumption if a variant is decided in the opposite direction.
+    if it is below: a sign test, which assumes nothing about the distribution. It is repeated at
+    the numbers of draws `LOOKS`, and its p-value is the smallest of these tests times their
+    number, so draws may be added until a claim is decided. One-sided p-values of several seeds
+    are combined by Fisher's method, and the smaller of the two sides is doubled. Holm's method
+    corrects for the number of tests, over all claims of the paper and their variants, and over
+    those of this package. A claim is undecided if the corrected p-value is at least `ALPHA`.
+    Draws that are all the same contain nothing random; they count once, and their common value
+    decides. A claim depends on an assumption if a variant is decided in the opposite direction.
+
+    Parameters
+    ----------
+    seeds
+        The same claims with the draws of each seed.
+    fixed
+        Whether the number of draws was fixed beforehand. There is then one test, of the draws of
+        all seeds together, and no correction for looks.
 
     Raises
     ------
@@ -160,23 +227,66 @@ def judge_claims(claims: Iterable[Claim]) -> tuple[JudgedClaim, ...]:
     References
     ----------
     S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
-    Statistics 6, 1979.
+    Statistics 6, 1979. C. Jennison, B. W. Turnbull, "Group sequential methods with applications
+    to clinical trials", 2000. R. A. Fisher, "Statistical methods for research workers", 1932.
 
     """
-    listed = list(claims)
+    claims = [tuple(same) for same in zip(*seeds, strict=True)]
     results: dict[int, JudgedClaim] = {}
     for ours in (False, True):
-        family = [k for k, claim in enumerate(listed) if claim.ours == ours]
-        tests = [(claim.at_least, _ratios(claim.text, pairs)) for claim in (
-            listed[k] for k in family) for pairs in (claim.pairs, *claim.variants.values())]
-        corrected = iter(holm(np.array([_sign_test(ratios, bound) for bound, ratios in tests])))
-        remaining = iter(tests)
+        family = [k for k, same in enumerate(claims) if same[0].ours == ours]
+        rows = [_Row.of(claims[k], index, fixed) for k in family
+                for index in range(len(claims[k][0].rows))]
+        corrected = iter(zip(rows, holm(np.array([row.p for row in rows]))))
         for k in family:
-            claim = listed[k]
-            findings = [_find(*next(remaining), next(corrected), pairs)
-                        for pairs in (claim.pairs, *claim.variants.values())]
-            results[k] = _verdict(claim, findings)
-    return tuple(results[k] for k in range(len(listed)))
+            findings = [row.find(p) for _, (row, p) in zip(claims[k][0].rows, corrected)]
+            results[k] = _verdict(claims[k], findings)
+    return tuple(results[k] for k in range(len(claims)))
+
+
+def rows_to_extend(judged: JudgedClaim) -> Iterator[tuple[int, int]]:
+    """
+    Yield the rows of a claim that further draws can decide, and how many draws they then have.
+
+    These are the claim itself while it is undecided, and then its undecided variants whose draws
+    point in the opposite direction, which may make the claim depend on an assumption.
+    """
+    claim, base = judged.claim, judged.finding
+    for index, (pairs, finding) in enumerate(zip(claim.rows, (base, *judged.variants))):
+        opposite = (finding.share > 0.5) == (base.verdict == FAILS)
+        wanted = base.verdict == UNDECIDED if index == 0 else (
+            base.verdict != UNDECIDED and opposite)
+        if not wanted or finding.verdict != UNDECIDED or len(pairs) >= LOOKS[-1]:
+            continue
+        if len(pairs) < LOOKS[-2] or _Row.of(judged.seeds, index).least < HOPELESS:
+            yield index, next(look for look in LOOKS if look > len(pairs))
+
+
+def decision_probability(share: float, tests: int = 1) -> tuple[float, float]:
+    """
+    Return the probabilities that one seed finds that a claim holds, and that it does not hold.
+
+    Parameters
+    ----------
+    share
+        Probability that the ratio of a draw exceeds the required one; 0.5 at the bound.
+    tests
+        Number of tests for which the p-value is corrected.
+
+    """
+    level, going, draws = ALPHA / (2 * len(LOOKS) * tests), np.ones(1), 0
+    found = np.zeros(2)
+    for look in LOOKS:
+        more = look - draws
+        going = np.convolve(going, stats.binom.pmf(np.arange(more + 1), more, share))
+        draws, above = look, np.arange(look + 1)
+        p = np.stack([stats.binom.sf(above - 1, look, 0.5), stats.binom.cdf(above, look, 0.5)])
+        found += np.sum(going * (p < level), axis=1)
+        ends = np.any(p < level, axis=0)
+        if look == LOOKS[-2]:
+            ends |= np.min(p, axis=0) >= HOPELESS
+        going = np.where(ends, 0.0, going)
+    return float(found[0]), float(found[1])
 
 
 def describe(claim: Claim, finding: SignTest) -> str:
@@ -185,53 +295,99 @@ def describe(claim: Claim, finding: SignTest) -> str:
     texts = [f'median {low:.4g} against {high:.4g}', claim.unit]
     if finding.n == 1 < len(claim.pairs):
         texts.append('the same in each draw, counted once')
-    elif len(claim.pairs) < FEWEST:
-        count = {1: 'one run', 2: 'two runs'}.get(len(claim.pairs), f'{len(claim.pairs)} runs')
+    elif finding.n < FEWEST:
+        count = {1: 'one run', 2: 'two runs'}.get(finding.n, f'{finding.n} runs')
         texts.append(f'{count} cannot decide')
     return '; '.join(filter(None, texts))
 
 
-def _ratios(text: str, pairs: Pairs) -> Array:
-    values = np.asarray(pairs, dtype=float).reshape(-1, 2)
-    if not len(values) or not np.all(np.isfinite(values)) or np.any(values <= 0):
-        raise ValueError(f"the claim '{text}' needs positive, finite values of at least one draw")
-    ratios: Array = np.clip(values[:, 1] / values[:, 0], 1 / LARGEST, LARGEST)
-    return ratios
+@dataclass(frozen=True, eq=False)
+class _Row:
+    """Ratios (n,) of each seed, the required ratio, and medians of the lower and higher values."""
+
+    seeds: tuple[Array, ...]
+    bound: float
+    medians: tuple[float, float]
+    fixed: bool
+
+    @classmethod
+    def of(cls, claims: Sequence[Claim], index: int, fixed: bool = False) -> _Row:
+        """Return the row of a claim: 0, or the number of its variant from 1 on."""
+        text, bound = claims[0].text, claims[0].at_least
+        values = [np.asarray(list(claim.rows[index]), dtype=float).reshape(-1, 2)
+                  for claim in claims]
+        for pairs in values:
+            if not len(pairs) or not np.all(np.isfinite(pairs)) or np.any(pairs <= 0):
+                raise ValueError(
+                    f"the claim '{text}' needs positive, finite values of at least one draw")
+        low, high = np.median(np.concatenate(values), axis=0)
+        return cls(tuple(np.clip(pairs[:, 1] / pairs[:, 0], 1 / LARGEST, LARGEST)
+                         for pairs in values), bound, (float(low), float(high)), fixed)
+
+    @property
+    def ratios(self) -> Array:
+        """Ratios of all seeds."""
+        return np.concatenate(self.seeds)
+
+    @property
+    def same(self) -> bool:
+        """Whether all draws have the same value."""
+        ratios = self.ratios
+        return len(ratios) > 2 and float(np.ptp(np.log(ratios))) < EQUAL
+
+    def one_sided(self, above: bool) -> float:
+        """Return the p-value of the hypothesis that the median is not above (below) the bound."""
+        sign, bound = (1, self.bound) if above else (-1, 1 / self.bound)
+        if self.fixed:
+            return _sign_test(self.ratios ** sign, bound)
+        values = [_sequential(ratios ** sign, bound) for ratios in self.seeds]
+        return values[0] if len(values) == 1 else float(
+            stats.chi2.sf(-2 * np.sum(np.log(values)), 2 * len(values)))
+
+    @property
+    def least(self) -> float:
+        """The smaller p-value of the two sides with the present draws, of a single look."""
+        return min(_sign_test(ratios, bound) for ratios, bound in (
+            (self.ratios, self.bound), (1 / self.ratios, 1 / self.bound)))
+
+    @property
+    def p(self) -> float:
+        """Two-sided p-value, corrected for the looks."""
+        return 0.0 if self.same else min(1.0, 2 * min(self.one_sided(True),
+                                                      self.one_sided(False)))
+
+    def find(self, p: float) -> SignTest:
+        """Return the result of the test with a corrected p-value."""
+        ratios, same = self.ratios, self.same
+        middle, n, share = float(np.median(ratios)), len(ratios), float(
+            np.mean(ratios > self.bound))
+        above = share > 0.5 if same else self.one_sided(True) < self.one_sided(False)
+        verdict = UNDECIDED if p >= ALPHA else HOLDS if above else FAILS
+        outside = int(stats.binom.ppf(ALPHA / 2, n, 0.5))     # order statistics outside
+        ordered = np.sort(ratios)
+        interval = ((middle, middle) if same else None if outside == 0 else
+                    (float(ordered[outside - 1]), float(ordered[n - outside])))
+        return SignTest(verdict, middle, interval, share, p, 1 if same else n, self.medians)
 
 
-def _same(ratios: Array) -> bool:
-    return len(ratios) > 2 and float(np.ptp(np.log(ratios))) < EQUAL
+def _sequential(ratios: Array, bound: float) -> float:
+    """Return the one-sided p-value of one seed, corrected for the looks."""
+    looks = [*(look for look in LOOKS[:-1] if look < len(ratios)), len(ratios)]
+    return min(1.0, len(LOOKS) * min(_sign_test(ratios[:look], bound) for look in looks))
 
 
 def _sign_test(ratios: Array, bound: float) -> float:
-    """Return the two-sided p-value of the hypothesis that the median ratio equals a bound."""
-    if _same(ratios):
-        return 0.0
+    """Return the p-value of the hypothesis that the median ratio is at most a bound."""
     above, below = int(np.sum(ratios > bound)), int(np.sum(ratios < bound))
-    return float(stats.binomtest(above, above + below).pvalue) if above + below else 1.0
+    return float(stats.binom.sf(above - 1, above + below, 0.5))
 
 
-def _find(bound: float, ratios: Array, p: float, pairs: Pairs) -> SignTest:
-    middle, n = float(np.median(ratios)), len(ratios)
-    same = _same(ratios)
-    share = float(np.mean(ratios > bound))
-    decided = p < ALPHA and (same or n >= FEWEST)
-    verdict = UNDECIDED if not decided else HOLDS if share > 0.5 else FAILS
-    outside = int(stats.binom.ppf(ALPHA / 2, n, 0.5))     # order statistics outside the interval
-    ordered = np.sort(ratios)
-    interval = ((middle, middle) if same else None if outside == 0 else
-                (float(ordered[outside - 1]), float(ordered[n - outside])))
-    low, high = np.median(np.asarray(pairs, dtype=float), axis=0)
-    return SignTest(verdict, middle, interval, share, p, 1 if same else n,
-                    (float(low), float(high)))
-
-
-def _verdict(claim: Claim, findings: Sequence[SignTest]) -> JudgedClaim:
+def _verdict(claims: tuple[Claim, ...], findings: Sequence[SignTest]) -> JudgedClaim:
     first, others = findings[0], tuple(findings[1:])
-    opposite = [assumption for (assumption, _), other in zip(claim.variants, others)
+    opposite = [assumption for (assumption, _), other in zip(claims[0].variants, others)
                 if {first.verdict, other.verdict} == {HOLDS, FAILS}]
     verdict = f'{DEPENDS} {", ".join(dict.fromkeys(opposite))}' if opposite else first.verdict
-    return JudgedClaim(claim, verdict, first, others)
+    return JudgedClaim(claims, verdict, first, others)
 
 
 def _plain(finding: SignTest) -> dict[str, Any]:
@@ -239,5 +395,6 @@ def _plain(finding: SignTest) -> dict[str, Any]:
             'share': finding.share, 'p': finding.p, 'n': finding.n}
 
 
-def _stored(pairs: Pairs) -> list[list[float]]:
-    return [[float(f'{low:.7g}'), float(f'{high:.7g}')] for low, high in pairs]
+def _stored(seeds: Sequence[Pairs]) -> list[list[list[float]]]:
+    return [[[float(f'{low:.7g}'), float(f'{high:.7g}')] for low, high in pairs]
+            for pairs in seeds]
