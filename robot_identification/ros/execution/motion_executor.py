@@ -357,8 +357,8 @@ class MotionExecutor:
             return None
         if self._reference_watchdog.expired:
             return Fault('controller_silent', f'the controller has published no reference '
-                         f'{self._reference_watchdog.finding}: it is no longer active or not '
-                         f'reachable')
+                         f'{self._reference_watchdog.finding}: it is no longer active, not '
+                         f'reachable, or its computer is too busy')
         position, scaling = self._reference.position, self.scaling
         stopped = (position.delay > MAX_DELAY and abs(scaling - 1) <= SCALED
                    and abs(position.rate - 1) > STOPPED)    # although the reported scaling is 1
