@@ -277,3 +277,11 @@ def test_a_guess_that_the_recordings_do_not_replace_makes_the_verdict_doubtful(t
     assert all(int(share) >= 25 for share in doubted.values())
     assert all(int(share) <= 25 for share in noted.values())
     assert load_arm(tmp_path / 'arm.yaml').guessed == arm.joint_names
+
+
+def test_init_names_the_flag_that_estimates_missing_torques(tmp_path):
+    (tmp_path / 'arm.urdf').write_text(chain(limit=LIMIT.replace('effort="40"', 'effort="0"')))
+    words = 'init', tmp_path / 'arm.urdf', '-o', tmp_path / 'arm.yaml', *KNOWN
+    assert '--repair estimates the torque limits' in ' '.join(run(*words).stdout.split())
+    done = run(*words, '--repair', '--force')
+    assert 'nothing is left to fill in' in ' '.join(done.stdout.split())

@@ -130,7 +130,9 @@ def _write(urdf: Path, target: Path, options: TemplateOptions, moving: tuple[str
     elif count:
         lines.append(f'fill in the {count} places marked FILL IN, or give --acceleration, '
                      '--velocity, --torque and --effort: `excite` needs the limits, '
-                     '`identify` and `validate` need the effort, `servos` needs neither')
+                     '`identify` and `validate` need the effort, `servos` needs neither'
+                     + ('; --repair estimates the torque limits' if 'torque: null' in template.text
+                        and not repair else ''))
     else:
         lines.append('nothing is left to fill in; next: robot-identification excite '
                      f'{target} -o excitation.yaml')
