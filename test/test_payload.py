@@ -27,6 +27,7 @@ from robot_identification.estimation.payload_errors import payload_covariance
 from robot_identification.signals import process
 from robot_identification.tools.drive_gains import identify_gains
 from robot_identification.tools.payload import identify_payload
+from robot_identification.tools.payload_checks import describe_overload
 
 BODY = np.array([1.5, 0.06, -0.03, 0.12, 0.02, 0.001, 0.018, -0.004, 0.003, 0.009])
 GAINS = np.array([11.0, 7.0, 4.5])
@@ -122,6 +123,13 @@ def test_three_poses_do_not_determine_a_payload():
             np.arange(len(q)) * step, q, tau + 0.02 * rng.normal(size=q.shape),
             joint_names=arm.joint_names, name='poses'))
         assert (found.verdict == 'undetermined') == (count == 3)
+
+
+def test_a_payload_above_the_torque_limits_has_a_note():
+    arm = chain(['a', 'b', 'c'])
+    arm = dataclasses.replace(arm, limits=dataclasses.replace(arm.limits, torque=np.full(3, 60.0)))
+    notes = [describe_overload(frozen(arm), recording(arm, 3), size * BODY) for size in (0, 1, 50)]
+    assert notes[:2] == ['', ''] and 'of the torque limit of b in the recorded poses' in notes[2]
 
 
 def test_the_centre_of_mass_in_another_frame():

@@ -32,6 +32,7 @@ from robot_identification.tools import drive_gains
 from robot_identification.tools.joint_fit import SensorErrors
 from robot_identification.tools.pages import gains_page, payload_page
 from robot_identification.tools.payload import identify_payload
+from robot_identification.tools.payload_checks import describe_overload
 import typer
 
 Report = Annotated[Path | None, typer.Option(help='HTML page to write.')]
@@ -59,8 +60,9 @@ def payload_command(
     inputs = [path for path in (model, loaded, unloaded) if path is not None]
     check_outputs([(report, HTML_PAGE)], inputs, force=force)
     identified = load_model(model)
+    recording = console.load_recording_verbose(loaded, identified.arm)
     payload = identify_payload(
-        identified, console.load_recording_verbose(loaded, identified.arm),
+        identified, recording,
         None if unloaded is None else console.load_recording_verbose(unloaded, identified.arm),
         sensor_deviation=sensor_deviation)
     std = payload.covariance.diagonal() ** 0.5
@@ -70,6 +72,7 @@ def payload_command(
     centre, spread = ((payload.centre, payload.centre_deviation) if frame is None else
                       payload.centre_in(identified.arm, frame))
     change = payload.change
+    note = describe_overload(identified, recording, payload.parameters)
     if as_json:
         console.emit({
             'verdict': payload.verdict, 'detectable_mass': payload.detectable,
@@ -79,7 +82,7 @@ def payload_command(
             'intervals': dict(zip(INERTIAL_NAMES, payload.intervals())), 'mass': payload.mass,
             'centre_of_mass': centre, 'centre_of_mass_std': spread, 'frame': frame,
             'change': None if change is None else vars(change),
-            'relative_error': payload.relative_error,
+            'relative_error': payload.relative_error, 'note': note,
             'smallest_pseudo_inertia_eigenvalue': payload.certificate})
     elif payload.verdict in ('found', 'removed'):
         low, high = payload.intervals()[0]
@@ -104,6 +107,8 @@ def payload_command(
             f'{payload.detectable:.2g} kg'
             + ('' if none else ': move the last joints more, or faster, through at least four '
                'poses that differ'), markup=False)
+    if note and not as_json:
+        console.out.print(f'note: {note}', style='yellow', markup=False)
     raise typer.Exit(int(payload.verdict in ('undetermined', 'changes')))
 
 

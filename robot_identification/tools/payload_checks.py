@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.dynamics import IdentifiedModel
+from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.errors import ConfigurationError
 from robot_identification.recording import Recording
 from robot_identification.tools.joint_fit import (
@@ -111,6 +111,36 @@ def find_change(model: IdentifiedModel, runs: Sequence[MotionRun],
     if effect.p * len(times) > _LEVEL or (abs(mass) < small and np.linalg.norm(moment) < near):
         return None
     return PayloadChange(float(times[best]), mass, float(effect.deviations[0]), tuple(moment))
+
+
+def describe_overload(model: IdentifiedModel, recording: Recording, body: Array) -> str:
+    """
+    Return a note if a joint's torque limit does not hold the arm with a payload, or ''.
+
+    A URDF states no rated payload; its torque limits and the recorded poses do.
+
+    Parameters
+    ----------
+    model
+        The model of the arm.
+    recording
+        The recording, whose poses count.
+    body
+        Inertial parameters of the payload, (10,).
+
+    """
+    q = recording.q[::max(1, len(recording.q) // _MAX_POSES)]
+    inertial = np.array(model.inertial)
+    inertial[-1] += body
+    still = np.zeros_like(q)
+    used = (np.abs(inverse_dynamics(model.arm, q, still, still, inertial)).max(axis=0)
+            / model.arm.limits.torque)
+    joint = int(np.argmax(used))
+    if not used[joint] > 1:
+        return ''
+    return (f'holding the payload takes {used[joint]:.0%} of the torque limit of '
+            f'{model.arm.joint_names[joint]} in the recorded poses: it is above what the arm can '
+            'carry')
 
 
 def count_poses(recording: Recording) -> int:
