@@ -59,8 +59,13 @@ def test_the_survey_of_an_own_recording_compares_methods_and_frictions(survey):
     methods, frictions, guide = survey
     rows = {row[0]: row for row in methods['rows']}
     assert set(rows) == set(METHODS)
-    assert rows['pseudo-inverse'][2] < 0.01 and rows['pseudo-inverse'][4] == 'A'
+    assert rows['pseudo-inverse'][2] < 0.01 and rows['pseudo-inverse'][5] == 'A'
     assert rows['particle filter'][2] > rows['pseudo-inverse'][2]
+    consistent = rows['weighted least squares, physically consistent (ours)']
+    assert consistent[2] < 0.01 and consistent[8].endswith('ok')
+    for row in rows.values():    # the median of the splits lies between the extremes
+        least, largest = map(float, row[3].split(' to '))
+        assert least <= row[2] * 1.01 and row[2] <= largest * 1.01
     assert [row[0] for row in frictions['rows']] == list(FRICTIONS)
     assert 'requirement' in guide['title'].lower()
 
@@ -70,7 +75,7 @@ def test_what_was_measured_does_not_depend_on_the_call(recording, survey):
     seen = []
     methods, frictions, _ = survey_recording(arm, load_recording(recording, arm), 0,
                                              lambda text, part: seen.append(part))
-    assert [list(row[:7]) for row in methods.rows] == [row[:7] for row in survey[0]['rows']]
+    assert [list(row[:8]) for row in methods.rows] == [row[:8] for row in survey[0]['rows']]
     assert [list(row) for row in frictions.rows] == survey[1]['rows']
     assert 0 <= min(seen) <= max(seen) <= 1
 

@@ -22,7 +22,7 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
-from robot_identification.estimation import Estimate, get_estimator
+from robot_identification.estimation import fit_consistent, get_estimator
 from robot_identification.papers.studies.study import Progress, Table
 from robot_identification.papers.studies.survey_methods import level, LEVELS
 from robot_identification.papers.studies.survey_published import GUIDE
@@ -37,14 +37,15 @@ METHODS = {
     'genetic algorithm': ('ga', 'coulomb_viscous'),
     'particle filter': ('particle_filter', 'coulomb_viscous'),
     'weighted least squares (ours)': ('wls', 'coulomb_viscous'),
+    'weighted least squares, physically consistent (ours)': ('consistent', 'coulomb_viscous'),
     'extended Kalman': ('extended_kalman', 'stribeck'),
     'variable projection (ours)': ('wls', 'stribeck')}
 FRICTIONS = ('coulomb_viscous', 'cube_root', 'stribeck', 'bompos', 'sech_tanh')
 """Friction models of Table 12, except load_dependent, which needs the loads of a known model."""
 RANDOM = ('gradient_descent', 'ga', 'particle_filter')
 """Estimators with a random seed."""
-FITTED = 2 / 3
-"""Fraction of the recording that is fitted; the rest is for validation."""
+SPLITS = 3
+"""Number of blocks of time, each of which is left out of one fit for validation."""
 HERE = 'computed from your recording'
 
 
@@ -53,8 +54,8 @@ def survey_recording(arm: Arm, recording: Recording, seed: int,
     """
     Compare the survey's methods and friction models on a recording, and return the tables.
 
-    The first two thirds of the recording are fitted, the rest is for validation. e_T is the mean
-    torque error relative to the largest torque of each joint, e_T_Std its standard deviation.
+    Each third of the recording is left out of one fit for validation. e_T is the mean torque error
+    relative to the largest torque of each joint, e_T_Std its standard deviation.
     Delta is the relative change of e_T + e_T_Std due to additional torque noise, as large as the
     residuals of the pseudo-inverse. The survey's parameter errors e_d, e_f and J_e require true
     values and are left out.
@@ -74,69 +75,106 @@ def survey_recording(arm: Arm, recording: Recording, seed: int,
         The recording cannot be used; the message says what to do.
 
     """
-    cut = int(FITTED * len(recording))
-    fit = process(recording.window(0, cut), arm)
-    check = process(recording.window(cut, len(recording)), arm, still_joints=True,
-                    decimation_cutoff=fit.decimation_cutoff)
-    pseudo = get_estimator('ols').fit(build_regression(arm, [fit]))
-    noise = pseudo.residual_rms * np.random.default_rng(seed).standard_normal(fit.tau.shape)
-    noisy = dataclasses.replace(fit, tau=fit.tau + noise)
-    largest = np.abs(recording.joint_torque(arm)).max(axis=0)
+    splits = [_Split.of(arm, recording, k, seed) for k in range(SPLITS)]
     rows: list[tuple[str | float, ...]] = []
     for k, (name, (estimator, friction)) in enumerate(METHODS.items()):
         progress(name, 0.7 * k / len(METHODS))
-        began = time.process_time()
         try:
-            estimate = _fit(arm, fit, estimator, friction, seed)
-            seconds = time.process_time() - began
-            mean, std = _errors(arm, check, friction, estimate, largest)
-            with_noise = sum(_errors(arm, check, friction,
-                                     _fit(arm, noisy, estimator, friction, seed), largest))
+            found = [split.judge(estimator, friction, seed) for split in splits]
         except EstimationError as error:
-            rows.append((name, friction, '-', '-', '-', '-', '-', str(error)))
+            rows.append((name, friction, '-', '-', '-', '-', '-', '-', str(error)))
             continue
-        change = with_noise / (mean + std) - 1
-        rows.append((name, friction, mean, std, level(mean, LEVELS['e_T']), change,
-                     level(change, LEVELS['Delta J_e']),
-                     f'{seconds:.3g} s, {level(seconds, LEVELS["seconds"])}; {estimate.status}'))
+        values = np.array([one[:4] for one in found])
+        mean, std, change, seconds = (float(x) for x in np.median(values, axis=0))
+        statuses = ', '.join(dict.fromkeys(one[4] for one in found))
+        rows.append((name, friction, mean, f'{values[:, 0].min():.3g} to {values[:, 0].max():.3g}',
+                     std, level(mean, LEVELS['e_T']), change, level(change, LEVELS['Delta J_e']),
+                     f'{seconds:.3g} s, {level(seconds, LEVELS["seconds"])}; {statuses}'))
     methods = Table(
         "The survey's methods on this recording", (
-            'method', 'friction', 'e_T', 'e_T_Std', 'level', 'Delta', 'level',
+            'method', 'friction', 'e_T', 'least to largest', 'e_T_Std', 'level', 'Delta', 'level',
             'solution time, level; status'), tuple(rows), HERE,
-        f'e_T: mean torque error of the last third, relative to the largest torque of each joint; '
-        f'e_T_Std: its standard deviation; Delta: relative change of their sum due to added '
-        f'torque noise. Levels A and B of the survey: e_T below {LEVELS["e_T"][0]:g} and '
+        f'Medians of {SPLITS} fits, each of which leaves out one third of the recording. e_T: '
+        f'mean torque error of that third, relative to the largest torque of each joint; e_T_Std: '
+        f'its standard deviation; Delta: relative change of their sum due to added torque noise. '
+        f'Levels A and B of the survey: e_T below {LEVELS["e_T"][0]:g} and '
         f'{LEVELS["e_T"][1]:g}, Delta below {LEVELS["Delta J_e"][0]:g} and '
         f'{LEVELS["Delta J_e"][1]:g}, solution time below a minute and an hour; otherwise C. '
         f'Parameter errors (e_d, e_f, J_e) require true values, which a recording does not have.')
-    return methods, _frictions(arm, fit, check, seed, progress), GUIDE
+    return methods, _frictions(splits, seed, progress), GUIDE
 
 
-def _frictions(arm: Arm, fit: Samples, check: Samples, seed: int, progress: Progress) -> Table:
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Split:
+    """
+    A recording without one block of time, and this block.
+
+    `fit` and `noisy` are the fitted samples without and with added torque noise, `check` those of
+    the block, and `largest` the largest torque of each joint (n,) [N m or N].
+    """
+
+    arm: Arm
+    fit: tuple[Samples, ...]
+    noisy: tuple[Samples, ...]
+    check: Samples
+    largest: Array
+
+    @classmethod
+    def of(cls, arm: Arm, recording: Recording, k: int, seed: int) -> _Split:
+        """Return the recording without its k-th block."""
+        count = len(recording)
+        low, high = (int(i * count / SPLITS) for i in (k, k + 1))
+        fit: list[Samples] = []
+        for start, end in ((0, low), (high, count)):
+            if start < end:
+                options = {'decimation_cutoff': fit[0].decimation_cutoff} if fit else {}
+                fit.append(process(recording.window(start, end), arm, **options))
+        check = process(recording.window(low, high), arm, still_joints=True,
+                        decimation_cutoff=fit[0].decimation_cutoff)
+        pseudo, rng = get_estimator('ols').fit(build_regression(arm, fit)), np.random.default_rng(
+            seed)
+        noisy = tuple(dataclasses.replace(samples, tau=samples.tau + pseudo.residual_rms
+                                          * rng.standard_normal(samples.tau.shape))
+                      for samples in fit)
+        return cls(arm, tuple(fit), noisy, check, np.abs(recording.joint_torque(arm)).max(axis=0))
+
+    def judge(self, estimator: str, friction: str,
+              seed: int) -> tuple[float, float, float, float, str]:
+        """Return e_T, e_T_Std, Delta, processor time [s] and status of an estimator."""
+        began = time.process_time()
+        errors, status = self.errors(estimator, friction, seed)
+        seconds = time.process_time() - began
+        sizes = [np.abs(each) / self.largest for each in (
+            errors, self.errors(estimator, friction, seed, noisy=True)[0])]
+        clean, noisy = (float(size.mean() + size.std()) for size in sizes)
+        return float(sizes[0].mean()), float(sizes[0].std()), noisy / clean - 1, seconds, status
+
+    def errors(self, estimator: str, friction: str, seed: int, *,
+               noisy: bool = False) -> tuple[Array, str]:
+        """Return the torque errors of the block (N, n) [N m or N], and the status of the fit."""
+        regression = build_regression(self.arm, self.noisy if noisy else self.fit, friction)
+        settings = {'seed': seed} if estimator in RANDOM else {}
+        estimate = get_estimator('wls' if estimator == 'consistent' else estimator,
+                                 **settings).fit(regression)
+        values, base = estimate.values, estimate.base
+        if estimator == 'consistent':
+            values = base.project(fit_consistent(regression.of(base), estimate).values)
+        check = build_regression(self.arm, [self.check], friction).of(base)
+        return check.residuals(values), estimate.status
+
+
+def _frictions(splits: list[_Split], seed: int, progress: Progress) -> Table:
     rows = []
     for k, friction in enumerate(FRICTIONS):
         progress(f'friction {friction}', 0.7 + 0.3 * k / len(FRICTIONS))
-        estimate = _fit(arm, fit, 'wls', friction, seed)
-        errors = build_regression(arm, [check], friction).of(estimate.base).residuals(
-            estimate.values)
-        rows.append((friction, float(errors.mean()), float(errors.std())))
+        errors = [split.errors('wls', friction, seed)[0] for split in splits]
+        rows.append((friction, float(np.median([each.mean() for each in errors])),
+                     float(np.median([each.std() for each in errors]))))
     best = min(rows, key=lambda row: row[2])[0]
     return Table(
         'Friction models on this recording, as in Table 12 [N m or N]',
         ('friction', 'mean', 'standard deviation'), tuple(rows), HERE,
-        f'Weighted least squares; torque errors of the last third. The survey chooses the '
-        f'smallest standard deviation: {best}. `identify --estimator auto` compares more models, '
+        f'Weighted least squares; torque errors of the third that is left out, medians of '
+        f'{SPLITS} fits. The survey chooses the smallest standard deviation: {best}. '
+        f'`identify --estimator auto` compares more models, '
         f'by cross-validation.')
-
-
-def _fit(arm: Arm, samples: Samples, estimator: str, friction: str, seed: int) -> Estimate:
-    settings = {'seed': seed} if estimator in RANDOM else {}
-    return get_estimator(estimator, **settings).fit(build_regression(arm, [samples], friction))
-
-
-def _errors(arm: Arm, check: Samples, friction: str, estimate: Estimate,
-            largest: Array) -> tuple[float, float]:
-    """Return e_T and e_T_Std: mean and std of the relative torque error in validation."""
-    regression = build_regression(arm, [check], friction).of(estimate.base)
-    wrong = np.abs(regression.residuals(estimate.values)) / largest
-    return float(wrong.mean()), float(wrong.std())
