@@ -83,12 +83,14 @@ def test_a_removed_body_is_a_negative_payload():
     np.testing.assert_allclose(found.centre, BODY[1:4] / 1.5, atol=0.02)
 
 
-def test_a_payload_is_found_while_other_joints_rest():
+@pytest.mark.parametrize('noise', [0.0, 1e-5])
+def test_a_payload_is_found_while_other_joints_rest(noise):
     arm = chain(['a', 'b', 'c'])
     t, q, v, a = motion(arm, 3)
     q[:, 0], v[:, 0], a[:, 0] = 0.4, 0.0, 0.0
     rng = np.random.default_rng(0)
-    moved = [Recording(t, q, torque(arm, q, v, a, body) + 0.05 * rng.normal(size=q.shape),
+    moved = [Recording(t, q + noise * rng.normal(size=q.shape),
+                       torque(arm, q, v, a, body) + 0.05 * rng.normal(size=q.shape),
                        joint_names=arm.joint_names, name='wrist') for body in (BODY, None)]
     found = identify_payload(frozen(arm), moved[0], moved[1])
     low, high = found.intervals(0.999)[0]

@@ -34,6 +34,9 @@ from robot_identification.signals.samples import Samples
 
 MAX_GAPS_LISTED = 20
 """Maximum number of filled gaps that the notes list."""
+HELD = 1e-3
+"""Range of positions [rad or m] below which a joint beside moving ones is held still: the rest is
+noise of its encoder, which would seem to be motion of a high frequency."""
 MAX_SLIP = 0.1
 """Largest drift [samples] of the samples against the period over a recording. If it is larger, the
 recording is resampled to a whole number of samples per period."""
@@ -75,7 +78,11 @@ def process_piece(
 
     """
     notes: dict[str, object] = {'method': options.method, 'edges': options.edges}
-    t, signals = piece.t, [piece.joint_position(arm), piece.joint_torque(arm)]
+    t, q = piece.t, piece.joint_position(arm)
+    still = np.ptp(q, axis=0) < HELD
+    if options.still_joints and not still.all():
+        q = np.where(still, q.mean(axis=0), q)
+    signals = [q, piece.joint_torque(arm)]
     uniform = resample(t, *signals, stamps=options.stamps)
     longest = max(uniform.segments, key=lambda run: run.stop - run.start)
     cutoffs = choose_position_cutoffs(
