@@ -21,7 +21,7 @@ from pathlib import Path
 from closed_recordings import closed_recording
 import numpy as np
 import pytest
-from robot_identification import identify, inverse_dynamics, load_arm
+from robot_identification import identify, inverse_dynamics, load_arm, load_recording
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.errors import EstimationError
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator
@@ -111,3 +111,15 @@ def test_gravity_of_a_smooth_motion_is_that_of_a_few_of_its_positions():
     exact, near = gravity(q), _interpolate(gravity, q, 8)
     assert np.abs(near - exact).max() < 1e-4 * np.abs(exact).max()
     assert np.array_equal(_interpolate(lambda some: 2 * some, q, 1), 2 * q)
+
+
+def test_a_tilt_that_is_lost_while_it_is_corrected_is_not_taken(datasets, real_robot):
+    """Half of a short motion: the first tilt is significant, the corrected one undetermined."""
+    arm = load_arm(real_robot('kr300'))
+    samples = [process(load_recording(datasets / 'kr300' / 'motion_a.npz', arm, (1250, 2501)),
+                       arm).without_creep()]
+    options = FitOptions(get_estimator('wls'))
+    with pytest.raises(EstimationError, match='tilt of the base'):
+        estimate_gravity_direction(arm, samples, options)
+    kept, tilt = choose_gravity_direction(arm, samples, options)
+    assert kept is arm and tilt is None

@@ -124,7 +124,8 @@ def select_model(
 
     The terms of each joint (`select_terms`) are selected first, then delays, then the estimator.
     Terms are kept only if they also predict left-out ranges of postures and speeds better than the
-    initial ones (`left_out_errors`), because blocks of one motion resemble each other.
+    initial ones (`left_out_errors`), relative to each joint's error and all torques together,
+    because blocks of one motion resemble each other.
     Each step selects the combination with the fewest parameters among those whose error exceeds
     the smallest one by at most one standard error of the difference over the folds. The error is
     the mean over the joints of the squared error relative to that of the reference model, so that
@@ -298,11 +299,11 @@ class _TrialTable:
         return self.rows[key]
 
     def worse_elsewhere(self, options: FitOptions, plain: FitOptions) -> bool:
-        """Return whether options predict other postures and speeds worse than plain ones."""
+        """Return whether options predict other postures and speeds worse, by joint or in sum."""
         self.report('predicting other postures and speeds', len(self.rows))
         new, old = (resampling.left_out_errors(self.fit(each), each)[1:].sum(axis=0)
                     for each in (options, plain))
-        return bool(np.mean(new[old > 0] / old[old > 0]) > 1)
+        return bool(np.mean(new[old > 0] / old[old > 0]) > 1 or new.sum() > old.sum())
 
     def _score(self, options: FitOptions, pairs: Sequence[tuple[Samples, Samples]],
                shape: Array | None, delays: Array) -> tuple[Array, Array]:

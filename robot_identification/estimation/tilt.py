@@ -228,7 +228,10 @@ def choose_gravity_direction(arm: Arm, samples: Sequence[Samples],
     nominal = fit_samples(arm, samples, options)
     if not np.any(arm.gravity) or not estimate_tilt(nominal).significant:
         return arm, None
-    turned, tilt = estimate_gravity_direction(arm, samples, options)
+    try:
+        turned, tilt = estimate_gravity_direction(arm, samples, options)
+    except EstimationError:    # the tilt is not determined beside the turned direction
+        return arm, None
     old, new = (left_out_errors(fit, options)
                 for fit in (nominal, fit_samples(turned, samples, options)))
     present = np.all(old > 0, axis=0)
