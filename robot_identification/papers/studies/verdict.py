@@ -295,7 +295,7 @@ def describe(claim: Claim, finding: SignTest) -> str:
     texts = [f'median {low:.4g} against {high:.4g}', claim.unit]
     if finding.n == 1 < len(claim.pairs):
         texts.append('the same in each draw, counted once')
-    elif finding.n < FEWEST:
+    elif finding.n < FEWEST and finding.verdict == UNDECIDED:
         count = {1: 'one run', 2: 'two runs'}.get(finding.n, f'{finding.n} runs')
         texts.append(f'{count} cannot decide')
     return '; '.join(filter(None, texts))
