@@ -220,6 +220,5 @@ def main() -> None:
             print(contact.evaluate(name, 0, minutes), flush=True)
 
 
-
 if __name__ == '__main__':
     main()
