@@ -31,13 +31,10 @@ from scipy.ndimage import maximum_filter1d, minimum_filter1d
 _PIECES_PER_DIAGNOSIS = 5
 """Number of consecutive pieces of which one, 1 min of 5 min at 1 kHz, is used for diagnostics."""
 
-CREEP = 0.02
-"""Fraction of a joint's highest speed below which it creeps: breakaway friction then differs from
-sliding friction. See docs/real_arms.md for other values."""
-SHORTEST_CREEP = 0.3
-"""Minimum duration of creeping and rest [s]; reversals of the velocity are shorter."""
-CREEPING = 0.25
-"""Fraction of a decimated row's weight in which a joint creeps, from which on it is left out."""
+CREEP, SHORTEST_CREEP, CREEPING = 0.02, 0.3, 0.25
+"""Fraction of a joint's highest speed below which it creeps (breakaway friction then differs from
+sliding friction, see docs/real_arms.md); minimum duration [s], as reversals are shorter; fraction
+of a decimated row's weight in which a joint creeps, from which on it is left out."""
 
 
 @dataclass(frozen=True, eq=False)
