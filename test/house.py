@@ -49,7 +49,7 @@ class Limits:
 
     pipeline_files: int = 152
     pipeline_lines: int = 11_980
-    core_lines: int = 21_900
+    core_lines: int = 21_950
     function_lines: int = 80
     imported_names: int = 25
     parameters: int = 8

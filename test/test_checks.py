@@ -178,14 +178,14 @@ def test_a_torque_that_leads_at_rest_alone_is_friction(arm, pair, where, alarm):
                       result.estimate.values)
     regression = case.regression
     speed = np.abs(regression.decimate(regression.samples.v)[:, joint])
-    rows, lead = speed < 0.05 * speed.max(), np.zeros_like(regression.slope)
-    if where == 'throughout':
-        lead[:, joint] = 0.1 * regression.slope[:, joint]
-    else:    # the torque with its friction, which changes at reversals
-        lead[rows, joint] = np.gradient(regression.predicted[:, joint])[rows]
-        lead *= 3 / np.sqrt(np.mean((lead * regression.weights)[:, joint] ** 2))
+    rows = (speed < 0.05 * speed.max()) | (where == 'throughout')
+    lead = np.zeros_like(regression.slope)
+    lead[rows, joint] = regression.slope[rows, joint]
+    lead *= 0.1 * np.sum(regression.slope[:, joint] ** 2) / np.sum(lead ** 2)
     residual = regression.residual + lead * regression.weights
     case.__dict__['regression'] = replace(regression, residual=residual)
+    effect = case.regression.add_column(-regression.slope, joint)
+    assert effect.exceeds(-0.02) and effect.value < -0.02 and effect.explained > 0.25
     found = CHECKS.find('delay').run(case)
     assert found.alarm == alarm and ('j2 leads' in found.text) >= alarm
 

@@ -218,10 +218,10 @@ class ModelStructure:
         parameter, at the joint or drive on which it acts.
         """
         friction = self.friction_columns(q, v, load, states)           # (N, m, k)
-        others = [a @ self.arm.transmission.T, friction.reshape(len(v), -1)]
-        if self.unknown_balancers:
-            others.insert(0, self.arm.balancer_columns(q)[:, self.unknown_balancers])
-        return np.concatenate(others, axis=1)
+        balancers = (self.arm.balancer_columns(q)[:, self.unknown_balancers]
+                     if self.unknown_balancers else np.empty((len(q), 0)))
+        return np.concatenate([balancers, a @ self.arm.transmission.T,
+                               friction.reshape(len(v), -1)], axis=1)
 
     @cached_property
     def spread(self) -> Array:

@@ -128,5 +128,4 @@ class InformationFilter:
     def _solve_transposed(self, right: Array) -> Array:
         """Return the solution x of S'x = right, (p, k)."""
         # LAPACK stores by columns, so the transposed factor is passed without a copy
-        solution: Array = dtrtrs(self._factor.T, right, lower=1)[0]
-        return solution
+        return np.asarray(dtrtrs(self._factor.T, right, lower=1)[0], dtype=float)

@@ -261,7 +261,7 @@ class DrawnPanel:
                        for first, last in ends)
 
     def bars(self, curve: Curve, bars: Array) -> str:
-        """Return SVG path data of the error bars (2, points) of points, or the band of a line."""
+        """Return SVG path data for the error bars of points or the band of a line, (2, points)."""
         low, high = (self._points(curve.x, ends) for ends in bars)
         if curve.kind == 'line':
             return _line(np.vstack([low, high[::-1]]), None)

@@ -255,8 +255,6 @@ class FrictionModel:
 
         """
         values = np.zeros(0) if shape is None else np.asarray(shape, dtype=float).reshape(-1)
-        if not len(values) and not self.nonlinear:
-            return values
         if values.shape != (len(self.nonlinear),) or not np.all(values > 0):
             raise ConfigurationError(
                 f"the friction model '{self.key}' needs {len(self.nonlinear)} positive shape "

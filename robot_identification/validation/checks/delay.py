@@ -32,16 +32,26 @@ _LOADED = 0.05
 
 
 def measure_delay(data: CheckInput) -> Measurement | None:
-    """Estimate one delay per joint from the derivative of the model's torque without friction."""
-    regression = data.regression
-    delays = [(delay, j) for j in regression.loaded_joints(_LOADED)
-              if (delay := regression.add_column(-regression.slope, j)) and delay.std > 0]
+    """
+    Estimate one delay per joint from the derivative of the model's torque.
+
+    A delay must show in the torque with and without friction: friction that builds up after a
+    reversal resembles one, and a joint whose torque is friction has little else to be delayed.
+    """
+    regression, delays = data.regression, []
+    slopes = -regression.slope, -regression.frictionless_slope
+    for j in regression.loaded_joints(_LOADED):
+        both = [each for slope in slopes if (each := regression.add_column(slope, j)) and each.std]
+        if len(both) == 2:
+            smaller = min(both, key=lambda each: abs(each.value) - _DEVIATIONS * each.std)
+            delays.append((abs(smaller.value) - _DEVIATIONS * smaller.std, j, smaller, both))
     if not delays:
         return None
-    delay, j = max(delays, key=lambda item: abs(item[0].value) - _DEVIATIONS * item[0].std)
-    alarm = (delay.exceeds(_TOLERANCE, _DEVIATIONS) and delay.explained > _EXPLAINED
-             and regression.explained_fraction(
-                 -regression.slope, j, regression.in_motion(j)) > _EXPLAINED)
+    _, j, delay, both = max(delays, key=lambda row: row[:2])
+    alarm = both[0].value * both[1].value > 0 and all(
+        each.exceeds(_TOLERANCE, _DEVIATIONS) and each.explained > _EXPLAINED
+        and regression.explained_fraction(slope, j, regression.in_motion(j)) > _EXPLAINED
+        for each, slope in zip(both, slopes))
     joint, direction = regression.joint_names[j], 'lags' if delay.value > 0 else 'leads'
     return Measurement(
         abs(delay.value), _TOLERANCE, 's',

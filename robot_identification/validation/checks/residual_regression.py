@@ -113,10 +113,9 @@ class ResidualRegression:
     block
         Index of the block of each row, (rows,). If the motion repeats, rows of equal phase belong
         to one block.
-    slope, gravity
-        Time derivative of the model's torque without friction, and the gravity torque, (rows, n).
-        After a reversal friction builds up over some milliradians of travel, which would resemble
-        a delay.
+    slope, frictionless_slope, gravity
+        Time derivatives of the model's torque with and without friction, and the gravity torque,
+        (rows, n).
     decimate
         Function that decimates values at the samples, (N, ...), to the rows, (rows, ...).
 
@@ -136,6 +135,7 @@ class ResidualRegression:
     level: Array
     block: IndexArray
     slope: Array
+    frictionless_slope: Array
     gravity: Array
     decimate: Callable[[Array], Array]
 
@@ -405,13 +405,13 @@ def build_residual_regression(base: BaseParameters, samples: Samples, beta: Arra
     zero = np.zeros_like(samples.q)
     gravity = inverse_dynamics(structure.arm, samples.q, zero, zero,
                                standard[structure.inertial_slice].reshape(-1, 10))
-    frictionless = np.array(standard)
-    frictionless[structure.friction_slice] = 0.0
-    torque = structure.torque(samples.q, samples.v, samples.a, frictionless, load,
-                              structure.states(samples.q))
-    slope = np.zeros_like(torque)
+    frictionless = np.where(np.arange(structure.count) < structure.rotor_slice.stop, standard, 0.0)
+    states = structure.states(samples.q)
+    torques = [structure.torque(samples.q, samples.v, samples.a, values, load, states)
+               for values in (standard, frictionless)]
+    slopes = np.zeros((2, *samples.q.shape))
     for run in runs:
-        slope[run] = _slope(torque[run], samples.rate)
+        slopes[:, run] = [_slope(torque[run], samples.rate) for torque in torques]
     columns, packed = base.joint_columns, tuple(packed_rows(base, samples, load))
     predicted = _torques(columns, [rows[:, :-1] for rows in packed], beta)
     measured = np.column_stack([rows[:, -1] for rows in packed])
@@ -419,8 +419,8 @@ def build_residual_regression(base: BaseParameters, samples: Samples, beta: Arra
     weights = 1 / np.maximum(std, np.maximum(1e-9 * level.max(), np.finfo(float).tiny))
     return ResidualRegression(
         structure.arm.joint_names, base, samples, beta, load, columns, packed, measured, predicted,
-        (measured - predicted) * weights, weights, level, block, decimate(slope),
-        decimate(gravity), decimate)
+        (measured - predicted) * weights, weights, level, block,
+        decimate(slopes[0]), decimate(slopes[1]), decimate(gravity), decimate)
 
 
 def _torques(columns: Sequence[IndexArray], rows: Sequence[Array], beta: Array) -> Array:
