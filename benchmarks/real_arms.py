@@ -128,7 +128,7 @@ def blocks(folder: Path, datasets: Path, robot: str, recording: str,
            window: tuple[int, int]) -> dict[str, Any]:
     """Return errors on left-out blocks, of plain least squares and of the consistent model."""
     arm = load_arm(folder / f'{robot}.yaml')
-    samples = process(load_recording(datasets / recording, arm, window), arm)
+    samples = process(load_recording(datasets / recording, arm, window), arm).without_creep()
     pairs, text = split_folds(samples, FOLDS)
     rss, energy, feasible = {'ols': 0.0, 'consistent': 0.0}, 0.0, True
     for train, left_out in pairs:
