@@ -117,9 +117,9 @@ def test_rows_that_are_kept_and_rows_that_are_not_give_the_same(monkeypatch):
 def test_torques_of_a_joint_that_creeps_are_left_out(friction, kept, monkeypatch):
     arm = two_link()
     samples, slow = held_samples(arm, 40.0)
-    sliding = samples.without_creep().sliding_rows()
+    sliding = samples.without_creep().sliding_rows
     creeps = samples.decimate(slow[:, None] * np.ones(arm.n))
-    assert np.all(samples.sliding_rows())
+    assert np.all(samples.sliding_rows)
     assert np.all(sliding[:, 1])
     assert not np.any(sliding[creeps[:, 0] > 0.9, 0])
     assert np.all(sliding[creeps[:, 0] < 0.1, 0])
@@ -147,7 +147,7 @@ def test_a_joint_that_never_moves_keeps_its_rows():
     arm = two_link()
     samples, _ = held_samples(arm, 0.0)
     still = dataclasses.replace(samples, v=samples.v * [1e-4, 1.0], a=samples.a * [1e-8, 1.0])
-    assert np.all(still.without_creep().sliding_rows())
+    assert np.all(still.without_creep().sliding_rows)
 
 
 def test_merging_in_any_order_is_the_same():

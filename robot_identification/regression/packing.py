@@ -139,8 +139,7 @@ class RowAssembler:
         self.base, self.samples, self.load = base, samples, load
         self.columns = base.joint_columns
         self._states = base.structure.states(samples.q)
-        self._decimator = samples.decimator()
-        self._slides = samples.sliding_rows()
+        self._decimator, self._slides = samples.decimator(), samples.sliding_rows
         self._slices = consecutive_slices(len(chosen) + 1 for chosen in self.columns)
 
     def rows(self, block: Block) -> list[Array]:
@@ -151,9 +150,8 @@ class RowAssembler:
         """
         compiled = (self.base.structure.backend or default_backend()) == 'numba'
         table = self._compiled(block) if compiled else self._plain(block)
-        slides = self._slides[block.rows]
-        return [np.where(used[:, None], table[:, joint], 0.0)
-                for used, joint in zip(slides.T, self._slices)]
+        return [table[:, joint] if used.all() else np.where(used[:, None], table[:, joint], 0.0)
+                for used, joint in zip(self._slides[block.rows].T, self._slices)]
 
     def _compiled(self, block: Block) -> Array:
         """Return the rows of all joints side by side, computed by the compiled kernel."""

@@ -62,7 +62,7 @@ def reduce_samples(
         groups = min(packing.GROUPS, len(blocks))
         sums = parallel_map(factors, [blocks[i::packing.GROUPS] for i in range(groups)])
         total = tuple(reduce(ReducedRegression.combine, sums))
-    return ReducedRegression(base, total, samples.sliding_rows().sum(axis=0))
+    return ReducedRegression(base, total, samples.sliding_rows.sum(axis=0))
 
 
 def residuals(base: BaseParameters, samples: Samples, beta: Array, *,
@@ -91,7 +91,7 @@ def residuals(base: BaseParameters, samples: Samples, beta: Array, *,
     standard = base.lift(beta)
     states = structure.states(samples.q)
     out = np.empty((packing.row_count(samples), structure.arm.n))
-    slides = structure.arm.measured & samples.sliding_rows()
+    slides = structure.arm.measured & samples.sliding_rows
 
     def fill(block: packing.Block) -> None:
         """Fill the rows of a block; zero for torques that are not used."""

@@ -128,7 +128,7 @@ class Regression:
         if self.kept is None:
             return self._map(reduce_samples)
         return (ReducedRegression(self.base, tuple(map(triangle, rows)),
-                                  samples.sliding_rows().sum(axis=0))
+                                  samples.sliding_rows.sum(axis=0))
                 for samples, rows in zip(self.samples, self.kept))
 
     @property

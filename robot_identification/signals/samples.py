@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -138,9 +139,10 @@ class Samples(ReadOnlyArrays):
         creep = CREEP * np.maximum(highest, OF_FASTEST * highest.max())
         return replace(self, creep_speed=np.where(highest > creep, creep, 0.0))
 
+    @cached_property
     def sliding_rows(self) -> NDArray[np.bool_]:
         """
-        Return whether a regression uses each joint's torque in each decimated row, (rows, n).
+        Whether a regression uses each joint's torque in each decimated row, (rows, n).
 
         A joint that rests or creeps during a row is held by static friction, which takes any
         value up to the breakaway torque. As an error of a model of sliding friction it would bias

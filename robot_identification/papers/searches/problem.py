@@ -184,8 +184,8 @@ class SearchProblem:
                 if transmission[e, j] == 0:
                     continue
                 out[j] -= transmission[e, j] * torque if transmission[e, j] != 1 else torque
-        for j, matrix in enumerate(rows.matrices):    # rows that are not used
-            out[j][:, ~matrix.any(axis=1)] = 0.0
+        for j, unused in chunk.unused:
+            out[j][:, unused] = 0.0
         return out
 
 
@@ -221,9 +221,12 @@ class _Chunk:
     """
     Rows of a chunk, with the regressor columns that do not depend on friction shapes.
 
-    The other columns are computed from the actuator speeds.
+    The other columns are computed from the actuator speeds. `unused` are the joints with rows that
+    are not used, with their masks, (rows,) bool.
     """
 
     def __init__(self, rows: RowChunk, columns: tuple[Array, ...], fixed: tuple[Array, ...],
                  speeds: Array) -> None:
         self.rows, self.columns, self.fixed, self.speeds = rows, columns, fixed, speeds
+        unused = [~matrix.any(axis=1) for matrix in rows.matrices]
+        self.unused = [(j, each) for j, each in enumerate(unused) if each.any()]
