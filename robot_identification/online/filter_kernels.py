@@ -168,8 +168,8 @@ def add_sums(sums, directions, columns, error, used, noise, keep):
     Parameters
     ----------
     sums
-        Three arrays, (d, d), (d,) and (d, r), which are multiplied by `keep` before; see there.
-        Overwritten.
+        Three arrays, (d, d), (d,) and (c, r), which are multiplied by `keep` before; see there.
+        The last is for the first c directions. Overwritten.
     directions
         Changes of the base parameters, (r, d).
     columns, error, used, noise
@@ -197,6 +197,7 @@ def add_sums(sums, directions, columns, error, used, noise, keep):
             score[b] += row[b] * errors[m]
             for c in range(d):
                 gram[b, c] += row[b] * row[c]
+        for b in range(len(cross)):
             for c in range(r):
                 cross[b, c] += row[b] * white[c]
     return rows, errors

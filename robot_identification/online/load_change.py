@@ -56,6 +56,8 @@ FARTHEST = 0.5
 friction may resemble bodies without mass, whose centres are far away."""
 LARGEST = 10.0
 """Prior standard deviation of the body, in units of `SCALE`: 10 kg at 0.1 m."""
+PRIOR = np.eye(10) / LARGEST ** 2
+"""Prior information about the body, (10, 10)."""
 OTHER_FRICTION = 1.0
 """Prior standard deviation of a change of the friction, as a ratio of its parameters."""
 HORIZON = 30.0
@@ -197,7 +199,7 @@ class _Sums:
     Parameters
     ----------
     directions
-        Changes of the base parameters, (r, d).
+        Changes of the base parameters, (r, d), of which the first ten are those of the body.
     noise
         Standard deviation of the torques, (n,).
 
@@ -208,7 +210,7 @@ class _Sums:
             from robot_identification.online.filter_kernels import add_sums
         self._add, self._directions, self._noise = add_sums, directions, noise
         r, d = directions.shape
-        self.gram, self.score, self.cross = np.zeros((d, d)), np.zeros(d), np.zeros((d, r))
+        self.gram, self.score, self.cross = np.zeros((d, d)), np.zeros(d), np.zeros((10, r))
         self.energy, self.rows = 0.0, 0
 
     def add(self, sample: Sample, error: Array, keep: float = 1.0) -> tuple[Array, Array]:
@@ -282,11 +284,11 @@ class LoadMonitor:
         """
         if self._wait > 0 or self._wait % self.step:
             return False
-        sums, prior = self._sums, np.eye(10) / LARGEST ** 2
+        sums = self._sums
         limit = THRESHOLD * min(ratio, 1.0)    # the statistic without M P M' is larger
-        if sums.score @ np.linalg.solve(sums.gram + prior, sums.score) < limit:
+        if sums.score @ np.linalg.solve(sums.gram + PRIOR, sums.score) < limit:
             return False
-        spread = ratio * (sums.gram + covariance_of(sums.cross) + prior)
+        spread = ratio * (sums.gram + covariance_of(sums.cross) + PRIOR)
         return bool(sums.score @ np.linalg.solve(spread, sums.score) > THRESHOLD)
 
 
@@ -370,12 +372,11 @@ class LoadEstimate:
                 & (energy - body < MISFIT * noise.square * rows)
                 & (body > np.maximum(THRESHOLD * noise.ratio, friction + MARGIN * noise.ratio)))
         change = int(np.argmax(np.where(fits, body, 0.0)))
-        found = np.linalg.solve(gram[change][:10, :10] + np.eye(10) / LARGEST ** 2,
-                                score[change][:10]) * SCALE
+        found = np.linalg.solve(gram[change][:10, :10] + PRIOR, score[change][:10]) * SCALE
         if fits[change] and np.linalg.norm(found[1:4]) < FARTHEST * abs(found[0]):
             total = _Sums(self._monitor.body, self._monitor.noise)
             total.gram, total.score = gram[change][:10, :10].copy(), score[change][:10].copy()
-            total.cross = np.sum([block.cross[:10] for block in self._blocks[change:]], axis=0)
+            total.cross = np.sum([block.cross for block in self._blocks[change:]], axis=0)
             self._blocks = [total]
             return True
         recent = min(round(SHORTEST / STEP), len(rows))
@@ -385,8 +386,8 @@ class LoadEstimate:
 
     def change(self, ratio: float) -> LoadChange:
         """Return the body, given the ratio of `CorrelatedNoise`."""
-        sums, prior = self._blocks[0], np.eye(10) / LARGEST ** 2
-        inverse = np.asarray(np.linalg.inv(sums.gram + ratio * prior), dtype=float)
+        sums = self._blocks[0]
+        inverse = np.asarray(np.linalg.inv(sums.gram + ratio * PRIOR), dtype=float)
         body: Array = inverse @ sums.score
         carried: Array = inverse @ sums.cross
         covariance = ratio * inverse + carried @ self.covariance @ carried.T
