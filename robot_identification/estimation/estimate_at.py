@@ -20,12 +20,16 @@ from dataclasses import replace
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.estimation.estimate import Estimate
-import robot_identification.estimation.estimator as weighted
+from robot_identification.estimation.estimator import (
+    make_estimate,
+    residual_autocorrelation,
+    ReweightedFit,
+)
 from robot_identification.regression import Regression
 
 
-def make_estimate_at(name: str, fixed: Regression, reweighted: weighted.ReweightedFit,
-                     beta: Array, status: str, iterations: int) -> Estimate:
+def make_estimate_at(name: str, fixed: Regression, reweighted: ReweightedFit, beta: Array,
+                     status: str, iterations: int) -> Estimate:
     """
     Return the estimate of parameters from a method other than least squares.
 
@@ -48,6 +52,5 @@ def make_estimate_at(name: str, fixed: Regression, reweighted: weighted.Reweight
     """
     normal = fixed.normal
     noise = np.maximum(np.sqrt(normal.rss(beta) / normal.rows), reweighted.deviations)
-    return weighted.make_estimate(
-        name, normal, reweighted.weights, replace(reweighted.solution, beta=beta), noise,
-        weighted.residual_autocorrelation(fixed, beta), status, iterations)
+    return make_estimate(name, normal, reweighted.weights, replace(reweighted.solution, beta=beta),
+                         noise, residual_autocorrelation(fixed, beta), status, iterations)

@@ -139,7 +139,7 @@ class ModelComparison:
     predicts
         Whether the error of the first model is within the threshold of its own verdict.
     dates
-        Day of each identification, as '2026-05-12'; empty for results of earlier versions.
+        Date of each identification, such as '2026-05-12'; empty for results of earlier versions.
 
     """
 

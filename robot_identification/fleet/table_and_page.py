@@ -44,7 +44,7 @@ def write_table_and_page(folder: Path, left: Sequence[str], report: Report,
         Called with a message if the table or page cannot be written after an error, or a result
         cannot be read.
     name
-        Name of the fleet in the title of the page; that of the folder if empty.
+        Name of the fleet, for the title of the page; the folder's name if empty.
 
     """
     def write(missing: Mapping[str, str]) -> None:

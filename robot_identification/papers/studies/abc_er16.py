@@ -162,7 +162,7 @@ def abc_er16(options: StudyOptions) -> StudyResult:
 
 
 def _make_draw(draw: Draw, first: Draw, budget: int, quick: bool) -> BeeDraw:
-    """Return the results of a draw, computed when they are used; `first` is that of the tables."""
+    """Return the results of a draw, computed on first use; the tables show the draw `first`."""
     raw = er16.Experiment.build(draw)
     cases = {case: Case(raw.with_chain(er16.OURS if case == OUR else er16.ABC), FRICTION,
                         'estimate' if case == NARROW else 'urdf') for case in SETS}

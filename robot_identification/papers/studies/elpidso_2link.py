@@ -188,7 +188,7 @@ def elpidso_2link(options: StudyOptions) -> StudyResult:
 
 
 def _make_draw(draw: Draw, first: Draw, budget: int, quick: bool) -> TwoLinkDraw:
-    """Return the results of a draw, computed when they are used; `first` is that of the tables."""
+    """Return the results of a draw, computed on first use; the tables show the draw `first`."""
     numbers = {rho: k for k, rho in enumerate((*FIT, *CHECK))}
     data = LazyResults(numbers, lambda rho: two_link.add_noise(
         two_link.simulate_two_link(rho), np.random.default_rng([draw.noise, numbers[rho]])))

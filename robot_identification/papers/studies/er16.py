@@ -136,7 +136,7 @@ class Experiment:
 
     @classmethod
     def build(cls, draw: Draw) -> Experiment:
-        """Return the experiment of a draw; a motion is designed and simulated when it is used."""
+        """Return the experiment of a draw; motions are designed and simulated on first use."""
         arm = load_arm('er16')
         plant = pid_plant.PidPlant(arm, PlantOptions(seed=draw.arm))
         rng = np.random.default_rng(draw.noise)

@@ -197,7 +197,7 @@ def ics_er16(options: StudyOptions) -> StudyResult:
 
 
 def _make_draw(draw: Draw, first: Draw, iterations: int, quick: bool) -> CuckooDraw:
-    """Return the results of a draw, computed when they are used; `first` is that of the tables."""
+    """Return the results of a draw, computed on first use; the tables show the draw `first`."""
     raw = er16.Experiment.build(draw)
     cases = {case: Case(raw.with_chain(chain), FRICTION, ranges)
              for case, (chain, ranges) in CASES.items()}

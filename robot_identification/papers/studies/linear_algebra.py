@@ -94,15 +94,15 @@ Algebra = Mapping[AlgebraKey, tuple[SolverComparison, ...]]
 def lazy_algebra(names: Sequence[str], compare: Callable[[str, bool, int], Any], *, table: bool,
                  quick: bool, shown: Sequence[str] = ()) -> Algebra:
     """
-    Return the comparisons of solvers and searches of a draw, computed when they are used.
+    Return the comparisons of solvers with searches in one draw, computed on first use.
 
     Parameters
     ----------
     names
         Names of the costs.
     compare
-        Function from the name of a cost, whether the comparison is for a table, and the
-        evaluations of a search, to comparisons.
+        Function that returns the comparisons for the name of a cost, whether a table shows them,
+        and the number of evaluations of a search.
     table
         Whether the tables show this draw.
     quick

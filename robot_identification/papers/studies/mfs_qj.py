@@ -135,7 +135,7 @@ def mfs_qj(options: StudyOptions) -> StudyResult:
 
 
 def _make_draw(draw: Draw, first: Draw, period: float, periods: int, quick: bool) -> _Done:
-    """Return the results of a draw, computed when they are used; `first` is that of the tables."""
+    """Return the results of a draw, computed on first use; the tables show the draw `first`."""
     arm = runs.identify_arm(draw, period, periods)
 
     def compare(name: str, table: bool, budget: int) -> tuple[solvers.SolverComparison, ...]:

@@ -176,7 +176,7 @@ class StudyOptions:
         Parameters
         ----------
         make
-            Function from a draw and `args` to the draw's result, whose parts are `LazyResults`.
+            Function that returns the result of a draw, `make(draw, *args)`, made of `LazyResults`.
         claim
             Function from the results of draws to the claims, whose pairs are `LazyPairs`.
         args

@@ -137,7 +137,7 @@ def _claims(efforts: tuple[int, int], done: Sequence[_Done]) -> tuple[Claim, ...
 
 def _make_draw(draw: Draw, first: Draw, budgets: Mapping[str, int], efforts: tuple[int, int],
                quick: bool) -> _Done:
-    """Return the results of a draw, computed when they are used; `first` is that of the tables."""
+    """Return the results of a draw, computed on first use; the tables show the draw `first`."""
     motion = functools.cache(lambda: design_motion(draw))
     platform = functools.cache(lambda: Platform.build(motion(), draw.arm, 0.0))
     parts: dict[str, Callable[[], Any]] = {
