@@ -402,7 +402,7 @@ def _noisy_velocity(recording: Recording, joint: int) -> Recording:
 
 def added_torque(arm: Arm, recording: Recording, torque: Torque) -> Recording:
     """Return a recording whose efforts contain more: a function of arm, q, v and a."""
-    samples = process(recording, arm, still_joints=True, edges='keep', standstill='keep')
+    samples = process(recording, arm, edges='keep', standstill='keep')
     extra = torque(arm, samples.q, samples.v, samples.a)
     inside = (recording.t >= samples.t[0]) & (recording.t <= samples.t[-1])
     added = np.column_stack([np.interp(recording.t, samples.t, column) for column in extra.T])

@@ -159,8 +159,7 @@ class RecordedData(BenchmarkData):
         fitted: list[Samples] = []
         for piece in pieces:    # all with the cut-offs of the first
             fitted.append(process(piece, arm, **_cutoffs(fitted)))
-        return BenchmarkCase(arm, tuple(fitted), process(other, arm, still_joints=True,
-                                                         **_cutoffs(fitted)))
+        return BenchmarkCase(arm, tuple(fitted), process(other, arm, **_cutoffs(fitted)))
 
     def _arm(self) -> Arm:
         """Return the arm; its URDF may be beside the recordings."""

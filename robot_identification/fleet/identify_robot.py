@@ -88,8 +88,8 @@ def _identify(task: RobotTask) -> RobotResult:
         result = run_identification(arm, fitted.recordings, held_out.recordings, options)
     except RobotIdentificationError as error:    # try again without unusable recordings
         known = len(fitted.broken) + len(held_out.broken)
-        fitted = fitted.processable(arm, options, still_joints=False)
-        held_out = held_out.processable(arm, options, still_joints=True)
+        fitted = fitted.processable(arm, options)
+        held_out = held_out.processable(arm, options)
         broken = (*fitted.broken, *held_out.broken)
         if not fitted.sources or len(broken) == known:
             return RobotResult(

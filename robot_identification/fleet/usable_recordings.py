@@ -66,8 +66,7 @@ class UsableRecordings:
                 replace(recording, name=source) if '://' in source else recording)
         return loaded
 
-    def processable(self, arm: Arm, options: IdentificationOptions,
-                    still_joints: bool) -> UsableRecordings:
+    def processable(self, arm: Arm, options: IdentificationOptions) -> UsableRecordings:
         """
         Return the recordings that pass signal processing; the others are added to `broken`.
 
@@ -77,14 +76,12 @@ class UsableRecordings:
             The arm.
         options
             Identification options, which include those of the signal processing.
-        still_joints
-            Whether joints may stand still, as in held-out recordings.
 
         """
         usable = UsableRecordings([], SpillingList(), list(self.broken))
         for source, recording in zip(self.sources, self.recordings, strict=True):
             try:
-                process(recording, arm, still_joints=still_joints, **options.processing)
+                process(recording, arm, **options.processing)
             except RobotIdentificationError as error:
                 usable.broken.append(RecordingResult(source, BROKEN, str(error)))
                 continue

@@ -59,9 +59,6 @@ class ProcessingOptions:
         Number of passes of the method 'smoothing', see `DifferentiationOptions`.
     harmonics, basis
         Settings of the methods 'fourier' and 'spectral', see `DifferentiationOptions`.
-    still_joints
-        Whether a joint may stand still throughout, as in a recording for validation. If not, it
-        is an error.
 
     Examples
     --------
@@ -80,7 +77,6 @@ class ProcessingOptions:
     smoothing_passes: int | None = None
     harmonics: int | None = None
     basis: str = 'ffs'
-    still_joints: bool = False
 
     def __post_init__(self) -> None:
         """Raise an error for an unknown method or choice."""

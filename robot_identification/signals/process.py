@@ -60,8 +60,8 @@ def process(recording: Recording, arm: Arm, **options: Any) -> Samples:
     Raises
     ------
     SignalError
-        A joint does not move or its effort is constant; the recording is too short or has too many
-        gaps; its rate is too low; or a period is needed and the motion is aperiodic.
+        The arm rests or an effort is constant; the recording is too short or has too many gaps;
+        its rate is too low; or a period is needed and the motion is aperiodic.
     UnknownNameError
         The method or a choice does not exist.
     ConfigurationError
@@ -110,7 +110,7 @@ def process_pieces(
                         column_range(piece.joint_torque(arm))]
                        for piece in pieces])    # (pieces, 2, 2, n)
     q, tau = np.stack([ranges[:, :, 0].min(axis=0), ranges[:, :, 1].max(axis=0)], axis=1)
-    _check_ranges(q, tau, arm, options.still_joints)
+    _check_ranges(q, tau, arm)
     fraction = np.ptp(ranges[:, 0], axis=1) / np.maximum(np.ptp(q, axis=0), 1e-300)
     reference = int(np.argmax(fraction.min(axis=1)))
     first, options = process_piece(pieces[reference], arm, options)
@@ -135,30 +135,11 @@ def add_notes(notes: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, 
     return total
 
 
-def _check_ranges(q: Array, tau: Array, arm: Arm, still_joints: bool) -> None:
-    """
-    Raise an error if a joint does not move or its effort is constant.
-
-    Parameters
-    ----------
-    q, tau
-        Smallest and largest positions and torques, (2, n) [rad or m, N m or N].
-    arm
-        The arm.
-    still_joints
-        Whether a joint may stand still throughout.
-
-    Raises
-    ------
-    SignalError
-        A joint does not move although `still_joints` is not set, or its effort is constant.
-
-    """
+def _check_ranges(q: Array, tau: Array, arm: Arm) -> None:
+    """Raise SignalError if no joint moves or an effort is constant; q, tau: extremes, (2, n)."""
+    if not np.any(q[1] > q[0]):
+        raise SignalError('the arm rests in this recording; use a recording of a motion')
     for j, name in enumerate(arm.joint_names):
-        if not still_joints and q[1, j] - q[0, j] <= 1e-9 * max(1.0, abs(q[0, j])):
-            raise SignalError(
-                f"joint '{name}' does not move in this recording; lock it in the robot file, or "
-                'record a motion of all joints')
         if tau[0, j] == tau[1, j] and arm.measured[j]:
             raise SignalError(
                 f"the effort of joint '{name}' is {tau[0, j]:.6g} in every sample: it was not "

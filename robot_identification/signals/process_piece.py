@@ -80,7 +80,7 @@ def process_piece(
     notes: dict[str, object] = {'method': options.method, 'edges': options.edges}
     t, q = piece.t, piece.joint_position(arm)
     still = np.ptp(q, axis=0) < HELD
-    if options.still_joints and not still.all():
+    if not still.all():
         q = np.where(still, q.mean(axis=0), q)
     signals = [q, piece.joint_torque(arm)]
     uniform = resample(t, *signals, stamps=options.stamps)

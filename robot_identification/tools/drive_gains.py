@@ -233,7 +233,7 @@ def _current_runs(model: IdentifiedModel, unloaded: Sequence[Recording],
     """Return the runs of all recordings with their columns; those without payload come first."""
     runs = [(run, carries) for recordings, carries in ((unloaded, 0.0), (loaded, 1.0))
             for recording in recordings for run in recorded_runs(
-                process(recording, model.arm, still_joints=True), model)]
+                process(recording, model.arm), model)]
     if not {0.0, 1.0} <= {carries for _, carries in runs}:
         raise EstimationError('the recordings are too short to identify gains; record several '
                               'seconds of motion with and without the payload')

@@ -184,7 +184,7 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
 
     """
     sensors = joint_fit.SensorErrors.of(model.arm, sensor_deviation)
-    samples = [process(recording, model.arm, still_joints=True)
+    samples = [process(recording, model.arm)
                for recording in (unloaded, loaded) if recording is not None]
     carrying, *empty = (motion_run.recorded_runs(each, model) for each in reversed(samples))
     if unloaded is not None:

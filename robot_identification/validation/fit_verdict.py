@@ -29,6 +29,7 @@ from robot_identification.validation.held_out import HeldOut
 from robot_identification.validation.repeats import MotionTrace, STORED_SECONDS
 from robot_identification.validation.verdict import Finding, make_verdict, Thresholds, Verdict
 
+STANDING = 1e-6    # [rad/s or m/s] largest computed speed of a joint that does not move
 GUESS = 0.25    # [-] share of a guessed inertia in the result above which the model is doubtful
 
 
@@ -62,6 +63,10 @@ def make_fit_verdict(fit: Fit, held_out: Sequence[HeldOut], thresholds: Threshol
         (doubts if share > GUESS else notes).append(
             f'the inertia behind {joint} is a guess in the URDF, with {share:.0%} of the weight '
             'in the result; longer or faster motion determines it better')
+    top = np.max([np.abs(piece.v).max(axis=0) for piece in fit.regression.samples], axis=0)
+    notes += [f'{joint} does not move: what only its motion shows is undetermined; record a '
+              'motion of all joints, or lock it in the robot file'
+              for joint, speed in zip(arm.joint_names, top) if speed < STANDING]
     if fit.effects is not None:
         notes.append(fit.effects.describe())
     if consistent.active:

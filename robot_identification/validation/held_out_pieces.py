@@ -117,8 +117,7 @@ def process_held_out(
     they are kept.
     """
     try:
-        indices, samples = _collect(process_pieces(
-            pieces, model.arm, replace(processing, still_joints=True)))
+        indices, samples = _collect(process_pieces(pieces, model.arm, processing))
         if processing.average or any(run.stop - run.start > LONG_ENOUGH * piece.rate
                                      for piece in samples for run in piece.segments):
             return indices, samples

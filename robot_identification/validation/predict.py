@@ -36,7 +36,7 @@ _CREEP, _SLIDING_CREEP = 1e-2, 1e-3
 
 def keep_rests(processing: ProcessingOptions) -> ProcessingOptions:
     """Return options that keep the full recording, with zero velocity where joints rest."""
-    return replace(processing, average=False, still_joints=True, standstill='zero', edges='keep')
+    return replace(processing, average=False, standstill='zero', edges='keep')
 
 
 def predict_pieces(

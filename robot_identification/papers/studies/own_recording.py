@@ -129,7 +129,7 @@ class _Split:
             if start < end:
                 options = {'decimation_cutoff': fit[0].decimation_cutoff} if fit else {}
                 fit.append(process(recording.window(start, end), arm, **options))
-        check = process(recording.window(low, high), arm, still_joints=True,
+        check = process(recording.window(low, high), arm,
                         decimation_cutoff=fit[0].decimation_cutoff)
         pseudo, rng = get_estimator('ols').fit(build_regression(arm, fit)), np.random.default_rng(
             seed)
