@@ -20,6 +20,7 @@ import dataclasses
 from dataclasses import dataclass, field
 from itertools import islice
 import json
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -210,7 +211,7 @@ _ROWS = {'robot': ('seconds', 'processor_seconds'),
 _NAMES = {('recording', 'source'): 'recording', ('parameter', 'name'): 'parameter'}
 _CHUNK = 100    # robots whose rows are in memory at a time
 _RIGHT_TYPES: set[tuple[Any, ...]] = set()
-"""Classes, keys and types of values that `read_typed` has accepted as they are."""
+"""Classes, and types of the values of each attribute, that `read_typed` accepts as they are."""
 
 
 def _records(kind: type, items: Any, label: str) -> tuple[Any, ...]:
@@ -218,17 +219,17 @@ def _records(kind: type, items: Any, label: str) -> tuple[Any, ...]:
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         return tuple(read_typed(tuple[kind, ...], items, label,    # type: ignore[valid-type]
                                 ConfigurationError))
-    records = []
     for item in items:
         item.pop('bootstrap', None)    # of files written before November 2026
-        types = (kind, *item, *map(type, item.values()))
-        if types in _RIGHT_TYPES:
-            records.append(kind(**item))
-            continue
-        record = read_typed(kind, item, label, ConfigurationError)
-        if all(type(value) is type(getattr(record, name)) for name, value in item.items()):
-            _RIGHT_TYPES.add(types)
-        records.append(record)
+    order = tuple(each.name for each in dataclasses.fields(kind))
+    columns = list(zip(*map(dict.values, items))) if set(map(tuple, items)) == {order} else []
+    types = (kind, *(frozenset(map(type, column)) for column in columns))
+    if columns and types in _RIGHT_TYPES:
+        return tuple(map(kind, *columns))
+    records = [read_typed(kind, item, label, ConfigurationError) for item in items]
+    if all(type(value) is type(getattr(record, name))
+           for record, item in zip(records, items) for name, value in item.items()):
+        _RIGHT_TYPES.add(types)
     return tuple(records)
 
 
@@ -286,8 +287,8 @@ def _to_table(robots: Sequence[RobotResult], schema: Any) -> Any:
         columns = {name: column.take(pyarrow.array(owners, pyarrow.int32()))
                    for name, column in common.items()}
         columns['kind'] = pyarrow.repeat(pyarrow.scalar(kind), len(records))
-        for name in fields:
-            columns[_NAMES.get((kind, name), name)] = [getattr(each, name) for each in records]
+        for name, column in zip(fields, zip(*map(attrgetter(*fields), records))):
+            columns[_NAMES.get((kind, name), name)] = column
         if kind == 'drift':
             fitted = [[each.source for each in robot.recordings if each.state == FITTED]
                       for robot in robots]
