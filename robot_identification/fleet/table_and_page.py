@@ -69,7 +69,7 @@ def write_table_and_page(folder: Path, left: Sequence[str], report: Report,
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Stop the search for reference cycles, 40 % of the time where millions of records are read."""
+    """Stop the search for reference cycles, 40 % of the time for millions of records."""
     enabled = gc.isenabled()
     gc.disable()
     try:
