@@ -20,6 +20,7 @@ It needs `pip install "mujoco[sysid]"`.
 from __future__ import annotations
 
 from contextlib import redirect_stdout
+from importlib.util import find_spec
 from io import StringIO
 import time
 
@@ -32,6 +33,14 @@ RUN = 5.0    # [s] length of the runs, as in ours
 NAMES = ('kp', 'damping', 'armature', 'friction', 'limit')
 HIGHEST = (2000.0, 20.0, 1.0, 2.0, 20.0)    # bounds of the search
 LONGEST = 0.1    # [s] largest delay
+EXTRAS = ('absl', 'colorama', 'imageio', 'jinja2', 'matplotlib', 'plotly', 'tabulate', 'yaml')
+
+
+def require_sysid():
+    """End the program if packages that `mujoco.sysid` imports are missing, and name them."""
+    missing = [name for name in EXTRAS if find_spec(name) is None]
+    if missing:
+        raise SystemExit(f"mujoco.sysid lacks {', '.join(missing)}: pip install 'mujoco[sysid]'")
 
 
 def make_spec(urdf):

@@ -29,6 +29,8 @@ from robot_identification.servos import identify_servos
 from robot_identification.servos.model import Course, ServoModel, ServoRecording
 from robot_identification.servos.parameters import NAMES, PARAMETERS
 from robot_identification.servos.problem import ServoProblem
+from robot_identification.servos.result import QUANTITIES, RATIOS, ServoResult
+from servo_bench import Bench, bench_urdf, MOTIONS
 from servo_plant import hobby_urdf, recorded, teleoperated, Truth
 from typer.testing import CliRunner
 
@@ -224,6 +226,27 @@ def test_a_plant_that_the_model_does_not_describe_is_predicted_and_within_the_in
     assert np.mean(inside) >= 0.8
 
 
+def test_a_drive_on_a_bench_is_predicted_with_other_loads_gains_and_motions():
+    """Duty cycles, a dead zone and friction by direction of load, in chirps, lifts and steps."""
+    arm = Arm.from_urdf(bench_urdf())
+    servo = Bench.drawn(3)
+    fits = [identify_servos(
+        arm, [servo.recorded(motion, 10 * k + i, *load, gain=gain)
+              for i, motion in enumerate(MOTIONS)],
+        [servo.recorded(motion, 50 + 10 * k + i, 0.4, 0.12, gain=1.5)
+         for i, motion in enumerate(MOTIONS)])
+        for k, (gain, load) in enumerate(((1.0, (0.3, 0.1)), (2.0, (0.5, 0.15))))]
+    for result in fits:
+        for error in result.held_out:
+            assert error.model[0] < 0.25 * error.delayed[0], error.name
+    first, second = ({name: (np.log(fit.values(name)[0]), fit.deviations[name][0])
+                      for name in ('kp', 'damping', 'armature', 'friction')} for fit in fits)
+    agree = [abs(first[name][0] - second[name][0]) < 1.96 * np.hypot(first[name][1],
+                                                                     second[name][1])
+             for name in first]
+    assert sum(agree) >= 3, (first, second)
+
+
 def test_a_stiff_servo_is_found_or_said_to_be_undetermined():
     """Gains of 18 to 998 N m/rad with the damping of MJCF models, in logs of 30 Hz."""
     arm = Arm.from_urdf(hobby_urdf(N))
@@ -268,6 +291,17 @@ def test_a_joint_that_the_servo_cannot_explain_falls_back_to_the_delayed_command
     follows = np.isfinite(result.model.tracking)
     said = [sentence for sentence in result.undetermined if 'with a delay of' in sentence]
     assert len(said) == np.sum(follows)
+
+
+@pytest.mark.filterwarnings('error')
+def test_a_nominal_servo_without_armature_and_friction_has_ratios_without_warnings(arm):
+    unknown = np.full(N, np.inf)
+    result = ServoResult(
+        ServoModel.nominal(arm), dict.fromkeys((*QUANTITIES, *RATIOS), unknown), 0.0,
+        np.zeros(N), (), False, (), np.zeros(N))
+    for name in RATIOS:
+        assert all(end.tolist() == [value] * N
+                   for end, value in zip(result.interval(name), (0.0, np.inf)))
 
 
 def test_what_is_missing_is_said(arm):

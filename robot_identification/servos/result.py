@@ -171,7 +171,8 @@ class ServoResult:
             value: Array = getattr(self.model, quantity)
             return value
         over, under = quantity.split('/')
-        return self.values(over) / self.values(under)
+        with np.errstate(divide='ignore', invalid='ignore'):    # nominal servos of resting joints
+            return self.values(over) / self.values(under)
 
     def interval(self, quantity: str, deviations: float = 1.96) -> tuple[Array, Array]:
         """
@@ -192,7 +193,7 @@ class ServoResult:
                 return values - width, values + width
             factor = np.exp(deviations * self.deviations[quantity])
             low = np.where(np.isfinite(values), values / factor, 0.0)
-            return low, np.where(np.isfinite(values), values * factor, np.inf)
+            return low, np.where(np.isfinite(values * factor), values * factor, np.inf)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as a dictionary with values in SI units."""
