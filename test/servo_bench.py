@@ -16,7 +16,8 @@ A bench with one Feetech-like servo and a pendulum, with a drive that the identi
 
 The servo's controller runs at 1 kHz on encoder counts and sets a duty cycle; the motor has a
 winding and a supply whose voltage falls with current; friction of the gear depends on the load and
-on its direction, and on speed with an exponent that `ServoModel` does not have; some controllers have a dead zone.
+on its direction, and on speed with an exponent that `ServoModel` does not have; some controllers
+have a dead zone.
 Logs resemble those of such benches: six seconds of chirps, sums of sines, lifts and steps, stamps
 with jitter, positions of 4096 counts.
 """
