@@ -81,25 +81,28 @@ def gantry(tmp_path):
     return load_arm(tmp_path / 'gantry.yaml')
 
 
-def step_radius(arm, gains, postures=1000, rotor=0.0, viscous=0.0, seed=1):
+def step_radius(arm, gains, postures=1000, rotor=0.0, viscous=0.0, seed=1, held=1):
     """
-    Return the largest spectral radius of a simulated step with PD control over random postures.
+    Return the largest spectral radius of simulated PD control over random postures.
 
-    The step is semi-implicit Euler, v += dt M^-1 (-p q - d v), q += dt v, with implicit viscous
-    friction. Postures are others than those from which gains were computed.
+    The step is semi-implicit Euler, v += dt M^-1 tau, q += dt v, with implicit viscous friction;
+    tau = -p q - d v is computed once in `held` steps. Postures are others than those from which
+    gains were computed.
     """
     rng, dt, n = np.random.default_rng(seed), 1e-3, arm.n
     lower, upper = np.clip([arm.limits.lower, arm.limits.upper], -2 * np.pi, 2 * np.pi)
     p, d = (np.diag([gains[name][key] for name in arm.joint_names]) for key in 'pd')
-    data, worst = arm.model.createData(), 0.0
+    data, worst, one, none = arm.model.createData(), 0.0, np.eye(n), np.zeros((n, n))
+    command = np.vstack([np.eye(2 * n), np.hstack([-p, -d])])
     for _ in range(postures):
         mass = pin.crba(arm.model, data, rng.uniform(lower, upper))
         mass = np.triu(mass) + np.triu(mass, 1).T + np.diag(np.broadcast_to(rotor, n))
         inverse = np.linalg.inv(mass + dt * np.diag(np.broadcast_to(viscous, n)))
-        velocity = inverse @ (mass - dt * d), -dt * inverse @ p
-        step = np.block([[velocity[0], velocity[1]],
-                         [dt * velocity[0], np.eye(n) + dt * velocity[1]]])
-        worst = max(worst, float(np.abs(np.linalg.eigvals(step)).max()))
+        coasting = inverse @ mass
+        step = np.block([[one, dt * coasting, dt ** 2 * inverse],
+                         [none, coasting, dt * inverse], [none, none, one]])
+        steps = (np.linalg.matrix_power(step, held) @ command)[:2 * n]
+        worst = max(worst, float(np.abs(np.linalg.eigvals(steps)).max()))
     return worst
 
 
@@ -109,6 +112,8 @@ def test_effort_gains_are_stable_in_every_posture(name):
     gains = controllers_content(arm, 'gazebo')[EFFORT]['ros__parameters']['gains']
     viscous, _ = urdf_friction(arm)
     assert step_radius(arm, gains, viscous=viscous) < 1
+    # control_toolbox's PID returns its last command while the time of /clock stands still
+    assert step_radius(arm, gains, 200, viscous=viscous, held=5) < 1
     weaker = {joint: {'p': row['p'], 'd': 40 * row['d']} for joint, row in gains.items()}
     assert step_radius(arm, weaker, 100, viscous=viscous) > 1    # the test can fail
 
