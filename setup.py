@@ -82,7 +82,7 @@ setup(
     install_requires=[
         'numpy>=2.2', 'scipy>=1.14.1', 'pin>=3.3', 'pyyaml>=6.0.1', 'numba>=0.61',
         'clarabel>=0.9', 'rich>=13', 'typer>=0.16,<0.29',    # 0.29 requires pydantic, 14 MB
-        'threadpoolctl>=3', 'urdf-parser-py>=0.0.4', 'jinja2>=3.1', 'xacro>=2', 'mcap>=1.1.1',
+        'threadpoolctl>=3', 'jinja2>=3.1', 'xacro>=2', 'mcap>=1.1.1',
     ],
     extras_require={
         'logs': LOGS,

@@ -25,7 +25,7 @@ from robot_identification import Arm
 from robot_identification.arm import load_arm
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.errors import ArmError, ConfigurationError, RecordingError
-from robot_identification.excitation import Requirements
+from robot_identification.excitation import build_scene, Requirements
 from robot_identification.excitation.certificate.certificate import certify
 from robot_identification.excitation.motion import get_series, Trajectory
 from robot_identification.excitation.motion.limits import motion_limits
@@ -147,7 +147,18 @@ BACK = '<joint name="k" type="fixed"><parent link="b"/><child link="{}"/></joint
     ('mass value="1"', 'mass value="nan"', r'expected a number'),
     ('mass value="1"', 'mass value=""', r'expected a number'),
     ('mass value="1"', 'mass', r'without value'),
-    ('<mass value="1"/>', '', r"link\[@name='b'\].*not set in XML: mass"),
+    ('<mass value="1"/>', '', r"link 'b' has an <inertial> without <mass>"),
+    ('type="revolute"', 'type="rotary"', r"joint 'j' has the type rotary; expected"),
+    (' type="revolute"', '', r"joint 'j' has the type None"),
+    ('<axis xyz="0 0 1"/>', '<axis/>', r'<axis> without xyz'),
+    ('<axis', '<mimic multiplier="2"/><axis', r'<mimic> without joint'),
+    ('<axis', '<axis xyz="1 0 0"/><axis', r'more than one <axis>'),
+    ('<link name="a"/>', '<link name="a">' + MISPLACED.replace('<origin/>', '<box/>'),
+     r'<box> without size'),
+    ('<link name="a"/>', '<link name="a">' + MISPLACED.replace('<origin/>', ''), r'has no shape'),
+    ('<link name="a"/>', '<link name="a">' + MISPLACED.replace(
+        '<geometry>', '<geometry/><geometry>').replace('origin', 'sphere radius="1"'),
+     r'has <sphere> in a collision'),
     ('ixx="1"', 'ixx="0x1"', r'inertia ixx="0x1"'),
     ('ixx="1"', '', r'without ixx'),
     ('xyz="0 0 1"', 'xyz="0 0"', r'expected 3 numbers'),
@@ -175,6 +186,13 @@ def test_whitespace_around_numbers_is_no_matter(capfd):
     arm = Arm.from_urdf(ONE.replace('upper="1"', 'upper=" 1.5&#10;"').replace(
         'mass value="1"', 'mass value="\t2. "'))
     assert arm.limits.upper == [1.5] and arm.inertial_parameters[0, 0] == 2.0
+    assert capfd.readouterr() == ('', '')
+
+
+def test_infinite_position_limits_do_not_stop_the_collision_check(capfd):
+    ball = '<collision><geometry><sphere radius="0.05"/></geometry></collision></link>'
+    arm = Arm.from_urdf(ONE.replace('</link>', ball).replace('lower="-1"', 'lower="-inf"'))
+    assert arm.limits.lower[0] == -np.inf and build_scene(arm, Requirements()).shapes
     assert capfd.readouterr() == ('', '')
 
 

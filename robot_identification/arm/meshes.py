@@ -65,6 +65,8 @@ def with_mesh_paths(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> str:
     packages: dict[str, list[Path]] = {}
     root = ElementTree.fromstring(arm.reduced_urdf)
     faults = []
+    for limit in root.iterfind('joint/limit'):    # geometry needs none, urdfdom refuses infinity
+        limit.attrib.update(dict.fromkeys(('lower', 'upper', 'velocity', 'effort'), '0'))
     for link in root.findall('link'):
         for visual in link.findall('visual'):
             link.remove(visual)

@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 from collections import Counter
-import copy
 from graphlib import CycleError, TopologicalSorter
 import io
 import re
@@ -25,8 +24,6 @@ from xml.etree import ElementTree
 
 from robot_identification.errors import ArmError, RobotIdentificationError
 from robot_identification.yaml_file import truncated_repr
-from urdf_parser_py import xml_reflection
-from urdf_parser_py.urdf import URDF
 
 MAX_DEPTH = 100    # levels of nesting: ten times those of a URDF
 MAX_CHARACTERS = 10_000_000    # fifty times the size of the largest URDFs of arms
@@ -35,18 +32,21 @@ MAX_VALUE = 10_000    # characters of an attribute; paths of meshes have hundred
 MAX_NUMBER = 1e9    # [SI unit] magnitude of a number: no quantity of an arm is so large
 NUMBER = re.compile(r'[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?')
 INFINITE = re.compile(r'[-+]?inf(inity)?', re.IGNORECASE)
+REQUIRED = {'box': ('size',), 'sphere': ('radius',), 'cylinder': ('radius', 'length'),
+            'mesh': ('filename',), 'axis': ('xyz',), 'mimic': ('joint',),
+            'mass': ('value',), 'inertia': ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')}
 # numeric attributes of each element, and how many numbers each attribute has
 NUMBERS = {
     'origin': {'xyz': 3, 'rpy': 3}, 'axis': {'xyz': 3}, 'mass': {'value': 1},
-    'inertia': dict.fromkeys(('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), 1),
+    'inertia': dict.fromkeys(REQUIRED['inertia'], 1),
     'limit': dict.fromkeys(('lower', 'upper', 'velocity', 'effort'), 1),
     'dynamics': {'damping': 1, 'friction': 1}, 'mimic': {'multiplier': 1, 'offset': 1},
     'box': {'size': 3}, 'sphere': {'radius': 1}, 'mesh': {'scale': 3},
     'cylinder': {'radius': 1, 'length': 1}, 'capsule': {'radius': 1, 'length': 1}}
-SUBELEMENTS = {
-    'link': ('inertial', 'collision'),
-    'joint': ('origin', 'parent', 'child', 'axis', 'limit', 'dynamics', 'mimic')}
-"""Elements of a link or joint that `urdf-parser-py` checks."""
+ONCE = {'link': ('inertial',),
+        'joint': ('origin', 'parent', 'child', 'axis', 'limit', 'dynamics', 'mimic')}
+"""Elements that a link or joint has at most once."""
+JOINT_TYPES = 'revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar'
 SHAPES = ('box', 'cylinder', 'mesh', 'sphere')
 MAX_JOINTS = 400    # of all types; humanoids with hands and sensors have half as many
 MAX_NAME = 200    # [characters] of a name; vendors' names have at most 50
@@ -118,19 +118,17 @@ def check_urdf(root: ElementTree.Element, label: str) -> None:
 
     """
     _check_names(root, label)
-    for kind in SUBELEMENTS:
+    for kind in ONCE:
         for element in root.findall(kind):
-            for shape in element.iterfind('collision/geometry/*'):
-                if shape.tag not in SHAPES:
-                    raise ArmError(f"{label}: link '{element.get('name')}' has <{shape.tag}> in a "
-                                   f'collision <geometry>; supported: {", ".join(SHAPES)}')
+            _check_structure(element, f"{label}: {kind} '{element.get('name')}'")
             _check_numbers(element, f"{label}: {kind} '{element.get('name')}'")
     for link in root.findall('link'):    # parsers ignore an incomplete <inertial> silently
         for empty in [each for each in link.findall('inertial') if not len(each)]:
             link.remove(empty)
-        if link.find('inertial/mass') is not None and link.find('inertial/inertia') is None:
-            raise ArmError(f"{label}: link '{link.get('name')}' has an <inertial> without "
-                           '<inertia>; add it, or leave out <inertial>')
+        for tag in ('mass', 'inertia'):
+            if link.find('inertial') is not None and link.find(f'inertial/{tag}') is None:
+                raise ArmError(f"{label}: link '{link.get('name')}' has an <inertial> without "
+                               f'<{tag}>; add it, or leave out <inertial>')
     for joint in root.findall('joint'):
         axis = joint.find('axis')
         if joint.get('type') != 'fixed' and axis is not None and not any(
@@ -138,7 +136,6 @@ def check_urdf(root: ElementTree.Element, label: str) -> None:
             raise ArmError(f"{label}: joint '{joint.get('name')}' has the axis "
                            f'"{axis.get("xyz")}", which has no direction')
     _check_tree(root, label)
-    _check_with_library(root, label)
 
 
 def _check_numbers(element: ElementTree.Element, label: str) -> None:
@@ -146,8 +143,6 @@ def _check_numbers(element: ElementTree.Element, label: str) -> None:
     for child in element.iter():
         for name, count in NUMBERS.get(child.tag, {}).items():
             text = child.get(name)
-            if text is None and child.tag in ('mass', 'inertia'):
-                raise ArmError(f'{label} has an <{child.tag}> without {name}')
             if text is None:
                 continue
             numbers = text.split()
@@ -191,24 +186,25 @@ def _check_tree(root: ElementTree.Element, label: str) -> None:
                        f'{", ".join(roots[:5])}; join or remove them')
 
 
-def _check_with_library(root: ElementTree.Element, label: str) -> None:
-    """Raise ArmError if urdf-parser-py rejects a link or joint; skip elements unknown to it."""
-    stripped = ElementTree.Element('robot', {'name': root.get('name') or 'arm'})
-    for kind, tags in SUBELEMENTS.items():
-        for element in root.findall(kind):
-            copied = ElementTree.SubElement(stripped, kind, dict(element.attrib))
-            copied.extend(copy.deepcopy(child) for child in element if child.tag in tags)
-            for limit in copied.findall('limit'):
-                for name in ('effort', 'velocity'):    # many URDFs write 0 for an unknown limit
-                    limit.set(name, limit.get(name, '0'))
-    stderr, xml_reflection.core.on_error = xml_reflection.core.on_error, lambda message: None
-    try:
-        URDF.from_xml_string(ElementTree.tostring(stripped))
-    except (xml_reflection.core.ParseError, ValueError, TypeError, KeyError,
-            AttributeError, AssertionError) as error:
-        raise ArmError(f'{label} cannot be read: {" ".join(str(error).split())}') from error
-    finally:
-        xml_reflection.core.on_error = stderr
+def _check_structure(element: ElementTree.Element, label: str) -> None:
+    """Raise ArmError if a link or joint lacks an element or attribute, or has one twice."""
+    children = Counter(child.tag for child in element)
+    if element.tag == 'joint' and element.get('type') not in JOINT_TYPES:
+        raise ArmError(f'{label} has the type {truncated_repr(element.get("type"))}; expected '
+                       f'one of {", ".join(JOINT_TYPES)}')
+    for collision in element.findall('collision'):
+        shapes = [f'<{shape.tag}>' for shape in collision.iterfind('geometry/*')]
+        if not len(shapes) == len(collision.findall('geometry')) == 1 or (
+                shapes[0][1:-1] not in SHAPES):
+            raise ArmError(f'{label} has {" and ".join(shapes) or "no shape"} in a collision '
+                           f'<geometry>; supported: one {", ".join(SHAPES)}')
+    for child in element:
+        if child.tag in ONCE[element.tag] and children[child.tag] > 1:
+            raise ArmError(f'{label} has more than one <{child.tag}>')
+        for each in child.iter() if child.tag in (*ONCE[element.tag], 'collision') else ():
+            for name in REQUIRED.get(each.tag, ()):
+                if each.get(name) is None:
+                    raise ArmError(f'{label} has a <{each.tag}> without {name}')
 
 
 def _check_names(root: ElementTree.Element, label: str) -> None:
@@ -221,7 +217,7 @@ def _check_names(root: ElementTree.Element, label: str) -> None:
             raise ArmError(f'{label} has a {element.tag} named {truncated_repr(ascii(text))}, of '
                            f'{len(text)} characters; a name is one line of printable characters, '
                            f'at most {MAX_NAME} of them')
-    for kind in SUBELEMENTS:
+    for kind in ONCE:
         names = [element.get('name') for element in root.findall(kind)]
         if None in names:
             raise ArmError(f'{label} has a {kind} without a name')
