@@ -43,9 +43,9 @@ for up to 10 cycles. 5 cycles each time are stable for every shipped robot."""
 DEFLECTION = 0.03
 """Deflection at the largest torque and at the Coulomb friction, if the gains may be so large [rad
 or m]."""
-STIFFNESS = (25.0, 150.0, 600.0)
+STIFFNESS = (25.0, 200.0, 600.0)
 """Smallest and largest p over d [1/s], and the largest where Coulomb friction damps the joint. The
-damping ratios are 1.2, 0.5 and 0.25 for d = 150 I."""
+damping ratios are 1.2, 0.43 and 0.25 for d = 150 I."""
 POSTURES = 1000
 _REACH = 2 * np.pi    # [rad or m] of joints without limits
 FULL_DAMPING = 2.0    # d times the step over the inertia, above which a joint is unstable

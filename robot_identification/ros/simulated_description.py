@@ -31,9 +31,10 @@ from robot_identification.ros.controllers_file import (
 CLEARANCE = 0.5
 """Height of the lowest point that an arm can reach over Gazebo's ground [m]; designs have no
 floor."""
-VELOCITY_FACTOR = 1.3
+VELOCITY_FACTOR = 2.0
 """Velocity limits in Gazebo over those of the arm. DART keeps a joint on a limit that it reached
-until its torque changes sign; the node ends a motion at 1.2 times the limit."""
+until its torque changes sign. A reference that jumps because /clock lagged makes a joint exceed
+its limit for a moment (1.3 times was seen); the node ends a motion at 1.8 times the limit."""
 POSITION_MARGIN = {'revolute': 0.1, 'prismatic': 0.02}
 """Position limits in Gazebo beyond those of the arm [rad or m]; DART pushes a joint off them."""
 _ROOT_MASS, _ROOT_INERTIA = 1.0, 0.01    # [kg], [kg m^2] of a fixed base, which does not move
