@@ -17,9 +17,9 @@ from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, GroupAction
 from launch.substitutions import LaunchConfiguration
 from robot_identification.arm import load_arm
+from robot_identification.arm.inertia_check import last_joint_reach
 from robot_identification.ros.nodes.launch_arguments import several_arguments
 from robot_identification.ros.nodes.launching import include_launch_file, with_argument_values
-from robot_identification.ros.simulated_description import reach
 
 GAP = 0.5    # [m] between the spheres that neighbouring arms can reach
 
@@ -40,7 +40,7 @@ def _bring_up(value):
               for argument in several_arguments()[2:]}
     actions, x, previous = [], 0.0, None
     for robot, namespace in zip(robots, namespaces):
-        own = reach(load_arm(robot))
+        own = last_joint_reach(load_arm(robot))
         x += 0.0 if previous is None else previous + own + GAP
         values = {**common, 'robot': robot, 'namespace': namespace,
                   'tf_prefix': f'{namespace.strip("/").replace("/", "_")}_',

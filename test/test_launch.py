@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import importlib.util
 import os
 from pathlib import Path
@@ -61,6 +62,20 @@ INSTALLED = all(importlib.util.find_spec(name) for name in ('launch_ros', 'ament
 needs_launch = pytest.mark.skipif(not INSTALLED, reason='launch_ros of ROS 2 is not installed')
 
 every_file = pytest.mark.parametrize('name', FILES)
+
+
+@every_file
+def test_what_launch_files_import_exists(name):    # without launch_ros, too
+    tree = ast.parse(FILES[name].read_text(encoding='utf-8'))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith('robot_identification'):
+            found = importlib.util.find_spec(node.module)
+            if node.module.endswith('.launching'):    # needs launch_ros
+                names = {item.name for item in ast.parse(Path(found.origin).read_text()).body
+                         if isinstance(item, ast.FunctionDef)}
+            else:
+                names = vars(importlib.import_module(node.module))
+            assert {item.name for item in node.names} <= set(names), node.module
 
 
 def calls(name, *functions):
