@@ -232,13 +232,16 @@ def test_only_simulated_arms_are_activated_at_once():
 def test_controllers_let_the_node_brake_before_they_stop_the_arm():
     """Their path tolerances follow from the tolerance of the node; a smaller one makes a step."""
     config, seen = LAUNCH.parent / 'config', 0
+    simulated = yaml.safe_load((config / 'nodes_simulated_clock.yaml').read_text())
+    tracking = simulated['/**/excitation']['ros__parameters']['watch']['tracking']
+    assert tracking >= MotionTolerances().tracking
     for path in config.glob('*_controllers.yaml'):
         name = path.name.removesuffix('_controllers.yaml')
         if name not in robot_files():
             continue
         arm = load_arm(name)
         needed = dict(zip(arm.ros_joint_names, path_tolerance(
-            arm.limits, MotionTolerances().tracking, BrakeTiming())))
+            arm.limits, tracking, BrakeTiming())))
         for controller in yaml.safe_load(path.read_text()).values():
             for joint, limits in controller['ros__parameters'].get('constraints', {}).items():
                 if isinstance(limits, dict):
