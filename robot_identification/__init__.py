@@ -63,6 +63,7 @@ EXTENSIONS += ['robot_identification.online', 'robot_identification.formats',
                'robot_identification.code_generation', 'robot_identification.papers']
 _MODULES = ('arm', 'dynamics', 'errors', 'recording', 'dynamics.model_file', 'identification',
             'excitation')
+_COMMANDS = ('compare', 'excite', 'export', 'gains', 'init', 'payload', 'simulate', 'study')
 
 
 def __getattr__(name: str) -> Any:
@@ -74,7 +75,8 @@ def __getattr__(name: str) -> Any:
                 value = getattr(module, name)
                 globals()[name] = value
                 return value
-    raise AttributeError(f"the package '{__name__}' has no '{name}'")
+    hint = f'; it is a command: robot-identification {name} --help' if name in _COMMANDS else ''
+    raise AttributeError(f"the package '{__name__}' has no '{name}'{hint}")
 
 
 def __dir__() -> list[str]:

@@ -19,11 +19,13 @@ import dataclasses
 import json
 
 from excitation_arms import chain
-from motions import circle_example
+from motions import circle_example, excitation_of
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.arm import load_arm
+from robot_identification.arm import Arm, load_arm
+from robot_identification.arm.library import example_folder
+from robot_identification.arrays import sphere_points
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import ExcitationError
 from robot_identification.excitation import (
@@ -41,7 +43,9 @@ from robot_identification.excitation.design.regressor import EarlierMotion
 from robot_identification.excitation.motion import get_series
 from robot_identification.excitation.motion.frequencies import check_harmonics, suggest_harmonics
 import robot_identification.papers  # noqa: F401  (registers its designs)
+from robot_identification.tools.visual_meshes import TRIANGLES, visual_meshes
 from robot_identification.validation.held_out import nearly_resting
+from scipy.spatial import ConvexHull
 import yaml
 
 FREE = Requirements()    # only limits of the motion
@@ -229,3 +233,38 @@ def test_the_page_opens_offline_and_shows_what_was_proven(resting, tmp_path):
     other = dataclasses.replace(chain(), urdf=chain().urdf.replace('1.0', '1.1'))
     with pytest.raises(ExcitationError, match='another URDF'):
         write_excitation_page(other, resting, tmp_path / 'other.html')
+
+
+def test_visual_meshes_are_simplified_and_missing_ones_are_named(tmp_path):
+    points = sphere_points(20_000)
+    faces = ConvexHull(points).simplices    # 39 996 triangles
+    (tmp_path / 'ball.obj').write_text(''.join(
+        [*(f'v {x} {y} {z}\n' for x, y, z in points),
+         *(f'f {a} {b} {c}\n' for a, b, c in faces + 1)]))
+    visual = ('<visual><origin xyz="1 0 0" rpy="0 0 1.5"/><geometry><mesh filename="{}" '
+              'scale="0.1 0.1 0.1"/></geometry></visual></link>')
+    first, _, last = chain().urdf.replace('</link>', visual.format('ball.obj'), 1).rpartition(
+        '</link>')
+    (tmp_path / 'arm.urdf').write_text(first + visual.format('gone.dae') + last)
+    (shown,), (fault,) = visual_meshes(Arm.from_urdf(tmp_path / 'arm.urdf'), ())
+    assert fault.startswith("the mesh 'gone.dae' of link ") and fault.endswith('is missing')
+    _, link, vertices, triangles = shown
+    assert link == -1 and len(triangles) > 1000 and len(triangles) <= TRIANGLES
+    radii = np.linalg.norm(vertices - [1, 0, 0], axis=1)
+    assert radii.min() > 0.095 and radii.max() < 0.1001
+    edges = vertices[triangles] - np.roll(vertices[triangles], 1, axis=1)
+    area = np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1).sum() / 2
+    assert area == pytest.approx(4 * np.pi * 0.1 ** 2, rel=0.05)
+
+
+def test_the_page_shows_visual_meshes_and_hulls_on_request(tmp_path):
+    from robot_identification.reporting.excitation_page import write_excitation_page
+    if example_folder() is None:
+        pytest.skip('example-robot-data has the visual meshes of the Panda')
+    arm = load_arm('panda')
+    page = write_excitation_page(arm, excitation_of('panda_10s', arm), tmp_path / 'page.html')
+    text = page.read_text()
+    motion = json.loads(text.split('type="application/json">')[1].split('</script>')[0])
+    assert len({body['link'] for body in motion['visuals']}) == 8 and not motion['faults']
+    assert sum(len(body['faces']) for body in motion['visuals']) <= TRIANGLES
+    assert 'simplified visual meshes' in text and 'id="hulls"' in text and len(text) < 2e6

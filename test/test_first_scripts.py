@@ -92,7 +92,7 @@ result.plot('friction').savefig('friction.pdf')
 import robot_identification as ri
 result = ri.identify('two_link', 'motion.csv')
 v = ri.validate(result.model, ['other.csv', 'motion.csv'])
-assert v.verdict.passed
+assert v.verdict.passed and v.passed
 assert ri.validate(result.model, 'runs').verdict.passed
 """,
     'a notebook': """
@@ -135,6 +135,14 @@ print(motion)
 save_excitation(motion, 'motion.yaml')
 t, q, v, a = load_excitation('motion.yaml').sample(100)
 assert len(str(motion)) < 300 and len(t) == len(q)
+""",
+    'a command as a function': """
+import robot_identification as ri
+try:
+    ri.compare('may', 'june')
+except AttributeError as error:
+    assert 'robot-identification compare --help' in str(error)
+assert not hasattr(ri, 'no_such_name')
 """,
     'torques of numbers': """
 import numpy as np

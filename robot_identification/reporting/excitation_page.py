@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from robot_identification.reporting.figure import Curve, Figure, LIMIT, Panel, S
 from robot_identification.reporting.pages import render_page
 from scipy.spatial import ConvexHull, QhullError
 
+MESHES = 'robot_identification.tools.visual_meshes'
 FRAMES = 240             # frames of the animation
 SAMPLES = 400            # points of each curve
 HEIGHT = 270             # height of a plot [px]
@@ -153,8 +155,16 @@ def _motion(arm: Arm, excitation: Excitation, scene: Scene | None) -> dict[str, 
     shapes = [] if excitation.requirements.clearance is None else [
         shape for shape in (scene or build_scene(arm, excitation.requirements)).shapes
         if shape.bounding_radius < 10]
-    return _animation(arm, excitation.trajectory.derivative(t, 0), shapes,
-                      excitation.requirements.floor, float(excitation.period))
+    motion = _animation(arm, excitation.trajectory.derivative(t, 0), shapes,
+                        excitation.requirements.floor, float(excitation.period))
+    visuals, motion['faults'] = import_module(MESHES).visual_meshes(
+        arm, excitation.requirements.package_dirs)
+    if visuals:    # links without them, payload and obstacles keep their hulls
+        shown = {name for name, *_ in visuals}
+        motion['bones'], motion['visuals'] = [], [
+            *(_drawn(arm.n, *body) for _, *body in visuals),
+            *(hull for hull, shape in zip(motion['shapes'], shapes) if shape.name not in shown)]
+    return motion
 
 
 def _animation(arm: Arm, q: Array, shapes: Sequence[Shape], floor: float | None,
@@ -172,7 +182,8 @@ def _animation(arm: Arm, q: Array, shapes: Sequence[Shape], floor: float | None,
         'base': [0.0, 0.0, 0.0], 'tool': arm.n - 1,
         'bones': [[i, int(p)] for i, p in enumerate(tree.parents)] if not shapes else [],
         'frames': _rounded(np.concatenate([rotations.reshape(len(q), -1, 9), origins], axis=2)),
-        'path': _rounded(path), 'shapes': [_hull(shape, arm.n) for shape in shapes]}
+        'path': _rounded(path), 'shapes': [_hull(shape, arm.n) for shape in shapes],
+        'visuals': [], 'faults': []}
 
 
 def _still(motion: dict[str, Any]) -> dict[str, Any]:
@@ -190,7 +201,7 @@ def _still(motion: dict[str, Any]) -> dict[str, Any]:
 
     frame = np.array(motion['frames'][0])
     faces = []
-    for shape in motion['shapes']:
+    for shape in motion['visuals'] or motion['shapes']:
         points = np.array(shape['vertices']).reshape(-1, 3)
         if shape['link'] >= 0:
             place = frame[shape['link']]
@@ -226,11 +237,16 @@ def _hull(shape: Shape, n: int) -> dict[str, Any]:
     """Return the convex hull of a shape with its link and the hue of its colour."""
     vertices = coarsen(shape).vertices
     try:
-        faces = ConvexHull(vertices).simplices.tolist() if len(vertices) > 3 else []
-    except QhullError:
-        faces = []
-    hue = 210 if shape.link < 0 else round(360 * (shape.link + 1) / (n + 1))
-    return {'link': int(shape.link), 'vertices': _rounded(vertices), 'faces': faces, 'hue': hue}
+        faces = ConvexHull(vertices).simplices
+    except (QhullError, ValueError):    # fewer than four vertices, or flat
+        faces = np.zeros((0, 3), dtype=int)
+    return _drawn(n, shape.link, vertices, faces)
+
+
+def _drawn(n: int, link: int, vertices: Array, faces: Array) -> dict[str, Any]:
+    """Return a body with its link and the hue of its colour."""
+    hue = 210 if link < 0 else round(360 * (link + 1) / (n + 1))
+    return {'link': int(link), 'vertices': _rounded(vertices), 'faces': faces.tolist(), 'hue': hue}
 
 
 def _rounded(values: Array) -> list[Any]:

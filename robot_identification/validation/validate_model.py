@@ -56,6 +56,11 @@ class Validation:
     torque: Array
     half_width: Array
 
+    @property
+    def passed(self) -> bool:
+        """Whether the verdict is PASS, as `verdict.passed`."""
+        return self.verdict.passed
+
     def __repr__(self) -> str:
         return f'<Validation of {len(self.verdict.held_out)} motions: {self.verdict!r}>'
 

@@ -1,11 +1,12 @@
 'use strict';
-// Draws the arm's collision hulls and the tool's path; drag to turn, wheel to zoom.
+// Draws the arm's visual meshes or collision hulls and the tool's path; drag to turn, wheel to zoom.
 const data = JSON.parse(document.getElementById('motion').textContent);
 const canvas = document.getElementById('arm');
 const slider = document.getElementById('time');
 const button = document.getElementById('play');
 const clock = document.getElementById('clock');
 const speed = document.getElementById('speed');
+const hulls = document.getElementById('hulls');
 const view = { yaw: 0.9, pitch: 0.35, zoom: 1 };
 const still = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
 let playing = !still;
@@ -48,7 +49,7 @@ function draw() {
   const screen = e => [width / 2 + scale * e[0], height / 2 + scale * e[1]];
   const style = getComputedStyle(document.documentElement);
   const faces = [];
-  for (const shape of data.shapes) {
+  for (const shape of hulls && !hulls.checked ? data.visuals : data.shapes) {
     const points = shape.vertices.map(v => eye(placed(v, shape.link, frame)));
     for (const [a, b, c] of shape.faces) {
       const p = points[a], q = points[b], r = points[c];
@@ -160,6 +161,7 @@ canvas.addEventListener('keydown', e => {
     '+': [0, 0, 1.15], '-': [0, 0, 1 / 1.15] }[e.key];
   if (step) { e.preventDefault(); turn(...step); }
 });
+if (hulls) hulls.addEventListener('change', draw);
 window.addEventListener('resize', draw);
 draw();
 play(playing);

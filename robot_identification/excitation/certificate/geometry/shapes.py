@@ -112,11 +112,11 @@ def convex_shapes(geometry: pin.GeometryObject, name: str) -> list[Shape]:
     body, link = geometry.geometry, geometry.parentJoint - 1
     radius = 0.0
     if isinstance(body, coal.BVHModelBase):
-        vertices, triangles = np.array(body.vertices()) * 1.0, _triangles(body)
-        if not len(triangles) or not np.all(np.abs(vertices) < FURTHEST):
+        vertices, faces = np.array(body.vertices()) * 1.0, triangles(body)
+        if not len(faces) or not np.all(np.abs(vertices) < FURTHEST):
             raise ExcitationError(f"the collision mesh of link '{name}' has no triangles, or "
                                   f'vertices beyond {FURTHEST:g} m; replace it (init --repair)')
-        groups = _mesh(vertices, triangles)
+        groups = _mesh(vertices, faces)
     elif isinstance(body, coal.ConvexBase):
         groups = [np.array(body.points())]
     elif isinstance(body, coal.Box):
@@ -189,7 +189,8 @@ def coarsen(shape: Shape) -> Shape:
                  shape.radius + largest + TINY)
 
 
-def _triangles(body: Any) -> NDArray[np.int64]:
+def triangles(body: Any) -> NDArray[np.int64]:
+    """Return the triangles of a mesh of coal, (k, 3)."""
     corners = (body.tri_indices(i) for i in range(body.num_tris))
     return np.array([[t[0], t[1], t[2]] for t in corners], dtype=np.int64)
 
