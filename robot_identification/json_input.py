@@ -64,7 +64,8 @@ def read_json(path: str | Path, what: str, error: type[RobotIdentificationError]
                              parse_constant=parse_integer)
         if '\\u' in text:    # half of a surrogate pair raises a ValueError
             json.dumps(content, ensure_ascii=False).encode()
-        level, depth = [[content]], 0
+        level: list[Any] = [[content]]
+        depth = 0
         while level:
             depth += 1
             level = [item for each in level
