@@ -40,6 +40,7 @@ from robot_identification.registry import load_extensions
 from robot_identification.reporting.stored_results import load_results
 from robot_identification.signals import Samples
 from robot_identification.validation import evaluate
+from robot_identification.validation.band_calibration import calibrate_band
 from simulation_arms import two_link
 
 PART = JointResidual(np.array([0.2, -0.4, 1.0]), np.array([0.5, -1.0, 0.1]),
@@ -97,6 +98,25 @@ def test_the_part_is_zero_away_from_the_training_motion():
     for shift_q, shift_v in ((10.0, 0.0), (-10.0, 0.0), (0.0, 30.0), (0.0, -30.0)):
         assert np.abs(part.torque(q[:, 0] + shift_q, v[:, 0] + shift_v)).max() < 1e-3 * size
     assert np.abs(part.torque(q[:, 0] + 1e6, v[:, 0])).max() == 0.0
+
+
+def test_the_interval_is_narrower_near_the_points_and_still_covers_another_motion():
+    fit = fit_model(two_link(), [recorded(seed) for seed in (1, 2)], ModelOptions(),
+                    lambda text, fraction: None)
+    physical = calibrate_band(fit.fit.model({}), fit.fit)
+    model = fit_gaussian_process(physical, fit, lambda text, fraction: None)
+    other = recorded(7)
+    states = other.q, other.v, other.a
+    ratio = (model.torque_half_width(*states, low_pass=True)
+             / physical.torque_half_width(*states, low_pass=True))
+    assert np.median(ratio[:, 0]) < 0.75
+    np.testing.assert_array_equal(ratio[:, 1], 1.0)
+    lower, upper = model.torque_interval(*states)
+    covered = np.mean((lower <= other.tau) & (other.tau <= upper), axis=0)
+    assert np.all(covered > 0.92), covered
+    away = np.add(other.q, [1e3, 0.0]), other.v, other.a
+    np.testing.assert_allclose(model.torque_half_width(*away),
+                               physical.torque_half_width(*away), rtol=1e-9)
 
 
 def test_joints_that_need_no_part_have_none():

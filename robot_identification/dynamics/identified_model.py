@@ -21,7 +21,7 @@ from functools import cached_property
 import hashlib
 import json
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,14 +30,12 @@ from robot_identification.arm import Arm, robot_file
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import torque_band
 from robot_identification.dynamics.friction import get_friction
+from robot_identification.dynamics.joint_residual import JointResidual, RESIDUAL_GAINS
 from robot_identification.dynamics.regressor import inverse_dynamics
 from robot_identification.dynamics.structure import ModelStructure
 from robot_identification.errors import ModelFileError
 from robot_identification.html_table import html_table
 import yaml
-
-if TYPE_CHECKING:
-    from robot_identification.dynamics.joint_residual import JointResidual
 
 SCHEMA = 'robot_identification/model/2'
 HEADER = """\
@@ -217,7 +215,8 @@ class IdentifiedModel:
 
         The interval follows from errors on left-out blocks of the training motion and on held-out
         motion, and grows with the uncertainty of the parameters at a state and with speeds beyond
-        those of training, see `TorqueBand`. For one configuration (n,) both ends are (n,).
+        those of training, see `TorqueBand`. Near the points of a residual part it shrinks as the
+        left-out error did with this part. For one configuration (n,) both ends are (n,).
 
         Parameters
         ----------
@@ -261,7 +260,13 @@ class IdentifiedModel:
                 columns = self.structure.columns(q[rows], v[rows], a[rows], load[rows],
                                                  None if states is None else states[rows])
                 uncertain[rows] = np.linalg.norm(columns @ directions.T, axis=2)
-        return band.half_width(uncertain, self.friction_beyond(q, v, load, states), low_pass)
+        left = np.ones_like(q)
+        for joint, gain in self.information.get(RESIDUAL_GAINS, {}).items():
+            if joint in self.residual:
+                j = self.arm.joint_names.index(joint)
+                left[:, j] = self.residual[joint].error_left(q[:, j], v[:, j], gain)
+        return band.half_width(uncertain, self.friction_beyond(q, v, load, states), low_pass,
+                               left)
 
     def friction_beyond(self, q: Array, v: Array, load: Array | None = None,
                         states: Array | None = None) -> Array:

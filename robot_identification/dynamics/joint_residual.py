@@ -26,6 +26,10 @@ from robot_identification.errors import ConfigurationError
 RESIDUAL_GAINS = 'residual_gains'
 """Key in `IdentifiedModel.information`: for each joint the reduction of its left-out error by kind
 of fold, whether the part is used, and its root mean square torque."""
+KINDS = ('time', 'posture', 'speed')
+"""Kinds of folds, names of the reductions."""
+EXPLAINED = 1e-3
+"""Variance of the process, given the points, below which no further point is needed."""
 _POINTS = ('q', 'v', 'weights')
 
 
@@ -102,6 +106,28 @@ class JointResidual(ReadOnlyArrays):
 
         """
         return self.kernel(q, v) @ self.weights
+
+    def error_left(self, q: Array, v: Array, gain: Mapping[str, float]) -> Array:
+        """
+        Return the error with this part over that without it at states, (N,).
+
+        It is that of left-out folds near the points, and tends to 1 away from them, as the
+        variance of the process that the points explain tends to 0.
+
+        Parameters
+        ----------
+        q, v
+            As for `torque`.
+        gain
+            Reduction of the left-out error by kind of fold, of which the smallest counts.
+
+        """
+        kernel, prior = self.kernel(q, v), self.kernel(self.q, self.v)
+        whole = prior + EXPLAINED * np.eye(len(prior))
+        explained: Array = np.sum(kernel * np.linalg.solve(whole, kernel.T).T, axis=1)
+        left = 1 - min(gain[kind] for kind in KINDS)
+        result: Array = np.sqrt(1 - (1 - left ** 2) * explained)
+        return result
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers by name, for a model file."""

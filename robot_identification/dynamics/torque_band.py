@@ -60,7 +60,8 @@ class TorqueBand(ReadOnlyArrays):
     noise: Array
     speed: Array
 
-    def half_width(self, uncertain: Array, beyond: Array, low_pass: bool) -> Array:
+    def half_width(self, uncertain: Array, beyond: Array, low_pass: bool,
+                   left: Array | float = 1.0) -> Array:
         """
         Return the half-width of the interval, (N, n) [N m or N].
 
@@ -70,9 +71,11 @@ class TorqueBand(ReadOnlyArrays):
             Standard deviations of the torque, (N, n) [N m or N].
         low_pass
             Whether the interval is for low-passed torques, without measurement noise.
+        left
+            Fraction of `rest` that a residual part leaves, (N, n).
 
         """
-        slow = self.factor * np.sqrt(self.rest ** 2 + uncertain ** 2 + beyond ** 2)
+        slow = self.factor * np.sqrt((left * self.rest) ** 2 + uncertain ** 2 + beyond ** 2)
         return slow if low_pass else np.hypot(slow, self.noise)
 
     def to_dict(self, joint_names: Sequence[str]) -> dict[str, dict[str, float]]:

@@ -23,7 +23,12 @@ from itertools import product
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import IdentifiedModel
-from robot_identification.dynamics.joint_residual import JointResidual, RESIDUAL_GAINS
+from robot_identification.dynamics.joint_residual import (
+    EXPLAINED,
+    JointResidual,
+    KINDS,
+    RESIDUAL_GAINS,
+)
 from robot_identification.errors import EstimationError, RobotIdentificationError
 from robot_identification.estimation.fit import fit_samples
 from robot_identification.estimation.model_fit import ModelFit
@@ -42,8 +47,6 @@ MIN_GAIN = 0.05
 LEVEL = 0.9
 """Level of the one-sided t-tests over the folds. Of 69 joints of simulated arms that the physical
 model describes, 3 have a part with it, and 8 if one standard error is enough."""
-KINDS = {'time': '', 'posture': 'posture', 'speed': 'speed'}
-"""What the left-out folds have in common, see `range_indices`."""
 MIN_FOLDS, MAX_FOLDS = 3, 5
 WINDOWS = 1.6
 """Smallest number of windows of time per fold, of which `range_indices` makes ranges of posture
@@ -60,8 +63,6 @@ RIDGES = (0.3, 3.0, 30.0)
 """Variances of the noise, relative to that of the process, that are tried."""
 _SPREAD = 400
 """Number of samples from which the points are selected."""
-_EXPLAINED = 1e-3
-"""Variance of the process, given the points, below which no further point is needed."""
 _MOVING = 0.9
 """Low-passed indicator of motion (0 at rest, 1 in motion) above which a row counts."""
 
@@ -122,7 +123,7 @@ def fit_gaussian_process(model: IdentifiedModel, model_fit: ModelFit,
         report(f'cross-validating the residual part by {kind}', 1.0)
         scores.append(np.array([
             list(parallel_map(partial(_score, candidates, training, left_out), moving))
-            for training, left_out in _folds(samples, folds, KINDS[kind], model_fit)]))
+            for training, left_out in _folds(samples, folds, kind, model_fit)]))
         if len(scores[-1]) < 2:
             raise too_short
     ratios = np.array([np.sum(each, axis=0)[:, 1:] / np.sum(each, axis=0)[:, :1]
@@ -151,14 +152,14 @@ def _folds(samples: Sequence[Samples], count: int, by: str,
     """Yield training and left-out samples of each fold, whose torques the physics leaves."""
     options = replace(model_fit.options, delay='')    # delays are compensated in the samples
     arm, shape = model_fit.fit.regression.base.structure.arm, model_fit.fit.estimate.shape
-    ranges = [range_indices(piece, count, by) if by else None for piece in samples]
+    ranges = [None if by == 'time' else range_indices(piece, count, by) for piece in samples]
     for pairs in zip(*(split_folds(piece, count, block)[0]
                        for piece, block in zip(samples, ranges))):
         try:
             fit = fit_samples(arm, [training for training, _ in pairs], options,
                               start=shape if shape.size else None)
         except RobotIdentificationError:
-            if not by:
+            if by == 'time':
                 raise
             continue    # too little is left to fit
         model = fit.model({})
@@ -214,7 +215,7 @@ def _select_points(part: JointResidual) -> JointResidual:
     Each step takes the point whose value is the most uncertain given the points taken before.
     """
     prior, chosen = part.kernel(part.q, part.v), list[int]()
-    while len(chosen) < POINTS and np.max(np.diag(prior)) > _EXPLAINED:
+    while len(chosen) < POINTS and np.max(np.diag(prior)) > EXPLAINED:
         chosen.append(int(np.argmax(np.diag(prior))))
         prior -= np.outer(prior[chosen[-1]], prior[chosen[-1]]) / prior[chosen[-1], chosen[-1]]
     return replace(part, q=part.q[chosen], v=part.v[chosen], weights=np.zeros(len(chosen)))
@@ -231,7 +232,7 @@ def _rows(part: JointResidual, samples: Sequence[Samples], j: int) -> tuple[Arra
 
 def _weights(part: JointResidual, columns: Array, torque: Array, ridge: float) -> Array:
     """Return the posterior mean of the weights of the points, (m,)."""
-    prior = part.kernel(part.q, part.v) + _EXPLAINED * np.eye(len(part.q))
+    prior = part.kernel(part.q, part.v) + EXPLAINED * np.eye(len(part.q))
     return np.linalg.solve(columns.T @ columns + ridge * prior, columns.T @ torque)
 
 
