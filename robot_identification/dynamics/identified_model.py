@@ -21,7 +21,7 @@ from functools import cached_property
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,12 +30,14 @@ from robot_identification.arm import Arm, robot_file
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import torque_band
 from robot_identification.dynamics.friction import get_friction
-from robot_identification.dynamics.joint_residual import JointResidual, RESIDUAL_GAINS
 from robot_identification.dynamics.regressor import inverse_dynamics
 from robot_identification.dynamics.structure import ModelStructure
 from robot_identification.errors import ModelFileError
 from robot_identification.html_table import html_table
 import yaml
+
+if TYPE_CHECKING:
+    from robot_identification.dynamics.joint_residual import JointResidual
 
 SCHEMA = 'robot_identification/model/2'
 HEADER = """\
@@ -261,10 +263,9 @@ class IdentifiedModel:
                                                  None if states is None else states[rows])
                 uncertain[rows] = np.linalg.norm(columns @ directions.T, axis=2)
         left = np.ones_like(q)
-        for joint, gain in self.information.get(RESIDUAL_GAINS, {}).items():
-            if joint in self.residual:
-                j = self.arm.joint_names.index(joint)
-                left[:, j] = self.residual[joint].error_left(q[:, j], v[:, j], gain)
+        for joint, part in self.residual.items():
+            j = self.arm.joint_names.index(joint)
+            left[:, j] = part.error_left(q[:, j], v[:, j], joint, self.information)
         return band.half_width(uncertain, self.friction_beyond(q, v, load, states), low_pass,
                                left)
 

@@ -26,8 +26,6 @@ from robot_identification.errors import ConfigurationError
 RESIDUAL_GAINS = 'residual_gains'
 """Key in `IdentifiedModel.information`: for each joint the reduction of its left-out error by kind
 of fold, whether the part is used, and its root mean square torque."""
-KINDS = ('time', 'posture', 'speed')
-"""Kinds of folds, names of the reductions."""
 EXPLAINED = 1e-3
 """Variance of the process, given the points, below which no further point is needed."""
 _POINTS = ('q', 'v', 'weights')
@@ -107,7 +105,7 @@ class JointResidual(ReadOnlyArrays):
         """
         return self.kernel(q, v) @ self.weights
 
-    def error_left(self, q: Array, v: Array, gain: Mapping[str, float]) -> Array:
+    def error_left(self, q: Array, v: Array, joint: str, information: Mapping[str, Any]) -> Array:
         """
         Return the error with this part over that without it at states, (N,).
 
@@ -118,14 +116,16 @@ class JointResidual(ReadOnlyArrays):
         ----------
         q, v
             As for `torque`.
-        gain
-            Reduction of the left-out error by kind of fold, of which the smallest counts.
+        joint, information
+            Name of the joint, and the model's information with its `RESIDUAL_GAINS`, of which the
+            smallest counts; without them the error is 1.
 
         """
         kernel, prior = self.kernel(q, v), self.kernel(self.q, self.v)
         whole = prior + EXPLAINED * np.eye(len(prior))
         explained: Array = np.sum(kernel * np.linalg.solve(whole, kernel.T).T, axis=1)
-        left = 1 - min(gain[kind] for kind in KINDS)
+        gain = information.get(RESIDUAL_GAINS, {}).get(joint, {})
+        left = 1 - min(gain.get(kind, 0.0) for kind in ('time', 'posture', 'speed'))
         result: Array = np.sqrt(1 - (1 - left ** 2) * explained)
         return result
 

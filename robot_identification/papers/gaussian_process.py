@@ -23,12 +23,7 @@ from itertools import product
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import IdentifiedModel
-from robot_identification.dynamics.joint_residual import (
-    EXPLAINED,
-    JointResidual,
-    KINDS,
-    RESIDUAL_GAINS,
-)
+from robot_identification.dynamics.joint_residual import EXPLAINED, JointResidual, RESIDUAL_GAINS
 from robot_identification.errors import EstimationError, RobotIdentificationError
 from robot_identification.estimation.fit import fit_samples
 from robot_identification.estimation.model_fit import ModelFit
@@ -47,6 +42,8 @@ MIN_GAIN = 0.05
 LEVEL = 0.9
 """Level of the one-sided t-tests over the folds. Of 69 joints of simulated arms that the physical
 model describes, 3 have a part with it, and 8 if one standard error is enough."""
+KINDS = ('time', 'posture', 'speed')
+"""What the left-out folds have in common, see `range_indices`."""
 MIN_FOLDS, MAX_FOLDS = 3, 5
 WINDOWS = 1.6
 """Smallest number of windows of time per fold, of which `range_indices` makes ranges of posture
