@@ -220,3 +220,14 @@ def test_yaml_that_people_write_is_read():
     assert parse_yaml(text, 'x', ConfigurationError) == {
         'a': 1000.0, 'b': -2.5e-3, 'c': '2001-99-99', 'd': {'k': 1}, 'e': {'k': 2},
         'f': float('inf')}
+
+
+def test_the_first_of_two_origins_of_a_joint_counts():
+    """The description of the LWR4+ has such a joint."""
+    arm = Arm.from_urdf(
+        '<robot name="two"><link name="a"/><link name="b"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '<joint name="j" type="revolute"><origin xyz="0 0 1"/><origin xyz="0 0 2"/>'
+        '<parent link="a"/><child link="b"/><axis xyz="0 1 0"/>'
+        '<limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>')
+    assert arm.model.jointPlacements[1].translation[2] == 1.0

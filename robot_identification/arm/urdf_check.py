@@ -187,7 +187,11 @@ def _check_tree(root: ElementTree.Element, label: str) -> None:
 
 
 def _check_structure(element: ElementTree.Element, label: str) -> None:
-    """Raise ArmError if a link or joint lacks an element or attribute, or has one twice."""
+    """
+    Raise ArmError if a link or joint lacks an element or attribute, or has one twice.
+
+    Of several origins of a joint, as the LWR4+'s description has, urdfdom reads the first.
+    """
     children = Counter(child.tag for child in element)
     if element.tag == 'joint' and element.get('type') not in JOINT_TYPES:
         raise ArmError(f'{label} has the type {truncated_repr(element.get("type"))}; expected '
@@ -199,7 +203,7 @@ def _check_structure(element: ElementTree.Element, label: str) -> None:
             raise ArmError(f'{label} has {" and ".join(shapes) or "no shape"} in a collision '
                            f'<geometry>; supported: one {", ".join(SHAPES)}')
     for child in element:
-        if child.tag in ONCE[element.tag] and children[child.tag] > 1:
+        if child.tag in ONCE[element.tag] and children[child.tag] > 1 and child.tag != 'origin':
             raise ArmError(f'{label} has more than one <{child.tag}>')
         for each in child.iter() if child.tag in (*ONCE[element.tag], 'collision') else ():
             for name in REQUIRED.get(each.tag, ()):
