@@ -190,7 +190,7 @@ def _check_structure(element: ElementTree.Element, label: str) -> None:
     """
     Raise ArmError if a link or joint lacks an element or attribute, or has one twice.
 
-    Of several origins of a joint, as the LWR4+'s description has, urdfdom reads the first.
+    The first of several origins of a joint counts, as in urdfdom; the LWR4+'s description has two.
     """
     children = Counter(child.tag for child in element)
     if element.tag == 'joint' and element.get('type') not in JOINT_TYPES:

@@ -123,10 +123,10 @@ def select_model(
     Return friction terms, delays and estimator selected by cross-validation over blocks.
 
     The terms of each joint (`select_terms`) are selected first, then delays, then the estimator.
-    Terms are kept only if they also predict left-out ranges of postures, and of speeds, better
-    than the initial ones (`left_out_errors`), relative to each joint's error and all torques
-    together, because blocks of one motion resemble each other. A gain on one of the two kinds
-    does not outweigh a loss on the other: short motions have postures in the order of time.
+    Terms are kept only if they also predict left-out ranges of postures and speeds better than the
+    initial ones (`left_out_errors`), relative to each joint's error and all torques together,
+    because blocks of one motion resemble each other, and none of the two kinds worse by more than
+    `SIMILAR`: in short motions, ranges of posture may be blocks of time.
     Each step selects the combination with the fewest parameters among those whose error exceeds
     the smallest one by at most one standard error of the difference over the folds. The error is
     the mean over the joints of the squared error relative to that of the reference model, so that
@@ -304,9 +304,9 @@ class _TrialTable:
         self.report('predicting other postures and speeds', len(self.rows))
         new, old = (resampling.left_out_errors(self.fit(each), each)[1:]
                     for each in (options, plain))    # (2, n)
-        present = old[0] > 0
-        by_joint = np.mean(new[:, present] / old[:, present], axis=1)
-        return bool(np.any(by_joint > 1) or np.any(new.sum(axis=1) > old.sum(axis=1)))
+        new, old = (np.vstack([x, x.sum(axis=0)])[:, old[0] > 0] for x in (new, old))
+        worse = np.maximum(np.mean(new / old, axis=1), new.sum(axis=1) / old.sum(axis=1))
+        return bool(worse[-1] > 1 or np.max(worse[:-1]) > 1 + SIMILAR)
 
     def _score(self, options: FitOptions, pairs: Sequence[tuple[Samples, Samples]],
                shape: Array | None, delays: Array) -> tuple[Array, Array]:
