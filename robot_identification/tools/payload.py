@@ -75,8 +75,8 @@ class PayloadEstimate(ReadOnlyArrays):
         Mass of the unconstrained estimate [kg]; it may be negative.
     verdict
         'found'; 'removed' if the arm carries less than the model, for instance without its tool;
-        'none' if the mass is not significant; 'undetermined' if it is not, and the motion can
-        detect neither half of the last link's mass nor a tenth of what the arm can carry, or if
+        'none' if the mass is not significant; 'undetermined' if it is not, and the motion does not
+        exclude half of the last link's mass or a tenth of what the arm can carry, or if
         fewer than four poses differ; 'changes' if the payload changes during the recording.
     change
         That change, or None.
@@ -159,7 +159,8 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
     Return the ten inertial parameters of a payload, with the model of the arm fixed.
 
     Any motion that turns the last links is suitable, also with other joints at rest; undetermined
-    parameters have wide intervals.
+    parameters have wide intervals. The friction that holds a joint at rest is unknown, up to
+    breakaway, and counts as an offset of its torque.
 
     Parameters
     ----------
@@ -191,7 +192,9 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
         estimate = _joint_estimate(model, (empty[0], carrying), sensors)
     else:
         estimate = _single_estimate(model, samples[-1], sensors)
-    if (change := payload_checks.find_change(model, carrying, estimate.free_mass)) is not None:
+    change = payload_checks.find_change(model, carrying, estimate.free_mass,
+                                        empty[0] if empty else ())
+    if change is not None:
         return dataclasses.replace(estimate, verdict='changes', change=change)
     if (estimate.verdict != 'undetermined'
             and payload_checks.count_poses(loaded) < payload_checks.FEWEST_POSES):
@@ -231,7 +234,8 @@ def _single_estimate(model: IdentifiedModel, loaded: Samples,
     if not len(rows):
         raise EstimationError(_SHORT)
     noise = payload_errors.residual_noise(rows, torques)
-    matrix, target = rows / noise[:, None], torques / noise
+    matrix, target = payload_checks.allow_static_friction(
+        model, states, rows / noise[:, None], torques / noise, noise)
     free, covariance, inverse = _free_body(matrix, target, states)
     covariance = covariance + np.array(model.information.get('payload_covariance', 0), dtype=float)
     covariance += _sensor_covariance(matrix, free, inverse, sensors)
@@ -258,11 +262,12 @@ def _make_estimate(model: IdentifiedModel, equations: tuple[Array, Array], free:
         Sum of squares of the residuals that the equations do not contain.
 
     """
-    mass, needed = float(free[0]), _SIGNIFICANT * float(np.sqrt(covariance[0, 0]))
-    if abs(mass) < needed:
+    mass, deviation = float(free[0]), float(np.sqrt(covariance[0, 0]))
+    if abs(mass) < _SIGNIFICANT * deviation:
         noticeable = max(_NOTICEABLE * float(model.inertial[-1, 0]),
                          _CARRIED * _largest_mass(model, per_kilogram))
-        verdict = 'none' if needed < noticeable else 'undetermined'
+        largest = max(_SIGNIFICANT, abs(mass) / deviation + 1.96) * deviation
+        verdict = 'none' if largest < noticeable else 'undetermined'
         return PayloadEstimate(np.zeros(10), covariance, 0.0, float('nan'), mass, verdict)
     sign, (rows, torques) = 1.0 if mass > 0 else -1.0, equations
     body = _feasible_body(rows, sign * torques)

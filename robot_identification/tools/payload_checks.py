@@ -19,15 +19,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.errors import ConfigurationError
+from robot_identification.estimation.payload_errors import LARGEST, SCALE
 from robot_identification.recording import Recording
 from robot_identification.tools.joint_fit import (
     body_columns,
     common_columns,
     Equations,
+    join_runs,
     JointFit,
     time_blocks,
 )
@@ -41,6 +44,9 @@ _NOTICEABLE = 0.1, 0.02
 """Smallest change of the mass, relative to it, and of the centre of mass [m] that counts."""
 _REST, _STILL = 0.2, 0.002
 """A joint that moves less than the second number [rad or m] in the first [s] rests."""
+_CREEP, _FEWEST_ROWS = 5e-3, 10
+"""[rad/s or m/s] Speed below which static friction holds a joint, if it lasts for so many rows of
+the regression (some tenths of a second)."""
 _MAX_POSES = 2000
 """Largest number of samples whose poses are compared."""
 FEWEST_POSES = 4
@@ -71,14 +77,16 @@ class PayloadChange:
     moment: tuple[float, ...]
 
 
-def find_change(model: IdentifiedModel, runs: Sequence[MotionRun],
-                carried: float) -> PayloadChange | None:
+def find_change(model: IdentifiedModel, runs: Sequence[MotionRun], carried: float,
+                unloaded: Sequence[MotionRun] = ()) -> PayloadChange | None:
     """
     Return the change of the payload in a recording, or None if there is none.
 
     The recording is split at several times. The model of the arm and the payload are fitted to all
-    of it, and a change of mass and first moment to what comes after the split. Covariances are
-    those of a jackknife over blocks of time; p-values are adjusted for the splits (Bonferroni).
+    of it, and a change of mass and first moment to what comes after the split. A recording without
+    payload is fitted together with it, see `join_runs`; if the motion is the same, errors of the
+    model cancel, and smaller changes are found. Covariances are those of a jackknife over blocks
+    of time; p-values are adjusted for the splits (Bonferroni).
 
     Parameters
     ----------
@@ -88,22 +96,32 @@ def find_change(model: IdentifiedModel, runs: Sequence[MotionRun],
         The runs of the recording, from `recorded_runs`.
     carried
         Mass of the payload [kg], to which changes are compared.
+    unloaded
+        The runs of a recording without payload.
 
     """
     if not runs:
         return None
-    top = top_speed(runs)
-    starts = np.cumsum([0.0, *(run.t[-1] for run in runs)])
+    both = (*unloaded, *runs)
+    top, starts = top_speed(both), np.cumsum([0.0, *(run.t[-1] for run in runs)])
     times = np.linspace(0, starts[-1], _PARTS + 1)[1:-1]
-    equations = []
-    for run, start in zip(runs, starts):
-        body = body_columns(model, run)[:, :, :4]
-        after = [body * (run.clock + start > time)[:, None, None] for time in times]
-        equations.append(Equations(
-            run.residual, common_columns(model, run, top), np.concatenate(after, axis=2),
-            run.moving(top) & model.arm.measured, time_blocks(run.clock)))
-    fit = JointFit.of(equations)
-    effects = [fit.estimate(range(4 * k, 4 * k + 4)) for k in range(len(times))]
+    bodies = [body_columns(model, run) for run in runs]
+    changed = [np.concatenate([body, *(
+        body[:, :, :4] * (run.clock + start > time)[:, None, None] for time in times)], axis=2)
+        for body, run, start in zip(bodies, runs, starts)]
+    if unloaded:
+        equations, _ = join_runs(model, (unloaded, runs), [run.residual for run in both], changed,
+                                 top)
+        body = list(range(10))
+    else:    # the common columns contain those of the body
+        equations, body = [Equations(
+            run.residual, common_columns(model, run, top), effects,
+            run.moving(top) & model.arm.measured, time_blocks(run.clock))
+            for run, effects in zip(runs, changed)], []
+    fit = JointFit.of(equations, body)
+    prior = np.array([*(LARGEST * SCALE)[body], *[np.inf] * 4])
+    effects = [fit.estimate([*body, *range(first, first + 4)], prior).part(len(body))
+               for first in range(10, 10 + 4 * len(times), 4)]
     best = int(np.argmin([effect.squares for effect in effects]))
     effect = effects[best]
     mass, *moment = map(float, effect.values)
@@ -111,6 +129,50 @@ def find_change(model: IdentifiedModel, runs: Sequence[MotionRun],
     if effect.p * len(times) > _LEVEL or (abs(mass) < small and np.linalg.norm(moment) < near):
         return None
     return PayloadChange(float(times[best]), mass, float(effect.deviations[0]), tuple(moment))
+
+
+def allow_static_friction(model: IdentifiedModel, states: Array, rows: Array, torques: Array,
+                          noise: Array) -> tuple[Array, Array]:
+    """
+    Return rows (N, n, 10) and torques (N, n) in which each rest of a joint has an unknown offset.
+
+    The offset is the static friction, with a standard deviation s of the friction at creeping
+    speed. The noise of N rows of unit variance with such an offset is I + s^2 1 1'; the rows are
+    multiplied by the inverse of its root, I - (1 - 1 / sqrt(1 + N s^2)) 1 1' / N.
+
+    Parameters
+    ----------
+    model
+        The model of the arm.
+    states
+        Positions and velocities, (N, 2 n).
+    rows, torques
+        Regressor of the payload and torque errors, in units of the noise.
+    noise
+        Standard deviation of each joint's torque, (n,) [N m or N].
+
+    """
+    n = model.arm.n
+    q, v = states[:, :n], states[:, n:]
+    creep = np.full((1, n), _CREEP)
+    load = model.transmitted_torque(q[:1], 0 * creep, 0 * creep)
+    friction = (model.friction_torque(creep, load, q[:1])
+                - model.friction_torque(-creep, load, q[:1]))[0] / 2
+    spread = np.abs(friction @ model.arm.transmission) / noise
+    rows, torques = np.array(rows), np.array(torques)
+    for j in range(n):
+        for first, end in _rests(np.abs(v[:, j]) < _CREEP):
+            part = slice(first, end)
+            share = 1 - 1 / np.sqrt(1 + (end - first) * spread[j] ** 2)
+            for values in (rows, torques):
+                values[part, j] -= share * values[part, j].mean(axis=0)
+    return rows, torques
+
+
+def _rests(slow: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return the first row and the end of each run of at least `_FEWEST_ROWS` slow rows."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], slow, [False]]).astype(int)))
+    return [(int(a), int(b)) for a, b in edges.reshape(-1, 2) if b - a >= _FEWEST_ROWS]
 
 
 def describe_overload(model: IdentifiedModel, recording: Recording, body: Array) -> str:
