@@ -25,7 +25,7 @@ import pytest
 from robot_identification.arm import Arm
 from robot_identification.cli.commands import app
 from robot_identification.cli.excite import read_options
-from robot_identification.errors import ConfigurationError, ExcitationError
+from robot_identification.errors import ConfigurationError, ExcitationError, UnknownNameError
 from robot_identification.excitation import design, DesignOptions, Payload, Requirements, Workspace
 from robot_identification.excitation.certificate.geometry.shapes import box, Shape, solid_inertial
 from robot_identification.excitation.certificate.nominal_torque import (
@@ -166,3 +166,16 @@ def test_a_search_ends_when_the_motion_is_good_enough_and_says_when_it_is_not():
     assert found.value <= 1e5 and found.status.startswith('good enough')
     missed = design(chain(), good_enough=1.0, **quick)
     assert 'NOT good enough' in missed.status and missed.value < found.value
+
+
+def test_a_motion_for_a_payload_moves_some_joints_only():
+    arm = chain()
+    motion = design(arm, DesignOptions(
+        period=4.0, harmonics=2, starts=1, bodies='payload', criterion='logdet',
+        moving=arm.joint_names[1:], noise=(1e6, 1.0, 1.0), requirements=Requirements()))
+    q = motion.sample(20.0).q
+    assert np.ptp(q[:, 0]) < 1e-9 and np.ptp(q[:, 1:], axis=0).min() > 0.1
+    with pytest.raises(ExcitationError, match='some may move, not elephant'):
+        design(arm, DesignOptions(moving=('elephant',)))
+    with pytest.raises(UnknownNameError, match='bodies'):
+        DesignOptions(bodies='heads')

@@ -36,6 +36,7 @@ COMMANDS = {    # name: module, first line of the help; `--help` imports no modu
     'compare': ('fleet.compare', 'Compare two identifications of one arm, with significance.'),
     'export': ('cli.export', 'Export a model to a simulator, a controller or source code.'),
     'payload': ('tools.commands', 'Identify the ten inertial parameters of a payload.'),
+    'payload-motion': ('tools.payload_motion_command', 'Design a motion that shows a payload.'),
     'gains': ('tools.commands', 'Identify drive gains from recordings with a known payload.'),
     'servos': ('servos.commands', 'Identify position servos without torque measurements.'),
     'fleet': ('fleet.commands', 'Identify many robots, on all cores or a Dask cluster.'),
@@ -79,7 +80,7 @@ class _LazyGroup(TyperGroup):
 def load_command(name: str) -> Any:
     """Import the module of a command, and return the command with its options."""
     module = import_module(f'robot_identification.{COMMANDS[name][0]}')
-    program = getattr(module, f'{name}_command')
+    program = getattr(module, f'{name.replace("-", "_")}_command')
     if not isinstance(program, typer.Typer):
         function, program = program, typer.Typer(
             add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=MARKUP,

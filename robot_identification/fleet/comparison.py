@@ -59,7 +59,8 @@ class Change:
     relative
         The difference relative to the first value; NaN if that is within 2 std of zero.
     p
-        p-value of the difference, adjusted for the number of parameters (Holm).
+        p-value of the difference, adjusted for the number of parameters (Holm); not smaller than
+        that of the parameter that explains most of the recordings without the others.
     changed
         Whether p is below `PARAMETER_LEVEL`, or below `LEVEL` where no explanation was tried.
 
@@ -417,18 +418,19 @@ def _changes(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
                    for key in ('value', 'std'))
     std = std * factors
     difference, difference_std = values[:, 1] - values[:, 0], np.hypot(*std.T)
-    freedom, level = np.inf, LEVEL
+    freedom, level, alone = np.full(len(pairs), np.inf), LEVEL, 0.0
     if motion is not None:
-        freedom, level = motion.freedom, PARAMETER_LEVEL
+        level, alone = PARAMETER_LEVEL, motion.alone
         index = {key: k for k, key in enumerate(zip(motion.base.labels, motion.base.names))}
         places = [index.get((row['label'], row['combination'])) for row, _ in pairs]
         for k, place in enumerate(places):
             if place is not None:
                 difference[k] = motion.differences[place]
                 difference_std[k] = max(motion.deviations[place], 1e-300)
+                freedom[k] = motion.freedom[place]
     distance = np.abs(difference) / difference_std
     size = np.where(np.abs(values[:, 0]) > 2 * std[:, 0], np.abs(values[:, 0]), np.nan)
-    p = holm(2 * student.sf(distance, freedom))
+    p = np.maximum(holm(2 * student.sf(distance, freedom)), alone)
     columns = [column.tolist() for column in (
         values, std, difference, difference_std, difference / size, p, p < level)]
     changes = [Change(row['label'], row['combination'], row['unit'], *numbers)

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -261,28 +261,26 @@ def find_explanation(equations: Sequence[Equations],
     chosen: list[Candidate] = []
     for _ in range(_ROUNDS):
         fit = JointFit.of(equations, [k for each in chosen for k in each.columns])
-        before, chosen = chosen, _search(fit, candidates)
+        before, chosen = chosen, _search(fit, candidates, sensors)
         if chosen == before:
             break
     used = [k for each in chosen for k in each.columns]
-    changes = [_make_change(fit, each, [k for k in used if k not in each.columns],
-                            len(candidates), sensors)
-               for each in candidates]
+    changes = [_make_change(_estimate(fit, each, [other for other in chosen if other != each],
+                                      sensors), each, len(candidates)) for each in candidates]
     nothing = fit.estimate([]).squares
     left = fit.estimate(used).squares if used else nothing
     return Explanation(tuple(changes[list(candidates).index(each)] for each in chosen),
                        tuple(changes), 1 - left / max(nothing, 1e-300))
 
 
-def _search(fit: JointFit, candidates: Sequence[Candidate]) -> list[Candidate]:
+def _search(fit: JointFit, candidates: Sequence[Candidate],
+            sensors: SensorErrors) -> list[Candidate]:
     """Return no, one or two candidates that explain the difference best."""
     chosen: list[Candidate] = []
     for level in (EXPLANATION_LEVEL, _SECOND_LEVEL):
-        used = [k for each in chosen for k in each.columns]
-        tried = [(_criterion(fit, effect, used), k) for k, each in enumerate(candidates)
+        tried = [(_criterion(fit, effect), k) for k, each in enumerate(candidates)
                  if each not in chosen
-                 and (effect := fit.estimate([*used, *each.columns])).part(
-                     len(used)).p * len(candidates) < level]
+                 and (effect := _estimate(fit, each, chosen, sensors)).p * len(candidates) < level]
         if not tried:
             break
         best = min(tried)[0]
@@ -290,22 +288,33 @@ def _search(fit: JointFit, candidates: Sequence[Candidate]) -> list[Candidate]:
     return chosen
 
 
-def _criterion(fit: JointFit, effect: Effect, used: Sequence[int]) -> float:
+def _estimate(fit: JointFit, candidate: Candidate, beside: Sequence[Candidate],
+              sensors: SensorErrors) -> Effect:
+    """
+    Return the estimate of a candidate beside others.
+
+    A body or tilt changes torques of the arm; the gain errors of the sensors change what they
+    measure of it, by some per cent in each joint, which the covariance contains.
+    """
+    used = [k for each in beside for k in each.columns]
+    columns = [*used, *candidate.columns]
+    effect = fit.estimate(columns)
+    if any(each.kind in ('body', 'tilt') for each in (candidate, *beside)):
+        effect = replace(effect, covariance=effect.covariance
+                         + fit.sensor_covariance(columns, sensors))
+    return effect.part(len(used))
+
+
+def _criterion(fit: JointFit, effect: Effect) -> float:
     """Return the Bayesian information criterion of an estimate."""
     return float(fit.independent * np.log(max(effect.squares, 1e-300))
                  + len(effect.values) * np.log(fit.independent))
 
 
-def _make_change(fit: JointFit, candidate: Candidate, beside: Sequence[int],
-                 tried: int, sensors: SensorErrors) -> SimpleChange:
-    """Return the estimate of a candidate beside other effects."""
-    columns = [*beside, *candidate.columns]
-    effect = fit.estimate(columns).part(len(beside))
+def _make_change(effect: Effect, candidate: Candidate, tried: int) -> SimpleChange:
+    """Return an estimated change of an arm; `tried` is the number of candidates."""
     covariance, values = effect.covariance, effect.values
-    if candidate.kind in ('body', 'tilt'):    # torques of the arm, as its sensors measure them
-        covariance = covariance + fit.sensor_covariance(columns, sensors)[
-            len(beside):, len(beside):]
-    freedom = effect.blocks - 1
+    freedom = float(np.mean(effect.freedom))
     if candidate.kind == 'tilt':
         size = float(np.linalg.norm(values))
         direction = values / max(size, 1e-300)

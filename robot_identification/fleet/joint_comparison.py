@@ -47,7 +47,10 @@ class MotionComparison(ReadOnlyArrays):
     differences, deviations
         Change of each base parameter, and its standard deviation, (r,).
     freedom
-        Degrees of freedom of the standard deviations.
+        Degrees of freedom of the standard deviations, (r,).
+    alone
+        p-value of the parameter that explains most without the others, adjusted for their number
+        (Bonferroni).
     prediction
         Errors of the first and the second model on the motion of the second identification,
         relative to its torques while the joints move.
@@ -59,7 +62,8 @@ class MotionComparison(ReadOnlyArrays):
     base: BaseParameters
     differences: Array
     deviations: Array
-    freedom: int
+    freedom: Array
+    alone: float
     prediction: tuple[float, float]
 
 
@@ -85,9 +89,8 @@ def compare_motions(first: Sequence[MotionRun], second: Sequence[MotionRun],
     base = base_parameters(model.structure)
     top = top_speed((*first, *second))
     candidates = Candidates.of(model, top, first)
-    errors = [*(run.residual for run in first), *(run.residual - run.apply(
-        lambda q, v, a: path_torque(model, q, v, a) - path_torque(models[1], q, v, a))
-        for run in second)]
+    errors = [run.torque - run.apply(lambda q, v, a: path_torque(model, q, v, a))
+              for run in (*first, *second)]    # computed alike, so that their errors cancel
 
     def effects(q: Array, v: Array, a: Array) -> Array:
         """Return the columns of the candidates and of the base parameters."""
@@ -99,11 +102,13 @@ def compare_motions(first: Sequence[MotionRun], second: Sequence[MotionRun],
     number = len(changed[0][0, 0]) - base.rank
     explanation = find_explanation(equations, candidates.members, sensors)
     own = range(number, number + base.rank)
-    fit = JointFit.of(equations, own).estimate(own)
+    joint_fit = JointFit.of(equations, own)
+    fit = joint_fit.estimate(own)
+    alone = min(1.0, base.rank * min(joint_fit.estimate([k]).p for k in own))
     used = [run.moving(top) & model.arm.measured for run in second]
     error, second_error, torque = (
         float(np.linalg.norm(np.concatenate([x[mask] for x, mask in zip(each, used)])))
         for each in (errors[len(first):], [run.residual for run in second],
                      [run.torque for run in second]))
-    return MotionComparison(same, explanation, base, fit.values, fit.deviations, fit.blocks - 1,
-                            (error / torque, second_error / torque))
+    return MotionComparison(same, explanation, base, fit.values, fit.deviations, fit.freedom,
+                            alone, (error / torque, second_error / torque))

@@ -184,7 +184,7 @@ def identify_gains(
     runs = _current_runs(model, *([_with_current(each, sign) for each in recordings]
                                   for recordings in (unloaded, loaded)))
     gains, effect = _solve_gains(model, runs, body, prior)
-    factor = float(student.ppf(0.975, effect.blocks - 1) / norm.ppf(0.975))
+    factor = student.ppf(0.975, effect.freedom[:arm.n]) / norm.ppf(0.975)
     sensors = joint_fit.SensorErrors.of(arm, default=0.0)
     deviations = np.hypot(factor * effect.deviations[:arm.n], sensors.gain)
     result = GainEstimate(gains, gains * deviations, _urdf_ratio(runs, gains))

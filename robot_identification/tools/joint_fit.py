@@ -129,15 +129,15 @@ class Effect(ReadOnlyArrays):
         Coefficients (k,) and their jackknife covariance (k, k).
     squares
         Weighted sum of squares of the residuals.
-    blocks
-        Number of blocks.
+    freedom
+        Degrees of freedom of each coefficient's standard deviation, (k,), see `_freedom`.
 
     """
 
     values: Array
     covariance: Array
     squares: float
-    blocks: int
+    freedom: Array
 
     @property
     def deviations(self) -> Array:
@@ -147,17 +147,17 @@ class Effect(ReadOnlyArrays):
     def part(self, start: int) -> Effect:
         """Return the coefficients from an index on, with the others estimated beside them."""
         return Effect(self.values[start:], self.covariance[start:, start:], self.squares,
-                      self.blocks)
+                      self.freedom[start:])
 
     @property
     def p(self) -> float:
         """
         Probability of coefficients at least as far from zero if all of them are zero.
 
-        It is that of Hotelling's T^2 with one degree of freedom less than there are blocks.
+        It is that of Hotelling's T^2 with the mean of the degrees of freedom.
         """
-        count, freedom = len(self.values), self.blocks - 1
-        if freedom - count < 1:
+        count, freedom = len(self.values), float(np.mean(self.freedom))
+        if freedom - count < 0.5:
             return 1.0
         scale = np.maximum(self.deviations, 1e-300)
         distance, correlation = self.values / scale, self.covariance / np.outer(scale, scale)
@@ -257,10 +257,11 @@ class JointFit(ReadOnlyArrays):
             matrices, self._reduced[:, chosen, -1]))
         change, count = np.array(others) - values, len(others)
         covariance = (count - 1) / count * change.T @ change
+        inverses = np.array([_solve(matrix, np.eye(len(chosen)), scale) for matrix in matrices])
         if np.any(information):
-            bias = _solve(matrices[0], np.eye(len(chosen)), scale)
-            covariance += bias * information @ bias.T
-        return Effect(values, covariance, float(full[-1, -1] - full[chosen, -1] @ values), count)
+            covariance += inverses[0] * information @ inverses[0].T
+        return Effect(values, covariance, float(full[-1, -1] - full[chosen, -1] @ values),
+                      _freedom(matrices, inverses))
 
     @cached_property
     def _reduced(self) -> Array:
@@ -463,6 +464,37 @@ def time_blocks(t: Array, period: float | None = None) -> IndexArray:
         passed, length = passed % period, period
     count = int(np.clip(round(length / _BLOCK_SECONDS), _FEWEST_BLOCKS, _MOST_BLOCKS))
     return np.minimum((passed / length * count).astype(int), count - 1)
+
+
+def _freedom(matrices: Array, inverses: Array) -> Array:
+    """
+    Return the degrees of freedom of jackknife standard deviations, (k,), at least 1.
+
+    If the errors of blocks are independent and alike, the scores of block b have the covariance
+    I_b, its part of the information A, and leaving it out changes the estimate by
+    (A - I_b)^-1 (I_b A^-1 s - s_b), where s is the sum of all scores s_b. With the covariance O of
+    these changes the degrees of freedom are (tr O)^2 / tr O^2: few if few blocks determine a
+    coefficient, or if there are nearly as many coefficients as blocks.
+
+    Parameters
+    ----------
+    matrices, inverses
+        Information of all blocks and of all but one each, and their inverses, (1 + blocks, k, k).
+
+    References
+    ----------
+    R. M. Bell, D. F. McCaffrey, "Bias reduction in standard errors for linear regression with
+    multi-stage samples", Survey Methodology 28(2), 2002.
+
+    """
+    changes = (matrices[0] - matrices[1:]) @ inverses[1:]    # I_b (A - I_b)^-1
+    own = np.einsum('bmj,bmj->jb', inverses[1:], changes)
+    columns = changes.transpose(2, 0, 1)    # (k, blocks, k)
+    covariance = -columns @ inverses[0] @ columns.transpose(0, 2, 1)
+    blocks = np.arange(len(changes))
+    covariance[:, blocks, blocks] += own
+    trace, squares = np.trace(covariance, axis1=1, axis2=2), np.sum(covariance ** 2, axis=(1, 2))
+    return np.maximum(trace ** 2 / np.maximum(squares, 1e-300), 1.0)
 
 
 def _number_blocks(recordings: Sequence[Equations]) -> IndexArray:

@@ -217,8 +217,8 @@ def _joint_estimate(model: IdentifiedModel,
     columns, prior = range(10), LARGEST * SCALE
     fit = joint_fit.JointFit.of(equations, columns)
     free = fit.estimate(columns, prior)
-    widening = float(stats.t.ppf(0.975, free.blocks - 1) / stats.norm.ppf(0.975))
-    covariance = (free.covariance * widening ** 2
+    widening = stats.t.ppf(0.975, free.freedom) / stats.norm.ppf(0.975)
+    covariance = (free.covariance * np.outer(widening, widening)
                   + fit.sensor_covariance(columns, sensors, prior))
     matrix, target = fit.equations_of(columns)
     return _make_estimate(model, (matrix[:, None], target[:, None]), free.values, covariance,

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,8 +120,9 @@ def find_change(model: IdentifiedModel, runs: Sequence[MotionRun], carried: floa
             for run, effects in zip(runs, changed)], []
     fit = JointFit.of(equations, body)
     prior = np.array([*(LARGEST * SCALE)[body], *[np.inf] * 4])
-    effects = [fit.estimate([*body, *range(first, first + 4)], prior).part(len(body))
-               for first in range(10, 10 + 4 * len(times), 4)]
+    freedom = np.full(4, len(fit.by_block) - 1.0)    # of all blocks: a short part has few of them
+    effects = [replace(fit.estimate([*body, *range(first, first + 4)], prior).part(len(body)),
+                       freedom=freedom) for first in range(10, 10 + 4 * len(times), 4)]
     best = int(np.argmin([effect.squares for effect in effects]))
     effect = effects[best]
     mass, *moment = map(float, effect.values)

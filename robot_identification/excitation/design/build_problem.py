@@ -58,13 +58,18 @@ def build_problem(arm: Arm, options: DesignOptions, limits: Limits, *, scene: Sc
 
     """
     series, samples = options.series, options.samples_per_period
-    columns = DesignRegressor(arm, options.drives, options.scaling, options.noise)
+    columns = DesignRegressor(arm, options.drives, options.scaling, options.noise, options.bodies)
     needed = max(2 * series.harmonics + 1, -(-columns.rank // arm.n))
     if samples < needed:
         raise ExcitationError(
             f'{samples} samples a period are too few for {series.harmonics} harmonics and '
             f'{columns.rank} base parameters; use {needed} or more samples, or fewer harmonics')
     free = np.ones((series.size, arm.n), dtype=bool)
+    if options.moving is not None:
+        if not options.moving or set(options.moving) - set(arm.joint_names):
+            raise ExcitationError(f'the arm has the joints {", ".join(arm.joint_names)}, of which '
+                                  f'some may move, not {", ".join(options.moving) or "none"}')
+        free[1:] = [joint in options.moving for joint in arm.joint_names]
     rest = np.zeros((series.size, arm.n))
     if options.start is not None:
         free[0], rest[0] = False, _start(arm, series, limits, options.margin, options.start)

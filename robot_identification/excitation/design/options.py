@@ -55,8 +55,12 @@ class DesignOptions:
         Lowest resonance of the arm [Hz], None if unknown; the motion stays below a sixth of it.
     criterion
         From `CRITERIA`, or a mixture such as 'cond + 0.1 logdet'.
-    drives, scaling, noise
-        Columns of the regressor, scaling of its columns, and torque noise; see `DesignRegressor`.
+    drives, scaling, noise, bodies
+        Columns of the regressor, scaling of its columns, torque noise, and bodies that the motion
+        excites; see `DesignRegressor`.
+    moving
+        Names of the joints that move; the others rest where the search puts them. All joints move
+        if None.
     samples_per_period
         Number of samples in a period for which the criterion is evaluated.
     starts, seed
@@ -108,6 +112,8 @@ class DesignOptions:
     drives: str = 'none'
     scaling: str = 'none'
     noise: PerJoint = None
+    bodies: str = 'links'
+    moving: tuple[str, ...] | None = None
     samples_per_period: Annotated[int, Quantity(minimum=1, maximum=1_000_000)] = 100
     starts: Count = 4
     seed: Annotated[int, Quantity(minimum=0)] = 0
@@ -124,7 +130,7 @@ class DesignOptions:
     def __post_init__(self) -> None:
         check_fields(self, ExcitationError)
         OPTIMISERS.find(self.optimiser)
-        check_columns(self.drives, self.scaling)
+        check_columns(self.drives, self.scaling, self.bodies)
         get_criterion(self.criterion)
         self.series  # noqa: B018 - checks the kind, period and harmonics
 

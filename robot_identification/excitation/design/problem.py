@@ -127,14 +127,14 @@ class Problem:
         ranges, middle = half_ranges(self.limits), centre(self.limits)
         position = np.where(self.free[0], middle + offset * rng.uniform(-1, 1, len(middle))
                             * ranges[0], self.rest[0])
-        swing = rng.normal(size=self.scale.shape) * self.scale
+        swing = rng.normal(size=self.scale.shape) * self.scale * self.free
         swing[0] = 0.0
         margin = np.ones_like(ranges)
         margin[0] = 1.0 - np.abs(position - middle) / ranges[0]
         times = np.linspace(0.0, self.series.period, 40 * self.series.resolution)
         used = [np.abs(self.series.basis(times, d) @ swing).max(axis=0) / ranges[d] / margin[d]
                 for d in range(len(ranges))]
-        swing *= AMPLITUDE / np.max(used, axis=0)
+        swing *= AMPLITUDE / np.maximum(np.max(used, axis=0), 1e-300)
         swing[0] = position
         return swing
 

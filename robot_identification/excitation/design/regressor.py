@@ -32,7 +32,9 @@ RANK_TOLERANCE = 1e-5      # of the largest singular value, at random states of 
 RANDOM_STATES = 60         # for each joint
 STEEPNESS = 20.0           # of the smoothed sign in the Coulomb columns [s/rad or s/m]
 DRIVE_COLUMNS = ('none', 'friction', 'friction_and_rotor')
+BODIES = ('links', 'payload')
 SCALINGS = ('none', 'base', 'unit', 'prior', 'motion')
+PAYLOAD = np.array([1.0, *[0.1] * 3, *[0.01] * 6])    # [kg, kg m, kg m^2] 1 kg at 0.1 m
 PRIOR = 0.3                # relative standard deviation of the URDF's parameters
 PRIOR_FRICTION = (0.05, 0.05, 0.02)    # Coulomb, viscous, offset: prior std over rated torque
 
@@ -60,6 +62,9 @@ class DesignRegressor:
     noise
         Standard deviation of the joints' torques, (n,) or one number [N m or N]; rows are divided
         by it. If None, all joints have equal weight.
+    bodies
+        From `BODIES`: 'links', or 'payload' for the parameters of a body at the last link alone,
+        in units of `PAYLOAD`, which have a prior standard deviation of one unit.
 
     Attributes
     ----------
@@ -88,11 +93,11 @@ class DesignRegressor:
     """
 
     def __init__(self, arm: Arm, drives: str = 'none', scaling: str = 'none',
-                 noise: ArrayLike | None = None) -> None:
+                 noise: ArrayLike | None = None, bodies: str = 'links') -> None:
         with errors.explain_missing('numba', 'the design of excitations'):
             from robot_identification.dynamics.gradient_kernels import regressor_vjp_rows
             from robot_identification.dynamics.kernels import regressor_rows
-        check_columns(drives, scaling)
+        check_columns(drives, scaling, bodies)
         self._fill, self._pull_back = regressor_rows, regressor_vjp_rows
         self._tree = Kinematics.of(arm)
         self.joints = arm.n
@@ -109,6 +114,7 @@ class DesignRegressor:
                     f'joint, not {noise!r}')
             self.weights = read_only(np.broadcast_to(1.0 / values, (arm.n,)))
         self.equal = scaling == 'motion'
+        self._payload = bodies == 'payload'
         self.row_space = self._row_space(arm, scaling)
 
     @property
@@ -160,7 +166,7 @@ class DesignRegressor:
             A recording has another number of joints.
 
         """
-        total = np.zeros((self.rank, self.rank))
+        total = np.eye(self.rank) * self._payload
         for motion in motions:
             if motion.q.ndim != 2 or motion.q.shape[1] != self.joints:
                 raise errors.ConfigurationError(
@@ -184,6 +190,10 @@ class DesignRegressor:
         return (actuators.T[None, :, :, None] * own[:, None]).reshape(*v.shape, -1)
 
     def _row_space(self, arm: Arm, scaling: str) -> Array:
+        if self._payload:
+            selected = np.zeros((self.size, 10))
+            selected[self._inertial - 10:self._inertial] = np.diag(PAYLOAD)
+            return read_only(selected)
         q, v, a = np.random.default_rng(0).normal(size=(3, RANDOM_STATES * arm.n, arm.n))
         rows = self.regressor(q * np.where(arm.prismatic, 1.0, np.pi / 2), v, a)
         triangle: Array = np.asarray(np.linalg.qr(rows.reshape(-1, self.size), mode='r'))
@@ -206,9 +216,9 @@ class DesignRegressor:
         return read_only(scale[:, None] * right[:rank].T)
 
 
-def check_columns(drives: str, scaling: str) -> None:
+def check_columns(drives: str, scaling: str, bodies: str = 'links') -> None:
     """
-    Raise an error if the drive columns or the scaling of a `DesignRegressor` are unknown.
+    Raise an error if the drive columns, scaling or bodies of a `DesignRegressor` are unknown.
 
     Raises
     ------
@@ -217,7 +227,8 @@ def check_columns(drives: str, scaling: str) -> None:
 
     """
     for kind, name, known in (('drive columns', drives, DRIVE_COLUMNS),
-                              ('column scaling', scaling, SCALINGS)):
+                              ('column scaling', scaling, SCALINGS),
+                              ('bodies', bodies, BODIES)):
         if name not in known:
             raise errors.UnknownNameError(kind, name, known)
 

@@ -1,0 +1,188 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""A short motion of the last joints that shows a payload, and the accuracy that it will reach."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array, ReadOnlyArrays
+from robot_identification.dynamics import (
+    from_pseudo_inertia,
+    IdentifiedModel,
+    joint_torque_regressor,
+)
+from robot_identification.errors import ConfigurationError, ExcitationError
+from robot_identification.estimation.payload_errors import LARGEST, SCALE
+from robot_identification.excitation import DesignOptions, Excitation, Payload
+from robot_identification.online.load_change import centre_covariance
+from robot_identification.tools.joint_fit import SensorErrors
+
+PERIOD, JOINTS = 8.0, 4
+"""Default period [s], and number of the last joints that move: elbow and wrist of common arms."""
+_REST = 1e6
+"""Noise of joints that rest, relative to that of the others: static friction hides the payload."""
+_CORRELATED = 0.2
+"""[s] Time over which noise below the low-pass is assumed to be correlated, with the variance of
+the white noise that the model knows."""
+_RATE, _SLOW = 50.0, 0.03
+"""Rate of the rows [Hz], and speed relative to the highest below which a torque does not count."""
+_LOAD = 0.03
+"""Standard deviation of the friction per load of a drive [-]: some per cent are common for
+gears."""
+_EXAMPLE = Payload(1.0, (0.0, 0.0, 0.05))
+"""Payload whose accuracy is stated if none is given."""
+_RADIUS = 0.05
+"""[m] Radius of gyration of that payload."""
+
+
+@dataclass(frozen=True, eq=False)
+class PayloadAccuracy(ReadOnlyArrays):
+    """
+    Expected standard deviations of a payload from a motion.
+
+    Parameters
+    ----------
+    mass
+        Standard deviation of the mass [kg].
+    centre
+        Standard deviation of the centre of mass, (3,) [m].
+
+    """
+
+    mass: float
+    centre: Array
+
+
+def payload_request(model: IdentifiedModel, request: DesignOptions) -> DesignOptions:
+    """
+    Return the options of a short motion that shows a payload.
+
+    The criterion is the determinant of the information on the ten parameters of a body at the last
+    link. Torques are weighted by the residuals of the model; joints that rest do not count.
+
+    Parameters
+    ----------
+    model
+        The identified model of the arm.
+    request
+        Options of the design; `moving`, if given, `requirements` and others are kept.
+
+    Raises
+    ------
+    ConfigurationError
+        The model does not know its torque errors.
+
+    """
+    if model.band is None:
+        raise ConfigurationError('the model does not know its torque errors: an earlier version '
+                                 'identified it, or the recordings were too short')
+    moving = request.moving or model.arm.joint_names[-JOINTS:]
+    still = np.array([joint not in moving for joint in model.arm.joint_names])
+    noise = np.maximum(model.band.rest, 1e-9) * np.where(still, _REST, 1.0)
+    return replace(request, bodies='payload', criterion='logdet', moving=moving,
+                   noise=tuple(noise.tolist()))
+
+
+def check_same_arm(arm: Arm, model: IdentifiedModel) -> None:
+    """Raise ConfigurationError if a model has other joints than an arm."""
+    if arm.joint_names != model.arm.joint_names:
+        raise ConfigurationError(f"the model has the joints {', '.join(model.arm.joint_names)}; "
+                                 f"the arm '{arm.name}' has {', '.join(arm.joint_names)}")
+
+
+def expected_accuracy(model: IdentifiedModel, motion: Excitation,
+                      sensor_deviation: float | None = None,
+                      ) -> tuple[Payload, PayloadAccuracy, PayloadAccuracy]:
+    """
+    Return a payload and its expected accuracy with and without a recording of the empty arm.
+
+    With a recording of the same motion without the payload, errors of the model cancel; noise of
+    both recordings and the gain errors of the torque sensors are left. Without it, errors of the
+    model count as they did in its training motion (`payload_covariance` of the model).
+
+    Parameters
+    ----------
+    model
+        The identified model of the arm.
+    motion
+        The designed motion; the payload of its requirements counts, or else one of 1 kg.
+    sensor_deviation
+        As for `identify_payload`.
+
+    Raises
+    ------
+    ExcitationError
+        No joint moves.
+
+    """
+    payload = motion.requirements.payload or _EXAMPLE
+    body = _inertial(payload)
+    _, q, v, a = motion.sample(rate=_RATE)
+    top = np.abs(v).max(axis=0)
+    used = (np.abs(v) > _SLOW * top) & (top > 1e-9) & model.arm.measured
+    if not used.any():
+        raise ExcitationError('no joint moves in this motion')
+    band = model.band
+    white = np.full(model.arm.n, 1e-9) if band is None else np.maximum(band.noise / 1.96, 1e-9)
+    decay = np.exp(-1 / _RATE / _CORRELATED)
+    noise = white * np.sqrt((1 + decay) / (1 - decay))
+    columns = joint_torque_regressor(model.arm, q, v, a, first_link=model.arm.n - 1)
+    scaled = columns * SCALE * (used / noise)[:, :, None]
+    inverse = np.linalg.inv(np.einsum('njk,njl->kl', scaled, scaled) / 2
+                            + np.eye(10) / LARGEST ** 2)    # noise of both recordings
+    gains = SensorErrors.of(model.arm, sensor_deviation).gain
+    torque = scaled @ (body / SCALE) / 2
+    sign = np.sign(v * model.torque(q, 0 * v, 0 * a))    # friction grows with the load
+    changes = [deviation * inverse @ (scaled[:, j].T @ (factor[:, j] * torque[:, j]))
+               for factor, deviations in ((np.ones_like(v), gains), (sign, _LOAD + 0 * gains))
+               for j, deviation in enumerate(deviations)]
+    own = inverse + np.sum([np.outer(change, change) for change in changes], axis=0)
+    covariance = own * np.outer(SCALE, SCALE)
+    modelled = covariance + np.array(model.information.get('payload_covariance', 0), dtype=float)
+    return payload, _accuracy(body, covariance), _accuracy(body, modelled)
+
+
+def payload_condition(model: IdentifiedModel, motion: Excitation) -> float:
+    """Return the condition number of the scaled columns of a payload in the moving joints."""
+    _, q, v, a = motion.sample(rate=_RATE)
+    columns = joint_torque_regressor(model.arm, q, v, a, first_link=model.arm.n - 1) * SCALE
+    return float(np.linalg.cond(columns[:, np.ptp(q, axis=0) > 1e-9].reshape(-1, 10)))
+
+
+def describe_accuracy(expected: tuple[Payload, PayloadAccuracy, PayloadAccuracy]) -> list[str]:
+    """Return two sentences with the results of `expected_accuracy`, as 95 % intervals."""
+    payload, *both = expected
+    centre = ', '.join(f'{1000 * x:.0f}' for x in payload.centre)
+    sentences = []
+    for words, each in zip(('with `payload --unloaded` and a recording of the same motion '
+                            'without it', 'with the model alone'), both):
+        spread = ', '.join(f'{1960 * x:.1f}' for x in each.centre)
+        sentences.append(f'expected for {payload.mass:g} kg at ({centre}) mm, {words}: '
+                         f'+- {1.96 * each.mass:.2g} kg and +- ({spread}) mm')
+    return sentences
+
+
+def _inertial(payload: Payload) -> Array:
+    """Return the ten inertial parameters of a payload, (10,)."""
+    point = np.array([*payload.centre, 1.0])
+    return from_pseudo_inertia(payload.mass * (
+        np.outer(point, point) + np.diag([_RADIUS ** 2 / 2] * 3 + [0.0])))
+
+
+def _accuracy(body: Array, covariance: Array) -> PayloadAccuracy:
+    return PayloadAccuracy(float(np.sqrt(covariance[0, 0])),
+                           np.sqrt(np.diag(centre_covariance(body, covariance))))
