@@ -171,11 +171,13 @@ def test_a_search_ends_when_the_motion_is_good_enough_and_says_when_it_is_not():
 def test_a_motion_for_a_payload_moves_some_joints_only():
     arm = chain()
     motion = design(arm, DesignOptions(
-        period=4.0, harmonics=2, starts=1, bodies='payload', criterion='logdet',
+        period=4.0, harmonics=2, starts=1, bodies='payload', criterion='logdet', velocity=2.0,
+        acceleration=10.0,
         moving=arm.joint_names[1:], noise=(1e6, 1.0, 1.0), requirements=Requirements()))
     q = motion.sample(20.0).q
     assert np.ptp(q[:, 0]) < 1e-9 and np.ptp(q[:, 1:], axis=0).min() > 0.1
     with pytest.raises(ExcitationError, match='some may move, not elephant'):
-        design(arm, DesignOptions(moving=('elephant',)))
+        design(arm, DesignOptions(moving=('elephant',), velocity=2.0, acceleration=10.0,
+                                  requirements=Requirements()))
     with pytest.raises(UnknownNameError, match='bodies'):
         DesignOptions(bodies='heads')

@@ -114,11 +114,11 @@ def test_beside_an_empty_recording_a_smaller_change_is_noticed():
     arm = chain(['a', 'b', 'c'])
     carried, empty = recording(arm, 3, BODY), recording(arm, 3)
     assert identify_payload(frozen(arm), carried, recording(arm, 3, noise=0.06)).change is None
-    tau = np.where((carried.t > 7.0)[:, None], 0.9 * carried.tau + 0.1 * empty.tau, carried.tau)
+    tau = np.where((carried.t > 7.0)[:, None], 0.8 * carried.tau + 0.2 * empty.tau, carried.tau)
     lighter = Recording(carried.t, carried.q, tau, joint_names=arm.joint_names, name='lighter')
     found = identify_payload(frozen(arm), lighter, recording(arm, 3, noise=0.06))
     assert found.change is not None and 5 < found.change.time < 9
-    assert found.change.mass == pytest.approx(-0.15, abs=4 * found.change.deviation)
+    assert found.change.mass == pytest.approx(-0.3, abs=4 * found.change.deviation)
 
 
 def test_three_poses_do_not_determine_a_payload():

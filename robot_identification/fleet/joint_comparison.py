@@ -89,8 +89,9 @@ def compare_motions(first: Sequence[MotionRun], second: Sequence[MotionRun],
     base = base_parameters(model.structure)
     top = top_speed((*first, *second))
     candidates = Candidates.of(model, top, first)
-    errors = [run.torque - run.apply(lambda q, v, a: path_torque(model, q, v, a))
-              for run in (*first, *second)]    # computed alike, so that their errors cancel
+    errors = [*(run.residual for run in first), *(run.residual - run.apply(
+        lambda q, v, a: path_torque(model, q, v, a) - path_torque(models[1], q, v, a))
+        for run in second)]
 
     def effects(q: Array, v: Array, a: Array) -> Array:
         """Return the columns of the candidates and of the base parameters."""
