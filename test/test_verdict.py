@@ -23,12 +23,15 @@ from robot_identification.papers.studies.verdict import (
     DEPENDS,
     FAILS,
     HOLDS,
+    IN_PART,
     judge_claims,
     LazyPairs,
     LOOKS,
+    MOST,
     read_claim,
     RELEVANT,
     rows_to_extend,
+    seeds_differ,
     UNDECIDED,
 )
 from scipy import stats
@@ -51,7 +54,7 @@ def claim_of(logarithms, **settings):
 def test_no_claim_of_a_family_at_its_bound_is_decided_more_often_than_alpha(name, count):
     rng = np.random.default_rng(3)
     families = 300
-    false = sum(any(v.verdict != UNDECIDED for v in judge_claims(
+    false = sum(any(v.verdict in (HOLDS, FAILS) for v in judge_claims(
         [claim_of(DISTRIBUTIONS[name](rng, count)) for _ in range(10)])) for _ in range(families))
     assert false <= stats.binom.ppf(0.999, families, ALPHA)
 
@@ -71,13 +74,44 @@ def test_added_draws_do_not_raise_the_rate_of_false_verdicts(name):
     families, draw = 150, DISTRIBUTIONS[name]
     claims = run_sequentially(families, lambda rng: [
         (1.0, RELEVANT * float(np.exp(x))) for x in draw(rng, 5)])
-    false = sum(any(v.verdict != UNDECIDED for v in judge_claims(each)) for each in claims)
+    false = sum(any(v.verdict in (HOLDS, FAILS) for v in judge_claims(each)) for each in claims)
     assert false <= stats.binom.ppf(0.999, families, ALPHA)
     pooled = [judge_claims(*claims[k:k + 5]) for k in range(0, families, 5)]
-    false = sum(any(v.verdict != UNDECIDED for v in each) for each in pooled)
+    false = sum(any(v.verdict in (HOLDS, FAILS) for v in each) for each in pooled)
     assert false <= stats.binom.ppf(0.999, len(pooled), ALPHA)
     counts = [len(claim.pairs) for each in claims for claim in each]
     assert counts.count(LOOKS[-2]) > counts.count(LOOKS[-1]) > counts.count(LOOKS[0])
+
+
+@pytest.mark.parametrize('share', [1 - MOST, MOST])
+@pytest.mark.parametrize('count', [14, 56, 280])
+def test_no_claim_of_a_family_at_the_limit_holds_in_part_more_often_than_alpha(share, count):
+    rng = np.random.default_rng(8)
+    families = 300
+    false = sum(any(v.verdict == IN_PART for v in judge_claims(
+        [claim_of(np.where(rng.random(count) < share, 1.0, -1.0)) for _ in range(5)]))
+        for _ in range(families))
+    assert false <= stats.binom.ppf(0.999, families, ALPHA)
+
+
+def test_a_claim_that_holds_in_part_of_the_draws_does_so_with_other_seeds():
+    rng = np.random.default_rng(9)
+    runs = [[[claim_of(np.where(rng.random(28) < share, 1.0, -1.0)) for share in (0.5,) * 20]
+             for _ in range(5)] for _ in range(5)]
+    verdicts = [v.verdict for run in runs for v in judge_claims(*run)]
+    assert verdicts.count(IN_PART) >= 95 and not {HOLDS, FAILS} & set(verdicts)
+    found = judge_claims(*runs[0])[0].finding
+    low, high = found.share_interval
+    assert 0.3 < low < found.share < high < 0.7
+
+
+def test_seeds_whose_draws_differ_are_found_and_others_are_not():
+    rng = np.random.default_rng(10)
+    reversed_ = [claim_of(np.full(14, sign)) for sign in (1.0, -1.0, 1.0)]
+    assert seeds_differ(reversed_) < 1e-6 and seeds_differ(reversed_[:1]) == 1.0
+    p = [seeds_differ([claim_of(np.where(rng.random(14) < 0.6, 1.0, -1.0)) for _ in range(5)])
+         for _ in range(400)]
+    assert sum(each < ALPHA for each in p) <= stats.binom.ppf(0.999, 400, ALPHA)
 
 
 @pytest.mark.parametrize('share', [0.5, 0.7, 0.85])
@@ -86,12 +120,12 @@ def test_seeds_decide_as_often_as_the_page_says_and_do_not_contradict_one_anothe
     claims = run_sequentially(count, lambda rng: [
         (1.0, RELEVANT * (2.0 if rng.random() < share else 0.5))])
     verdicts = [judge_claims(each)[0].verdict for each in claims]
-    for verdict, expected in zip((HOLDS, FAILS), decision_probability(share)):
+    for verdict, expected in zip((HOLDS, FAILS, IN_PART), decision_probability(share)):
         assert abs(verdicts.count(verdict) - count * expected) <= 1 + 3.3 * np.sqrt(
             count * expected * (1 - expected))
-    held, failed = decision_probability(share)
+    held, failed, part = decision_probability(share)
     assert 2 * held * failed < 5e-4    # probability that two seeds contradict one another
-    assert decision_probability(1 - share) == pytest.approx((failed, held))
+    assert decision_probability(1 - share) == pytest.approx((failed, held, part))
 
 
 def test_a_fixed_number_of_draws_needs_no_correction_for_looks():

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from robot_identification.fleet.cluster import Tasks
     from robot_identification.papers.studies import Table as StudyTable
 
-STYLES = {'holds': 'green', 'does not hold': 'yellow', 'undecided': 'cyan'}
+STYLES = {'holds': 'green', 'does not hold': 'yellow', 'in part': 'blue', 'undecided': 'cyan'}
 DEPENDS_STYLE = 'magenta'
 
 
@@ -122,7 +122,8 @@ def _print_claims(claims: Sequence[Mapping[str, Any]]) -> None:
         interval = '' if claim['interval'] is None else ' [{:.4g}, {:.4g}]'.format(
             *claim['interval'])
         out.print(f"{claim['claim']} ({claim['evidence']}; ratio {claim['ratio']:.4g}{interval}, "
-                  f"required {claim['at_least']:.4g}, p = {claim['p']:.2g}, n = {claim['n']})",
+                  f"required {claim['at_least']:.4g} in {claim['share']:.0%} of the draws, "
+                  f"p = {claim['p']:.2g}, n = {claim['n']})",
                   markup=False)
         for row in claim['sensitivity']:
             out.print(f"    {row['assumption']}, {row['value']}: {row['verdict']}, ratio "

@@ -32,7 +32,9 @@ from robot_identification.papers.studies.verdict import (
     FAILS,
     HOLDS,
     HOPELESS,
+    IN_PART,
     LOOKS,
+    MOST,
     RELEVANT,
     UNDECIDED,
 )
@@ -74,26 +76,34 @@ searches, unless the paper prints one of them (the two-link arm and its torques)
 levels are spawned by numpy's `SeedSequence`. A claim says that one value is lower than another one
 by at least a ratio: {RELEVANT - 1:.0%} if the paper names no bound, and the bound if it does.
 
-* A claim *holds* if the median ratio of fresh draws is above the required one, and *does not hold*
-if it is below: two values that differ by less than the smallest relevant ratio do not make a claim
-hold. This is a two-sided sign test, which assumes nothing about the distribution.
+* A verdict is a statement about the share of fresh draws whose ratio exceeds the required one. A
+claim *holds* if the share is above 50 % (the median ratio is above the required one), *does not
+hold* if it is below, and holds *in part* if it lies between {1 - MOST:.0%} and {MOST:.0%}. Two
+values that differ by less than the smallest relevant ratio do not make a claim hold.
+* The first two verdicts are a two-sided sign test, which assumes nothing about the distribution;
+*in part* is two one-sided sign tests. The statement with the smaller corrected p-value is made.
+The statements overlap: between 50 and {MOST:.0%}, *holds* and *in part* are both right, so neither
+verdict is an error near the limit between them.
 * The test is sequential. Each seed starts with {LOOKS[0]} draws. An undecided claim gets further
 draws up to {' and then '.join(map(str, LOOKS[1:]))}, unless the one-sided p-value after
 {LOOKS[-2]} draws is {HOPELESS:g} or more. A sensitivity row gets them if its claim is decided and
 the row points the other way. The p-value is the smallest one of these tests times their number,
 {len(LOOKS)}, so the error rate is right wherever a claim stops. One-sided p-values of the seeds
 are combined by Fisher's method.
-* The level is {ALPHA:g} after Holm's correction for all claims of the paper and their sensitivity
-rows together.
-* It is *undecided* if the corrected p-value is not below {ALPHA:g}.
-* It *depends on* an assumption if the verdict is the opposite under another value of it: one that
+* The level is {ALPHA:g} for each of the two tests, after Holm's correction for all claims of the
+paper and their sensitivity rows together.
+* It is *undecided* if no corrected p-value is below {ALPHA:g}: there are too few draws for any of
+the statements.
+* It *depends on* an assumption if it holds and does not hold under another value of it, or the
+reverse: one that
 the paper's text allows, or our signal chain, controller or fit in place of the paper's. The
 sensitivity rows show both numbers.
 * Draws that are all the same contain nothing random and count once.
 
-*ratio* is the median over the draws with its 95 % interval from order statistics, *p* the
-corrected p-value, *n* the number of draws of all seeds. *by seed* counts the verdicts of the seeds
-alone, each of which has fewer draws."""
+*ratio* is the median over the draws with its 95 % interval from order statistics, *share* the
+percentage of the draws above the required ratio with its exact 95 % interval, *p* the corrected
+p-value, *n* the number of draws of all seeds. *by seed* lists how many draws of each seed are
+above the required ratio, and the verdicts of the seeds alone, each of which has fewer draws."""
 SHARES = (0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 0.95)
 TESTS = (1, 20)
 """Rows and columns of the table of decision probabilities."""
@@ -156,19 +166,19 @@ def _text(parts: Sequence[str]) -> str:
 
 def _matrix(run: Mapping[str, Any]) -> str:
     """Return how many claims of each paper have which verdict, and the claims themselves."""
-    verdicts = (HOLDS, FAILS, DEPENDS, UNDECIDED)
+    verdicts = (HOLDS, FAILS, IN_PART, DEPENDS, UNDECIDED)
     counts, claims = [], []
     for study in run['studies']:
         link = f'[{study["title"]}]({FOLDER}/{study["study"]}.md)'
         seen = Counter(_short(claim) for claim in study['claims'] if not claim['ours'])
         counts.append((link, study['reference'], *(str(seen[each] or '') for each in verdicts)))
         claims += [(f'`{study["study"]}`', claim['claim'], f'**{claim["verdict"]}**',
-                    _ratio(claim), _cell(claim['at_least']))
+                    _ratio(claim), _cell(claim['at_least']), _share(claim))
                    for claim in study['claims'] if not claim['ours']]
     return '\n\n'.join((
         '## Five papers', 'Numbers of claims by what simulated arms say about them.',
         _table(('study', 'paper', *verdicts), counts),
-        _table(('study', 'claim of the paper', 'here', 'ratio', 'required'), claims)))
+        _table(('study', 'claim of the paper', 'here', 'ratio', 'required', 'share'), claims)))
 
 
 def _short(claim: Mapping[str, Any]) -> str:
@@ -207,19 +217,28 @@ def _agreement(run: Mapping[str, Any]) -> str:
     if len(run['seeds']) == 1:
         return 'One seed: the run does not show how verdicts change with the seed.'
     claims = [claim for study in run['studies'] for claim in study['claims']]
-    changed = [claim for claim in claims if len(set(claim['by_seed'])) > 1]
+    left_out = [claim for claim in claims if is_changed_without_a_seed(claim)]
+    words = [claim for claim in claims if len(set(claim['by_seed'])) > 1]
     opposite = sum(contradicts(claim['by_seed']) for claim in claims)
-    names = ''.join(f'\n* {claim["claim"]}: {", ".join(claim["by_seed"])}' for claim in changed)
-    fewer = ''.join(f' `{study["study"]}` ran with {len(study["seeds"])} of the seeds.'
-                    for study in run['studies'] if study['seeds'] != run['seeds'])
-    listed = ('\n\nThe claims whose verdict differs, with that of each seed:\n' + names
+    differ = sum(claim['seeds_differ'] < ALPHA for claim in claims)
+    names = ''.join(f'\n* {claim["claim"]}: {claim["verdict"]}; without each seed '
+                    f'{", ".join(claim["without_seed"])}' for claim in left_out)
+    fewer = ''.join(
+        f' `{study["study"]}` ran with {len(study["seeds"])} of the seeds'
+        + ('' if study['draws'] is None else f' and `--draws {study["draws"]}`') + '.'
+        for study in run['studies'] if study['seeds'] != run['seeds'])
+    listed = ('\n\nThe claims whose verdict changes if one seed is left out:\n' + names
               if names else '')
     fixed = '' if run['draws'] is None else (
         f' With `--draws {run["draws"]}` the number of draws is fixed: undecided claims get no '
         f'further ones, and one test of the draws of all seeds needs no correction for looks.')
-    return (f'{len(claims)} claims, {len(run["seeds"])} seeds: {len(changed)} do not have the '
-            f'same verdict with every seed, and {opposite} hold with one seed and do not hold '
-            f'with another.{fixed}{fewer}{listed}')
+    return (f'{len(claims)} claims, {len(run["seeds"])} seeds. {opposite} claims hold with one '
+            f'seed alone and do not hold with another, and in {differ} claims the draws of one '
+            f"seed differ from those of the others (Fisher's exact test, corrected for the "
+            f'number of seeds and claims). {len(left_out)} verdicts change if any one of the '
+            f'seeds is left out. One seed alone has fewer draws: for {len(words)} claims the '
+            f'seeds alone do not all have the same verdict, mostly because one of them is '
+            f'undecided.{fixed}{fewer}{listed}')
 
 
 def _reliability() -> str:
@@ -228,21 +247,29 @@ def _reliability() -> str:
     for share in SHARES:
         cells = []
         for tests in TESTS:
-            held, failed = decision_probability(share, tests)
-            open_ = 1 - held - failed
-            cells += [_cell(held, 2), _cell(failed, 1),
-                      _cell(1 - held ** 2 - failed ** 2 - open_ ** 2, 2)]
+            found = decision_probability(share, tests)
+            cells += [*(_cell(each, 1) for each in found),
+                      _cell(1 - sum(each ** 2 for each in (*found, 1 - sum(found))), 2),
+                      _cell(2 * found[0] * found[1], 1)]
         rows.append((f'{share:.0%}', *cells))
-    return ('### How often a verdict changes with the seed\n\nProbabilities for one claim, '
-            'computed exactly from the rules above, by the fraction of fresh draws whose ratio '
-            f'exceeds the required one. "Corrected for {TESTS[1]}": with a p-value that is '
-            f'corrected for {TESTS[1]} tests. Below 50 % the table is the same with "holds" and '
-            '"does not hold" exchanged. Two seeds differ mostly near 70 to 75 %, one being '
-            'undecided. No rule avoids this for a claim near the limit of what the draws can '
-            'decide.\n\n' + _table(
+    heads = (HOLDS, FAILS, IN_PART, 'two seeds differ', 'contradict')
+    return ('### How often a verdict changes with the seed\n\nProbabilities for one claim and one '
+            'seed, computed exactly from the rules above, by the fraction of fresh draws whose '
+            'ratio exceeds the required one; *contradict*: it holds with one seed and does not '
+            f'hold with another. "Corrected for {TESTS[1]}": with a p-value that is corrected for '
+            f'{TESTS[1]} tests. Below 50 % the table is the same with "holds" and "does not hold" '
+            'exchanged. Two seeds differ mostly near 70 to 75 %, one being undecided. No rule '
+            'avoids this for a claim near the limit of what the draws of one seed can decide: any '
+            'rule that says one word on one side of a limit and another word on the other side '
+            'says each with half of the seeds at the limit. Two words near a limit are therefore '
+            'never a contradiction here, and the page states the share.\n\n' + _table(
                 ('draws above the bound', *(f'{head}{end}' for end in (
-                    '', f', corrected for {TESTS[1]}') for head in (
-                        'holds', 'does not hold', 'two seeds differ'))), rows))
+                    '', f', corrected for {TESTS[1]}') for head in heads)), rows))
+
+
+def is_changed_without_a_seed(claim: Mapping[str, Any]) -> bool:
+    """Return whether a verdict is another one if one of the seeds is left out."""
+    return any(verdict != claim['verdict'] for verdict in claim['without_seed'])
 
 
 def contradicts(verdicts: Collection[str]) -> bool:
@@ -255,31 +282,47 @@ def _claims(study: Mapping[str, Any], ours: bool) -> str:
     if not claims:
         return ''
     runs = {claim['literal'] for claim in claims}    # stated once if it is the same for all
-    rows = [(c['claim'], f'**{c["verdict"]}**', _ratio(c), _cell(c['at_least']), _cell(c['p'], 2),
-             str(c['n']), '; '.join(f'{count} {verdict}' for verdict, count in
-                                    Counter(c['by_seed']).most_common()),
+    rows = [(c['claim'], f'**{c["verdict"]}**', _ratio(c), _cell(c['at_least']), _share(c),
+             _cell(c['p'], 2), str(c['n']), _by_seed(c),
              '; '.join(filter(None, (c['evidence'], c['literal'] if len(runs) > 1 else ''))))
             for c in claims]
     return '\n\n'.join(filter(None, (
         '## Claims of this package' if ours else '## Claims of the paper',
         f'How the methods were run: {runs.pop()}.' if len(runs) == 1 and any(runs) else '',
-        _table(('claim', 'here', 'ratio', 'required', 'p', 'n', 'by seed', 'evidence'), rows))))
+        _table(('claim', 'here', 'ratio', 'required', 'share', 'p', 'n', 'by seed', 'evidence'),
+               rows))))
 
 
 def _sensitivity(study: Mapping[str, Any]) -> str:
     rows = [(c['claim'], f'{row["assumption"]}: {row["value"]}', row['verdict'], _ratio(row),
-             _cell(c['at_least']), _cell(row['p'], 2))
+             _cell(c['at_least']), _share(row), _cell(row['p'], 2))
             for c in study['claims'] for row in c['sensitivity']]
     return '' if not rows else '\n\n'.join((
         '## Sensitivity',
         'Claims under other values of what the paper does not print, with draws of these seeds.',
-        _table(('claim', 'assumption', 'verdict', 'ratio', 'required', 'p'), rows)))
+        _table(('claim', 'assumption', 'verdict', 'ratio', 'required', 'share', 'p'), rows)))
 
 
 def _ratio(finding: Mapping[str, Any]) -> str:
     interval = finding['interval']
     return _cell(finding['ratio']) + ('' if interval is None else
                                       f' [{_cell(interval[0])}, {_cell(interval[1])}]')
+
+
+def _share(finding: Mapping[str, Any]) -> str:
+    if finding['n'] == 1:
+        return f'{finding["share"]:.0%}'
+    low, high = finding['share_interval']
+    return f'{finding["share"]:.0%} [{100 * low:.0f}, {100 * high:.0f}]'
+
+
+def _by_seed(claim: Mapping[str, Any]) -> str:
+    """Return the draws of each seed above the required ratio, and the verdicts of the seeds."""
+    draws = ', '.join(f'{sum(high > claim["at_least"] * low for low, high in pairs)}/{len(pairs)}'
+                      for pairs in claim['pairs'])
+    verdicts = '; '.join(f'{count} {verdict}' for verdict, count in
+                         Counter(claim['by_seed']).most_common())
+    return f'{draws}: {verdicts}'
 
 
 def _study(study: Mapping[str, Any]) -> list[str]:

@@ -17,20 +17,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.fleet.comparison import holm
-from scipy import stats
+from scipy import special, stats
 
-HOLDS, FAILS, UNDECIDED, DEPENDS = 'holds', 'does not hold', 'undecided', 'depends on'
+HOLDS, FAILS, IN_PART = 'holds', 'does not hold', 'in part'
+UNDECIDED, DEPENDS = 'undecided', 'depends on'
 ALPHA = 0.05
 """Level of the two-sided tests, after the corrections for looks and for the number of tests."""
 LOOKS = (14, 28, 56)
 """Numbers of draws of a seed at which claims are tested; undecided ones get further draws."""
 HOPELESS = 0.2
 """One-sided p-value above which a claim gets no draws beyond the last but one of `LOOKS`."""
+MOST = 0.75
+"""Largest share of the draws in which a claim holds "in part"; the smallest is 1 - `MOST`."""
 RELEVANT = 1.02
 """Smallest relevant ratio of two values: 2 %."""
 FEWEST = 8
@@ -124,13 +128,13 @@ class SignTest:
     Parameters
     ----------
     verdict
-        `HOLDS`, `FAILS` or `UNDECIDED`.
+        `HOLDS`, `FAILS`, `IN_PART` or `UNDECIDED`.
     ratio, interval
         Median of the ratios, and its 95 % interval from order statistics; None with too few draws.
-    share
-        Fraction of the draws whose ratio exceeds the required one.
+    share, share_interval
+        Fraction of the draws whose ratio exceeds the required one, and its exact 95 % interval.
     p
-        Two-sided p-value, corrected for the looks and by Holm's method.
+        Smaller p-value of the two tests, corrected for the looks and by Holm's method.
     n
         Number of draws; 1 if all draws have the same value.
     medians
@@ -142,6 +146,7 @@ class SignTest:
     ratio: float
     interval: tuple[float, float] | None
     share: float
+    share_interval: tuple[float, float]
     p: float
     n: int
     medians: tuple[float, float]
@@ -157,7 +162,7 @@ class JudgedClaim:
     seeds
         The claim with the draws of each seed.
     verdict
-        `HOLDS`, `FAILS`, `UNDECIDED`, or `DEPENDS` and the assumptions.
+        `HOLDS`, `FAILS`, `IN_PART`, `UNDECIDED`, or `DEPENDS` and the assumptions.
     finding, variants
         Results for the claim and for its variants, in their order.
 
@@ -201,15 +206,20 @@ def judge_claims(*seeds: Sequence[Claim], fixed: bool = False) -> tuple[JudgedCl
     """
     Judge claims by the ratios of independent draws.
 
-    A claim holds if the median ratio of fresh draws is above the required one, and does not hold
-    if it is below: a sign test, which assumes nothing about the distribution. It is repeated at
-    the numbers of draws `LOOKS`, and its p-value is the smallest of these tests times their
-    number, so draws may be added until a claim is decided. One-sided p-values of several seeds
-    are combined by Fisher's method, and the smaller of the two sides is doubled. Holm's method
-    corrects for the number of tests, over all claims of the paper and their variants, and over
-    those of this package. A claim is undecided if the corrected p-value is at least `ALPHA`.
-    Draws that are all the same contain nothing random; they count once, and their common value
-    decides. A claim depends on an assumption if a variant is decided in the opposite direction.
+    Each verdict is a statement about the share of fresh draws whose ratio exceeds the required
+    one. A claim holds if the share is above one half (the median ratio is above the required
+    one), does not hold if it is below, and holds in part if it lies between 1 - `MOST` and `MOST`.
+    The first two are a two-sided sign test, the last one is two one-sided tests (the larger of
+    their p-values). The statement with the smaller corrected p-value is made. The statements
+    overlap: near the limit between two verdicts both are right.
+
+    The tests are repeated at the numbers of draws `LOOKS`, and a p-value is the smallest of these
+    times their number, so draws may be added until a claim is decided. One-sided p-values of
+    several seeds are combined by Fisher's method. Holm's method corrects each of the two tests
+    for their number, over all claims of the paper and their variants, and over those of this
+    package. A claim is undecided if both corrected p-values are at least `ALPHA`. Draws that are
+    all the same contain nothing random; they count once, and their common value decides. A claim
+    depends on an assumption if it holds and a variant does not, or the reverse.
 
     Parameters
     ----------
@@ -229,6 +239,8 @@ def judge_claims(*seeds: Sequence[Claim], fixed: bool = False) -> tuple[JudgedCl
     S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
     Statistics 6, 1979. C. Jennison, B. W. Turnbull, "Group sequential methods with applications
     to clinical trials", 2000. R. A. Fisher, "Statistical methods for research workers", 1932.
+    D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach",
+    Journal of Pharmacokinetics and Biopharmaceutics 15, 1987.
 
     """
     claims = [tuple(same) for same in zip(*seeds, strict=True)]
@@ -237,9 +249,10 @@ def judge_claims(*seeds: Sequence[Claim], fixed: bool = False) -> tuple[JudgedCl
         family = [k for k, same in enumerate(claims) if same[0].ours == ours]
         rows = [_Row.of(claims[k], index, fixed) for k in family
                 for index in range(len(claims[k][0].rows))]
-        corrected = iter(zip(rows, holm(np.array([row.p for row in rows]))))
+        corrected = np.array([holm(each) for each in np.transpose([row.p for row in rows])])
+        tests = iter(zip(rows, corrected.T))
         for k in family:
-            findings = [row.find(p) for _, (row, p) in zip(claims[k][0].rows, corrected)]
+            findings = [row.find(p) for _, (row, p) in zip(claims[k][0].rows, tests)]
             results[k] = _verdict(claims[k], findings)
     return tuple(results[k] for k in range(len(claims)))
 
@@ -255,16 +268,16 @@ def rows_to_extend(judged: JudgedClaim) -> Iterator[tuple[int, int]]:
     for index, (pairs, finding) in enumerate(zip(claim.rows, (base, *judged.variants))):
         opposite = (finding.share > 0.5) == (base.verdict == FAILS)
         wanted = base.verdict == UNDECIDED if index == 0 else (
-            base.verdict != UNDECIDED and opposite)
+            base.verdict in (HOLDS, FAILS) and opposite)
         if not wanted or finding.verdict != UNDECIDED or len(pairs) >= LOOKS[-1]:
             continue
         if len(pairs) < LOOKS[-2] or _Row.of(judged.seeds, index).least < HOPELESS:
             yield index, next(look for look in LOOKS if look > len(pairs))
 
 
-def decision_probability(share: float, tests: int = 1) -> tuple[float, float]:
+def decision_probability(share: float, tests: int = 1) -> tuple[float, float, float]:
     """
-    Return the probabilities that one seed finds that a claim holds, and that it does not hold.
+    Return the probabilities that one seed finds `HOLDS`, `FAILS` and `IN_PART`.
 
     Parameters
     ----------
@@ -274,19 +287,39 @@ def decision_probability(share: float, tests: int = 1) -> tuple[float, float]:
         Number of tests for which the p-value is corrected.
 
     """
-    level, going, draws = ALPHA / (2 * len(LOOKS) * tests), np.ones(1), 0
-    found = np.zeros(2)
+    level, going, draws = ALPHA / (len(LOOKS) * tests), np.ones(1), 0
+    found = np.zeros(3)
     for look in LOOKS:
         more = look - draws
         going = np.convolve(going, stats.binom.pmf(np.arange(more + 1), more, share))
-        draws, above = look, np.arange(look + 1)
-        p = np.stack([stats.binom.sf(above - 1, look, 0.5), stats.binom.cdf(above, look, 0.5)])
-        found += np.sum(going * (p < level), axis=1)
-        ends = np.any(p < level, axis=0)
+        draws, above = look, np.arange(look + 1.0)
+        tails = _sign_tests(above, look - above)
+        p = np.stack([*(2 * tails[:2]), np.maximum(tails[2], tails[3])])
+        best, ends = np.argmin(p, axis=0), np.min(p, axis=0) < level
+        for k in range(3):
+            found[k] += np.sum(going[ends & (best == k)])
         if look == LOOKS[-2]:
-            ends |= np.min(p, axis=0) >= HOPELESS
+            ends |= np.min(tails[:2], axis=0) >= HOPELESS
         going = np.where(ends, 0.0, going)
-    return float(found[0]), float(found[1])
+    return float(found[0]), float(found[1]), float(found[2])
+
+
+def seeds_differ(seeds: Sequence[Claim]) -> float:
+    """
+    Return the p-value of the hypothesis that all seeds draw from the same population.
+
+    Fisher's exact test compares the draws of each seed with those of the others, by the numbers
+    above and below the required ratio; the smallest p-value times the number of seeds is returned.
+    Only the draws before the first test count, whose number does not depend on their results.
+    """
+    above = np.array([sum(high > claim.at_least * low for low, high in claim.pairs[:LOOKS[0]])
+                      for claim in seeds])
+    count = np.array([len(claim.pairs[:LOOKS[0]]) for claim in seeds])
+    if len(seeds) < 2:
+        return 1.0
+    p = [stats.fisher_exact([[k, n - k], [above.sum() - k, (count.sum() - n) - (above.sum() - k)]]
+                            )[1] for k, n in zip(above, count)]
+    return float(min(1.0, len(seeds) * min(p)))
 
 
 def describe(claim: Claim, finding: SignTest) -> str:
@@ -335,51 +368,69 @@ class _Row:
         ratios = self.ratios
         return len(ratios) > 2 and float(np.ptp(np.log(ratios))) < EQUAL
 
-    def one_sided(self, above: bool) -> float:
-        """Return the p-value of the hypothesis that the median is not above (below) the bound."""
-        sign, bound = (1, self.bound) if above else (-1, 1 / self.bound)
+    @cached_property
+    def one_sided(self) -> Array:
+        """P-values (4,) of the tests of `_sign_tests`, corrected for the looks."""
         if self.fixed:
-            return _sign_test(self.ratios ** sign, bound)
-        values = [_sequential(ratios ** sign, bound) for ratios in self.seeds]
-        return values[0] if len(values) == 1 else float(
-            stats.chi2.sf(-2 * np.sum(np.log(values)), 2 * len(values)))
+            return _one_sided(self.ratios, self.bound)
+        seeds = np.array([_sequential(ratios, self.bound) for ratios in self.seeds])    # (s, 4)
+        return seeds[0] if len(seeds) == 1 else np.asarray(stats.chi2.sf(
+            -2 * np.sum(np.log(seeds), axis=0), 2 * len(seeds)))
 
     @property
     def least(self) -> float:
-        """The smaller p-value of the two sides with the present draws, of a single look."""
-        return min(_sign_test(ratios, bound) for ratios, bound in (
-            (self.ratios, self.bound), (1 / self.ratios, 1 / self.bound)))
+        """The smaller p-value of the two directions with the present draws, of a single look."""
+        return float(np.min(_one_sided(self.ratios, self.bound)[:2]))
 
     @property
-    def p(self) -> float:
-        """Two-sided p-value, corrected for the looks."""
-        return 0.0 if self.same else min(1.0, 2 * min(self.one_sided(True),
-                                                      self.one_sided(False)))
+    def p(self) -> tuple[float, float]:
+        """P-values of the two-sided test and of `IN_PART`, corrected for the looks."""
+        tests = self.one_sided
+        return (0.0, 1.0) if self.same else (min(1.0, 2 * float(np.min(tests[:2]))),
+                                             float(np.max(tests[2:])))
 
-    def find(self, p: float) -> SignTest:
-        """Return the result of the test with a corrected p-value."""
+    def find(self, corrected: Array) -> SignTest:
+        """Return the result of the tests with the corrected p-values (2,)."""
         ratios, same = self.ratios, self.same
         middle, n, share = float(np.median(ratios)), len(ratios), float(
             np.mean(ratios > self.bound))
-        above = share > 0.5 if same else self.one_sided(True) < self.one_sided(False)
-        verdict = UNDECIDED if p >= ALPHA else HOLDS if above else FAILS
+        above = share > 0.5 if same else self.one_sided[0] < self.one_sided[1]
+        p = float(np.min(corrected))
+        verdict = (UNDECIDED if p >= ALPHA else IN_PART if corrected[1] < corrected[0] else
+                   HOLDS if above else FAILS)
         outside = int(stats.binom.ppf(ALPHA / 2, n, 0.5))     # order statistics outside
         ordered = np.sort(ratios)
         interval = ((middle, middle) if same else None if outside == 0 else
                     (float(ordered[outside - 1]), float(ordered[n - outside])))
-        return SignTest(verdict, middle, interval, share, p, 1 if same else n, self.medians)
+        return SignTest(verdict, middle, interval, share, _share_interval(round(share * n), n), p,
+                        1 if same else n, self.medians)
 
 
-def _sequential(ratios: Array, bound: float) -> float:
-    """Return the one-sided p-value of one seed, corrected for the looks."""
+def _sequential(ratios: Array, bound: float) -> Array:
+    """Return the one-sided p-values (4,) of one seed, corrected for the looks."""
     looks = [*(look for look in LOOKS[:-1] if look < len(ratios)), len(ratios)]
-    return min(1.0, len(LOOKS) * min(_sign_test(ratios[:look], bound) for look in looks))
+    tests = [_one_sided(ratios[:look], bound) for look in looks]
+    return np.minimum(1.0, len(LOOKS) * np.min(tests, axis=0))
 
 
-def _sign_test(ratios: Array, bound: float) -> float:
-    """Return the p-value of the hypothesis that the median ratio is at most a bound."""
-    above, below = int(np.sum(ratios > bound)), int(np.sum(ratios < bound))
-    return float(stats.binom.sf(above - 1, above + below, 0.5))
+def _one_sided(ratios: Array, bound: float) -> Array:
+    """Return the p-values (4,) of the sign tests of the ratios against a bound."""
+    return _sign_tests(np.asarray(np.sum(ratios > bound), dtype=float),
+                       np.asarray(np.sum(ratios < bound), dtype=float))
+
+
+def _sign_tests(above: Array, below: Array) -> Array:
+    """Return p-values (4, ...): share above 1/2, below 1/2, below `MOST`, above 1 - `MOST`."""
+    n = above + below
+    return np.stack([special.bdtrc(above - 1.0, n, 0.5), special.bdtr(above, n, 0.5),
+                     special.bdtr(above, n, MOST), special.bdtrc(above - 1.0, n, 1 - MOST)])
+
+
+def _share_interval(above: int, n: int) -> tuple[float, float]:
+    """Return the exact (Clopper-Pearson) interval of a share."""
+    low = special.betaincinv(above, n - above + 1, ALPHA / 2) if above else 0.0
+    high = special.betaincinv(above + 1, n - above, 1 - ALPHA / 2) if above < n else 1.0
+    return float(low), float(high)
 
 
 def _verdict(claims: tuple[Claim, ...], findings: Sequence[SignTest]) -> JudgedClaim:
@@ -392,7 +443,8 @@ def _verdict(claims: tuple[Claim, ...], findings: Sequence[SignTest]) -> JudgedC
 
 def _plain(finding: SignTest) -> dict[str, Any]:
     return {'ratio': finding.ratio, 'interval': finding.interval and list(finding.interval),
-            'share': finding.share, 'p': finding.p, 'n': finding.n}
+            'share': finding.share, 'share_interval': list(finding.share_interval),
+            'p': finding.p, 'n': finding.n}
 
 
 def _stored(seeds: Sequence[Pairs]) -> list[list[list[float]]]:
