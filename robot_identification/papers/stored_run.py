@@ -26,13 +26,11 @@ import queue
 import signal
 from typing import Any, TYPE_CHECKING
 
-import numpy as np
 from robot_identification.errors import ConfigurationError
-from robot_identification.fleet.comparison import holm
 from robot_identification.helper_process import isolated_workers
 from robot_identification.papers.studies import run_study, STUDIES
 from robot_identification.papers.studies.study import Progress
-from robot_identification.papers.studies.verdict import judge_claims, read_claim, seeds_differ
+from robot_identification.papers.studies.verdict import judge_seeds, read_claim
 from robot_identification.papers.study_report import write_study
 from robot_identification.reporting.results_dict import software_versions
 
@@ -136,10 +134,6 @@ def pool_seeds(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """
     Return the first of several results of a study, with claims judged by the draws of all.
 
-    Each claim gets the verdicts of the seeds alone (`by_seed`), those of the run without one of
-    the seeds (`without_seed`), and the p-value that a seed differs from the others
-    (`seeds_differ`), corrected by Holm's method for the number of claims.
-
     Parameters
     ----------
     results
@@ -147,17 +141,7 @@ def pool_seeds(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
     """
     seeds = [[read_claim(claim)[0] for claim in result['claims']] for result in results]
-    fixed = results[0]['draws'] is not None
-    alone = [judge_claims(seed, fixed=fixed) for seed in seeds]
-    others = [judge_claims(*seeds[:k], *seeds[k + 1:], fixed=fixed)
-              for k in range(len(seeds))] if len(seeds) > 1 else []
-    pooled = [{**verdict.contents(), 'by_seed': [each[k].verdict for each in alone],
-               'without_seed': [each[k].verdict for each in others],
-               'seeds_differ': seeds_differ(verdict.seeds)}
-              for k, verdict in enumerate(judge_claims(*seeds, fixed=fixed))]
-    differ = holm(np.array([claim['seeds_differ'] for claim in pooled]))
-    for claim, p in zip(pooled, differ):
-        claim['seeds_differ'] = float(p)
+    pooled = judge_seeds(seeds, fixed=results[0]['draws'] is not None)
     return {**results[0], 'seeds': [result['seed'] for result in results], 'claims': pooled,
             'processor_seconds': sum(
                 result['processor_seconds'] for result in results)}

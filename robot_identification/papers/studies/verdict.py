@@ -257,6 +257,30 @@ def judge_claims(*seeds: Sequence[Claim], fixed: bool = False) -> tuple[JudgedCl
     return tuple(results[k] for k in range(len(claims)))
 
 
+def judge_seeds(seeds: Sequence[Sequence[Claim]], fixed: bool = False) -> list[dict[str, Any]]:
+    """
+    Return the claims of several seeds, judged together, as dictionaries of plain values.
+
+    Each claim gets the verdicts of the seeds alone (`by_seed`), those without one of the seeds
+    (`without_seed`), and the p-value of `seeds_differ`, corrected by Holm's method for the number
+    of claims.
+
+    Parameters
+    ----------
+    seeds, fixed
+        As for `judge_claims`.
+
+    """
+    alone = [judge_claims(seed, fixed=fixed) for seed in seeds]
+    others = [judge_claims(*seeds[:k], *seeds[k + 1:], fixed=fixed)
+              for k in range(len(seeds))] if len(seeds) > 1 else []
+    judged = judge_claims(*seeds, fixed=fixed)
+    differ = holm(np.array([seeds_differ(each.seeds) for each in judged]))
+    return [{**each.contents(), 'by_seed': [seed[k].verdict for seed in alone],
+             'without_seed': [rest[k].verdict for rest in others],
+             'seeds_differ': float(differ[k])} for k, each in enumerate(judged)]
+
+
 def rows_to_extend(judged: JudgedClaim) -> Iterator[tuple[int, int]]:
     """
     Yield the rows of a claim that further draws can decide, and how many draws they then have.
