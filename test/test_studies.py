@@ -65,3 +65,12 @@ def test_unknown_study_lists_what_there_is():
         study_name('')
     listed = json.loads(runner.invoke(app, ['studies', '--json']).stdout)
     assert {row['name'] for row in listed['studies']} == set(STUDIES)
+
+
+def test_a_recording_takes_the_robot_that_a_data_set_of_the_benchmark_names(tmp_path):
+    data = tmp_path / 'benchmark.yaml'
+    for robot, text in (('panda', 'missing.npz'), ('unknown', "no robot or robot YAML 'unknown'")):
+        data.write_text(f'robot: {robot}\nsplits: {{}}\n')
+        done = runner.invoke(app, ['study', 'survey', '--recording', str(tmp_path / 'missing.npz'),
+                                   '--robot', str(data)])
+        assert done.exit_code != 0 and text in f'{done.output} {done.exception}'

@@ -49,7 +49,8 @@ def study_command(
     recording: Annotated[Path | None, typer.Option(
         help='With survey_er20: compare its methods on a recording of your arm.')] = None,
     robot: Annotated[str | None, typer.Option(
-        metavar='ROBOT', help='Name or YAML of the robot of --recording.')] = None,
+        metavar='ROBOT', help='Name or YAML of the robot of --recording, or the YAML of a data '
+        'set of `benchmark`.')] = None,
     quick: Annotated[bool, typer.Option(
         '--quick', help='Fewer runs, for a test; the results are not meaningful.')] = False,
     seed: Annotated[int, typer.Option(min=0, help='Random seed of all draws.')] = 0,

@@ -445,7 +445,7 @@ def _one_sided(ratios: Array, bound: float) -> Array:
 
 def _sign_tests(above: Array, below: Array) -> Array:
     """Return p-values (4, ...): share above 1/2, below 1/2, below `MOST`, above 1 - `MOST`."""
-    n = above + below
+    n = np.asarray(above + below, dtype=np.intp)
     return np.stack([special.bdtrc(above - 1.0, n, 0.5), special.bdtr(above, n, 0.5),
                      special.bdtr(above, n, MOST), special.bdtrc(above - 1.0, n, 1 - MOST)])
 
