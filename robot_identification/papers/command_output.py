@@ -20,14 +20,11 @@ from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
 from rich.table import Table
-from robot_identification.arm import Arm, load_arm
-from robot_identification.arm.robot_file import arm_from_mapping
 from robot_identification.cli.console import emit, out, progress
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import check_output_folder
 from robot_identification.papers.study_report import STUDY_FILES, write_study
 from robot_identification.recording import load_recording
-from robot_identification.yaml_file import read_yaml
 
 if TYPE_CHECKING:
     from robot_identification.fleet.cluster import Tasks
@@ -91,12 +88,12 @@ def compare_on_recording(name: str, robot: str, recording: Path, seed: int,
                          as_json: bool) -> None:
     """Compare the methods of the study survey_er20 on a recording and print the tables."""
     from robot_identification.papers.studies import study_name
-    from robot_identification.papers.studies.own_recording import survey_recording
+    from robot_identification.papers.studies.own_recording import load_robot_of, survey_recording
 
     if study_name(name) != 'survey_er20':
         raise ConfigurationError('--recording is for the study survey_er20: study survey '
                                  '--recording FILE --robot ROBOT')
-    arm = _load_robot(robot, recording)
+    arm = load_robot_of(robot, recording)
     with progress(as_json) as report:
         tables = survey_recording(arm, load_recording(recording, arm), seed, report)
     if as_json:
@@ -105,23 +102,6 @@ def compare_on_recording(name: str, robot: str, recording: Path, seed: int,
         return
     for table in tables:
         _print_table(table)
-
-
-def _load_robot(robot: str, recording: Path) -> Arm:
-    """Return the arm of a robot YAML, or of the data set of `benchmark` that names one."""
-    path = Path(robot)
-    if path.suffix not in ('.yaml', '.yml') or not path.is_file():
-        return load_arm(robot)
-    content = read_yaml(path, 'robot YAML', ConfigurationError)
-    if not {'robot', 'splits'} <= set(content):
-        return load_arm(robot)
-    path = path.parent / str(content['robot'])
-    if not path.is_file():
-        return load_arm(str(content['robot']))
-    content = read_yaml(path, 'robot YAML', ConfigurationError)
-    beside = (path.parent / str(content.get('urdf'))).exists()    # or beside the recording
-    return arm_from_mapping(content, folder=path.parent if beside else recording.parent,
-                            label=f"the robot YAML '{path}'", source=path)
 
 
 def _print_table(table: StudyTable) -> None:

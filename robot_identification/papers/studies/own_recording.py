@@ -16,12 +16,14 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 import time
 
 import numpy as np
-from robot_identification.arm import Arm
+from robot_identification.arm import Arm, load_arm
+from robot_identification.arm.robot_file import arm_from_mapping
 from robot_identification.arrays import Array
-from robot_identification.errors import EstimationError
+from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import fit_consistent, get_estimator
 from robot_identification.papers.studies.study import Progress, Table
 from robot_identification.papers.studies.survey_methods import level, LEVELS
@@ -29,6 +31,7 @@ from robot_identification.papers.studies.survey_published import GUIDE
 from robot_identification.recording import Recording
 from robot_identification.regression import build_regression
 from robot_identification.signals import process, Samples
+from robot_identification.yaml_file import read_yaml
 
 METHODS = {
     'pseudo-inverse': ('ols', 'coulomb_viscous'), 'Kalman': ('kalman', 'coulomb_viscous'),
@@ -47,6 +50,33 @@ RANDOM = ('gradient_descent', 'ga', 'particle_filter')
 SPLITS = 3
 """Number of blocks of time, each of which is left out of one fit for validation."""
 HERE = 'computed from your recording'
+
+
+def load_robot_of(robot: str, recording: Path) -> Arm:
+    """
+    Return the arm of a robot YAML, or of the data set of `benchmark` that names one.
+
+    Parameters
+    ----------
+    robot
+        Name of a shipped robot, robot YAML, or YAML of a data set.
+    recording
+        Path of the recording, beside which the URDF may be.
+
+    """
+    path = Path(robot)
+    if path.suffix not in ('.yaml', '.yml') or not path.is_file():
+        return load_arm(robot)
+    content = read_yaml(path, 'robot YAML', ConfigurationError)
+    if not {'robot', 'splits'} <= set(content):
+        return load_arm(robot)
+    path = path.parent / str(content['robot'])
+    if not path.is_file():
+        return load_arm(str(content['robot']))
+    content = read_yaml(path, 'robot YAML', ConfigurationError)
+    beside = (path.parent / str(content.get('urdf'))).exists()    # or beside the recording
+    return arm_from_mapping(content, folder=path.parent if beside else recording.parent,
+                            label=f"the robot YAML '{path}'", source=path)
 
 
 def survey_recording(arm: Arm, recording: Recording, seed: int,
