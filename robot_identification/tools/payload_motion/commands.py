@@ -43,13 +43,13 @@ def payload_motion_command(
     robot: console.Robot,
     model: Annotated[Path, typer.Argument(
         metavar='MODEL', help='Model file of the arm, identified without payload.')],
-    output: Annotated[Path, typer.Option('--output', '-o', help='Excitation file (YAML).')],
+    output: Annotated[Path | None, typer.Option(
+        '--output', '-o', help='Excitation file (YAML).')] = None,
     *,
     arguments: DesignArguments,
     joint: Annotated[list[str] | None, typer.Option(
         help=f'A joint that moves; repeatable. By default the last {payload_motion.JOINTS}.',
         )] = None,
-    sensor_deviation: console.SensorDeviation = None,
     report: Annotated[Path | None, typer.Option(
         help='Also write an HTML page with plots and the moving arm.')] = None,
     csv: Annotated[Path | None, typer.Option(
@@ -60,12 +60,14 @@ def payload_motion_command(
     as_json: console.AsJson = False,
 ) -> None:
     """
-    Design a short motion of few joints that shows a payload, and state the expected accuracy.
+    Design a motion that shows a payload.
 
-    The other joints rest in a pose that the design chooses. --payload is the expected payload, for
-    the torque limits and the stated accuracy. Record the motion with and without it, and identify
-    it with `payload`.
+    It is short, moves few joints, and its expected accuracy is printed. The other joints rest in a
+    pose that the design chooses. --payload is the expected payload, for the torque limits and the
+    stated accuracy. Record the motion with and without it, and identify it with `payload`.
     """
+    if output is None:
+        raise typer.BadParameter("name the file: '--output' / '-o'")
     arm, identified = load_arm(robot), load_model(model)
     payload_motion.check_same_arm(arm, identified)
     request = arguments.replace_in(DesignOptions(period=payload_motion.PERIOD) if options is None
@@ -80,7 +82,7 @@ def payload_motion_command(
         designs.motions[''], condition_number=payload_motion.payload_condition(
             identified, designs.motions['']))
     written = write_motions(arm, designs, {'': output}, watch, csv, report)
-    expected = payload_motion.expected_accuracy(identified, motion, sensor_deviation)
+    expected = payload_motion.expected_accuracy(identified, motion)
     if as_json:
         console.emit({
             'excitation': str(output), 'moving': request.moving, 'period': motion.period,
