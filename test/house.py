@@ -48,8 +48,8 @@ class Limits:
     """Largest figures that `make house` accepts; a commit that raises one states the reason."""
 
     pipeline_files: int = 152
-    pipeline_lines: int = 11_980
-    core_lines: int = 21_950
+    pipeline_lines: int = 11_990
+    core_lines: int = 21_970
     function_lines: int = 80
     imported_names: int = 25
     parameters: int = 8

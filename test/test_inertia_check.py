@@ -58,7 +58,7 @@ def test_what_no_body_can_have_is_named(old, new, words):
 @pytest.mark.parametrize(('old', 'new', 'words'), [
     (MASS, '<mass value="2,846"/>', 'expected a number; use a decimal point'),
     (MASS, '<mass value="nan"/>', 'expected a number'),
-    (MASS, '', 'not set in XML: mass'),
+    (MASS, '', 'an <inertial> without <mass>'),
     ('ixy="0.001"', 'ixy="nan"', 'expected a number'),
     ('ixy="0.001"', 'ixy="inf"', 'expected a number'),
     ('xyz="0.1 0.02 0.05"', 'xyz="0.1 nan 0.05"', 'expected 3 numbers'),

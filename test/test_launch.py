@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import importlib.util
 import os
 from pathlib import Path
@@ -70,12 +69,11 @@ def test_what_launch_files_import_exists(name):    # without launch_ros, too
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module.startswith('robot_identification'):
             found = importlib.util.find_spec(node.module)
-            if node.module.endswith('.launching'):    # needs launch_ros
-                names = {item.name for item in ast.parse(Path(found.origin).read_text()).body
-                         if isinstance(item, ast.FunctionDef)}
-            else:
-                names = vars(importlib.import_module(node.module))
-            assert {item.name for item in node.names} <= set(names), node.module
+            items = list(ast.walk(ast.parse(Path(found.origin).read_text(encoding='utf-8'))))
+            names = {getattr(item, 'name', None) for item in items}    # also of imports
+            names |= {item.id for item in items
+                      if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)}
+            assert {item.name for item in node.names} <= names, node.module
 
 
 def calls(name, *functions):

@@ -178,7 +178,8 @@ def test_dragging_zooms_all_joints_and_a_double_click_ends_it(pages, browser):
 def test_the_arm_is_drawn_without_scripts(pages):
     text = pages['excitation'].read_text(encoding='utf-8')
     still = text[text.index('<svg class="still"'):text.index('</noscript>', text.index('"still"'))]
-    assert still.count('<polyline') == load_arm('panda').n + 1    # links as lines, and the path
+    assert still.count('<polyline') == 1    # the path
+    assert still.count('<polygon') > 10 * load_arm('panda').n    # the faces of the meshes
 
 
 @pytest.fixture
