@@ -122,6 +122,12 @@ def column_range(x: Array) -> Array:
     return result
 
 
+def true_runs(mask: NDArray[Any]) -> list[slice]:
+    """Return the runs of consecutive True in a mask, (N,) bool."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
+    return [slice(int(first), int(end)) for first, end in edges.reshape(-1, 2)]
+
+
 def sphere_points(count: int) -> Array:
     """Return points of equal spacing on the unit sphere (Fibonacci's lattice), (count, 3)."""
     k = np.arange(count) + 0.5

@@ -22,7 +22,7 @@ from itertools import product
 import operator
 
 import numpy as np
-from robot_identification.arrays import Array, IndexArray
+from robot_identification.arrays import Array, IndexArray, true_runs
 from robot_identification.dynamics import BaseParameters
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.consistent import fit_consistent
@@ -104,10 +104,8 @@ def find_runs(mask: Array, samples: Samples) -> list[slice]:
     shortest = len(samples.decimator().taps) + 1
     runs = []
     for segment in samples.segments:
-        inside = np.concatenate([[0], mask[segment].astype(np.int8), [0]])
-        edges = segment.start + np.flatnonzero(np.diff(inside))
-        runs += [slice(int(first), int(end)) for first, end in zip(edges[::2], edges[1::2])
-                 if end - first >= shortest]
+        runs += [slice(segment.start + run.start, segment.start + run.stop)
+                 for run in true_runs(mask[segment]) if run.stop - run.start >= shortest]
     return runs
 
 

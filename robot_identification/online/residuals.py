@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from robot_identification.arrays import Array, ReadOnlyArrays
+from robot_identification.arrays import Array, ReadOnlyArrays, true_runs
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.uncertainty import covariance_root
@@ -349,8 +349,7 @@ def calibrate_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, 
 def _rest_statistics(residual: Array, friction: Array, resting: Array
                      ) -> tuple[Array | None, Array | None]:
     """Return `rest_friction` and `rest_deviation` from the pauses; None if there are few."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], resting.astype(int), [0]])))
-    pauses = [slice(*pair) for pair in zip(edges[::2], edges[1::2])]
+    pauses = true_runs(resting)
     if len(pauses) < PAUSES:
         return None, None
     means = np.array([residual[pause].mean(axis=0) for pause in pauses])

@@ -19,9 +19,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array
+from robot_identification.arrays import Array, true_runs
 from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.errors import ConfigurationError
 from robot_identification.estimation.payload_errors import LARGEST, SCALE
@@ -162,18 +161,14 @@ def allow_static_friction(model: IdentifiedModel, states: Array, rows: Array, to
     spread = np.abs(friction @ model.arm.transmission) / noise
     rows, torques = np.array(rows), np.array(torques)
     for j in range(n):
-        for first, end in _rests(np.abs(v[:, j]) < _CREEP):
-            part = slice(first, end)
-            share = 1 - 1 / np.sqrt(1 + (end - first) * spread[j] ** 2)
+        for rest in true_runs(np.abs(v[:, j]) < _CREEP):
+            count = rest.stop - rest.start
+            if count < _FEWEST_ROWS:
+                continue
+            share = 1 - 1 / np.sqrt(1 + count * spread[j] ** 2)
             for values in (rows, torques):
-                values[part, j] -= share * values[part, j].mean(axis=0)
+                values[rest, j] -= share * values[rest, j].mean(axis=0)
     return rows, torques
-
-
-def _rests(slow: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Return the first row and the end of each run of at least `_FEWEST_ROWS` slow rows."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], slow, [False]]).astype(int)))
-    return [(int(a), int(b)) for a, b in edges.reshape(-1, 2) if b - a >= _FEWEST_ROWS]
 
 
 def describe_overload(model: IdentifiedModel, recording: Recording, body: Array) -> str:
