@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -168,12 +169,16 @@ def _states(arm: Arm, *arrays: ArrayLike) -> tuple[Array, ...]:
 
 def _numba(arm: Arm, q: Array, v: Array, a: Array, out: Array) -> None:
     """Fill `out` with the compiled kernel."""
+    fill, tree, first = _regressor_kernel(), Kinematics.of(arm), arm.n - out.shape[2] // 10
+    over_blocks(lambda rows: fill(q[rows], v[rows], a[rows], *tree, out[rows], first), len(q))
+
+
+@cache
+def _regressor_kernel() -> Callable[..., None]:
+    """Return the compiled kernel, which is imported when it is first used."""
     with explain_missing('numba', "the regressor backend 'numba'"):
         from robot_identification.dynamics.kernels import regressor_rows
-    tree = Kinematics.of(arm)
-    first = arm.n - out.shape[2] // 10
-    over_blocks(lambda rows: regressor_rows(q[rows], v[rows], a[rows], *tree, out[rows], first),
-                len(q))
+    return regressor_rows
 
 
 def _pinocchio(arm: Arm, q: Array, v: Array, a: Array, out: Array) -> None:

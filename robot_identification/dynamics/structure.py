@@ -263,7 +263,7 @@ class ModelStructure:
         if self.friction.velocity_only and not self.friction.nonlinear:
             # the columns have the same formula for all actuators: one call computes them
             columns = self.friction.columns(speed, None, None, position)
-            return columns if np.all(self.active) else columns * self.active
+            return columns if self.active.all() else columns * self.active
         loads = actuator_loads(self.arm, load)
         columns = np.stack([
             self.friction.columns(speed[:, e], shape, loads[e],

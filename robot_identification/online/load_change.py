@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,8 +166,7 @@ class CorrelatedNoise:
         self.drop_block()
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):
     """
     Sample for the detection of a load.
 

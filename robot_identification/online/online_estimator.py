@@ -194,7 +194,7 @@ class OnlineEstimator:
         """
         q, v, a = (np.asarray(x, dtype=float).reshape(1, -1) for x in (q, v, a))
         structure = self.base.structure
-        columns = structure.columns(q, v, a)[0][:, self.base.columns]
+        columns = structure.columns(q, v, a)[0].take(self.base.columns, axis=1)
         torque = np.asarray(tau, dtype=float) - structure.known_torque(q)[0]
         before, index, self._count = self._filter.parameters, self._count, self._count + 1
         innovation, used = self._filter.update(columns, torque, v, self.keep)
