@@ -172,7 +172,7 @@ class Sample(NamedTuple):
 
     Parameters
     ----------
-    index
+    number
         Number of samples before it, those at rest included.
     columns
         Columns of the base parameters, (n, r).
@@ -185,7 +185,7 @@ class Sample(NamedTuple):
 
     """
 
-    index: int
+    number: int
     columns: Array
     innovation: Array
     parameters: Array
@@ -340,13 +340,13 @@ class LoadEstimate:
         monitor, error = self._monitor, sample.innovation + sample.columns @ (
             sample.parameters - self.parameters)
         if self.confirmed:
-            if sample.index * monitor.period < self._samples[0][0] * monitor.period + HORIZON:
+            if sample.number * monitor.period < self._samples[0][0] * monitor.period + HORIZON:
                 self._blocks[0].add(sample, error)
             return
         if len(self._samples) % monitor.step == 0:
             self._blocks.append(_Sums(self._directions, monitor.noise))
         rows, errors = self._blocks[-1].add(sample, error)
-        self._samples.append((sample.index, rows[:, :10], errors))
+        self._samples.append((sample.number, rows[:, :10], errors))
 
     @property
     def confirmed(self) -> bool:
