@@ -50,27 +50,23 @@ def read_json(path: str | Path, what: str, error: type[RobotIdentificationError]
                              if text[-1].isdigit() else f'JSON has no {text}')
         return int(text)
 
-    def parse_float(text: str) -> float:
-        """Return a number of at most `HUGE`, or raise ValueError."""
-        if abs(number := float(text)) > HUGE:
-            raise ValueError(f'it has a number above {HUGE:g}')
-        return number
-
     try:
         text = read_text(path, what, error)
         if sum(map(text.count, ',[{')) > JSON_VALUES:
             raise ValueError(f'it has more than {JSON_VALUES} values')
-        content = json.loads(text, parse_float=parse_float, parse_int=parse_integer,
-                             parse_constant=parse_integer)
+        content = json.loads(text, parse_int=parse_integer, parse_constant=parse_integer)
         if '\\u' in text:    # half of a surrogate pair raises a ValueError
             json.dumps(content, ensure_ascii=False).encode()
         level: list[Any] = [[content]]
         depth = 0
         while level:
             depth += 1
-            level = [item for each in level
-                     for item in (each.values() if isinstance(each, dict) else each)
-                     if isinstance(item, (dict, list))]
+            values = [item for each in level
+                      for item in (each.values() if isinstance(each, dict) else each)]
+            numbers = [item for item in values if type(item) is float]
+            if max(numbers, default=0.0) > HUGE or min(numbers, default=0.0) < -HUGE:
+                raise ValueError(f'it has a number above {HUGE:g}')
+            level = [item for item in values if isinstance(item, (dict, list))]
         if depth > DEPTH:
             raise ValueError(f'it is nested more than {DEPTH} levels deep')
         return content
