@@ -192,11 +192,12 @@ def select_model(
             **prior, 'deviation': prior.get('deviation', RELATIVE_DEVIATION) / STRONGER_PRIOR})])
         common = [replace(best, friction=name, shape=table.base(name).structure.shape)
                   for name in COMMON if name != selected.friction]
-        richer = table.select(models := [best, *common, replace(selected, delay=best.delay)])
-        while richer.friction != best.friction and table.worse_elsewhere(richer, best):
+        models = [best, *common, replace(selected, delay=best.delay)]
+        while ((richer := table.select(models)).friction != best.friction
+               and table.worse_elsewhere(richer, best)):
             steps += (f"'{richer.friction}' predicts left-out postures and speeds worse than "
                       f"'{best.friction}'",)
-            richer = table.select(models := [x for x in models if x.friction != richer.friction])
+            models = [x for x in models if x.friction != richer.friction]
         best = richer
     if delay is None:
         best = table.select([best, replace(best, delay=True)])
