@@ -124,7 +124,7 @@ def test_seeds_decide_as_often_as_the_page_says_and_do_not_contradict_one_anothe
         assert abs(verdicts.count(verdict) - count * expected) <= 1 + 3.3 * np.sqrt(
             count * expected * (1 - expected))
     held, failed, part = decision_probability(share)
-    assert 2 * held * failed < 5e-4    # probability that two seeds contradict one another
+    assert 2 * held * failed < ALPHA ** 2 / 2    # probability that two seeds contradict
     assert decision_probability(1 - share) == pytest.approx((failed, held, part))
 
 
@@ -132,7 +132,8 @@ def test_a_fixed_number_of_draws_needs_no_correction_for_looks():
     claims = [claim_of(np.where(np.arange(14) < 13, 1.0, -1.0))]
     alone, = judge_claims(claims, fixed=True)
     assert alone.finding.p == pytest.approx(stats.binomtest(13, 14).pvalue)
-    assert judge_claims(claims)[0].finding.p == pytest.approx(len(LOOKS) * alone.finding.p)
+    looks, = judge_claims(claims)
+    assert 1.2 * alone.finding.p < looks.finding.p < len(LOOKS) * alone.finding.p
     both, = judge_claims(claims, claims, fixed=True)
     assert both.finding.p == pytest.approx(stats.binomtest(26, 28).pvalue)
 

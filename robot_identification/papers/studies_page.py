@@ -87,9 +87,9 @@ verdict is an error near the limit between them.
 * The test is sequential. Each seed starts with {LOOKS[0]} draws. An undecided claim gets further
 draws up to {' and then '.join(map(str, LOOKS[1:]))}, unless the one-sided p-value after
 {LOOKS[-2]} draws is {HOPELESS:g} or more. A sensitivity row gets them if its claim is decided and
-the row points the other way. The p-value is the smallest one of these tests times their number,
-{len(LOOKS)}, so the error rate is right wherever a claim stops. One-sided p-values of the seeds
-are combined by Fisher's method.
+the row points the other way. The p-value is the probability that the smallest one of these tests
+is as small as observed, computed exactly, so the error rate is right wherever a claim stops.
+One-sided p-values of the seeds are combined by Fisher's method.
 * The level is {ALPHA:g} for each of the two tests, after Holm's correction for all claims of the
 paper and their sensitivity rows together.
 * It is *undecided* if no corrected p-value is below {ALPHA:g}: there are too few draws for any of
@@ -228,7 +228,9 @@ def _agreement(run: Mapping[str, Any]) -> str:
         + ('' if study['draws'] is None else f' and `--draws {study["draws"]}`') + '.'
         for study in run['studies'] if study['seeds'] != run['seeds'])
     listed = ('\n\nThe claims whose verdict changes if one seed is left out:\n' + names
-              if names else '')
+              + '\n\nTheir shares lie near a limit between two verdicts, where no rule gives the '
+              'same word with all draws. More draws make such changes rarer (see the last table '
+              'of this page).' if names else '')
     fixed = '' if run['draws'] is None else (
         f' With `--draws {run["draws"]}` the number of draws is fixed: undecided claims get no '
         f'further ones, and one test of the draws of all seeds needs no correction for looks.')
@@ -264,7 +266,24 @@ def _reliability() -> str:
             'says each with half of the seeds at the limit. Two words near a limit are therefore '
             'never a contradiction here, and the page states the share.\n\n' + _table(
                 ('draws above the bound', *(f'{head}{end}' for end in (
-                    '', f', corrected for {TESTS[1]}') for head in heads)), rows))
+                    '', f', corrected for {TESTS[1]}') for head in heads)), rows)
+            + '\n\nThe next table shows what more draws would change: the same probabilities with '
+            'other largest numbers of draws and with further draws for every undecided claim, '
+            f'averaged over all shares from 0 to 1 and corrected for {TESTS[1]} tests. They fall '
+            'slowly, and draws cost processor time.\n\n' + _table(
+                ('largest number of draws of a seed', 'two seeds differ', 'undecided'), _limits()))
+
+
+def _limits() -> list[tuple[str, ...]]:
+    """Return mean probabilities that seeds differ or do not decide, by the number of draws."""
+    rows, shares = [], (np.arange(40) + 0.5) / 40
+    for count in (3, 4, 5):
+        looks = tuple(LOOKS[0] * 2 ** k for k in range(count))
+        words = np.array([decision_probability(share, TESTS[1], looks, 1.0) for share in shares])
+        words = np.column_stack([words, 1 - words.sum(axis=1)])
+        rows.append((str(looks[-1]), _cell(float(np.mean(1 - np.sum(words ** 2, axis=1))), 2),
+                     f'{abs(float(np.mean(words[:, 3]))):.1g}'))
+    return rows
 
 
 def is_changed_without_a_seed(claim: Mapping[str, Any]) -> bool:

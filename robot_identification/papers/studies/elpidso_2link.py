@@ -24,7 +24,7 @@ from robot_identification.papers.searches import Bounds, get_search, SearchResul
 from robot_identification.papers.searches.elpidso import minimise_quadratic
 from robot_identification.papers.studies import linear_algebra as solvers
 from robot_identification.papers.studies import two_link
-from robot_identification.papers.studies.repeat import plot_convergence
+from robot_identification.papers.studies.repeat import cost_after, median_run, plot_convergence
 from robot_identification.papers.studies.study import (
     Draw,
     LazyResults,
@@ -46,6 +46,10 @@ LEAST = 1e-12
 """Smallest relative excess that is distinguished from zero."""
 CONVERGENCE = (1e-9, 0.01)
 """Relative excess at which a search counts as converged, and another one."""
+COUNTS = (1000, 10_000, 100_000, 300_000)
+"""Evaluations at which the convergence is listed."""
+COMPARED = ('LS', 'GA', 'SPSO', 'ELPIDSO')
+"""Methods of the paper."""
 LOUD = 0.1
 """[N m] larger noise of the torques."""
 PAPER_RANGE = Bounds(np.zeros(4), np.array([10.0, 5.0, 5.0, 5.0]), NAMES)
@@ -165,6 +169,8 @@ def elpidso_2link(options: StudyOptions) -> StudyResult:
         tables=(
             *(_frequency(done, rho, budget) for rho in FIT),
             _accumulated(done),
+            _convergence(done),
+            _torque_errors(done),
             _wide(done[0]),
             _relative(done),
             PUBLISHED,
@@ -172,15 +178,12 @@ def elpidso_2link(options: StudyOptions) -> StudyResult:
         ),
         claims=claims,
         plots=(
-            plot_convergence(
-                'Fitness of the median run, rho = 1',
-                'fitness (3) [(N m)^2]',
-                {
-                    method: [one.results[SHOWN][method] for one in done]
-                    for method in done[0].results[SHOWN]
-                },
-            ),
-            _torque_plot(done[0]),
+            *(plot_convergence(
+                f'Fitness of the median run, rho = {rho:g}', 'fitness (3) [(N m)^2]',
+                {method: [one.results[rho][method] for one in done]
+                 for method in done[0].results[rho]})
+              for rho in (SHOWN, *(rho for rho in FIT if rho != SHOWN))),
+            *(_torque_plot(done[0], rho, joint) for rho in CHECK for joint in (0, 1)),
             *algebra[1],
         ),
         quick=options.quick,
@@ -300,6 +303,43 @@ def _relative(done: Sequence[TwoLinkDraw]) -> Table:
         'and the fitted frequencies.')
 
 
+def _convergence(done: Sequence[TwoLinkDraw]) -> Table:
+    """Return the fitness of the median run after numbers of evaluations, as Figure 4."""
+    rows: list[tuple[str | float, ...]] = []
+    for rho in FIT:
+        runs = {method: median_run([one.results[rho][method] for one in done])
+                for method in done[0].results[rho]}
+        rows += [(f'{rho:g}', method, *(cost_after(run, count) for count in COUNTS))
+                 for method, run in runs.items()]
+        rows.append((f'{rho:g}', 'LS', *('-',) * (len(COUNTS) - 1), float(np.median(
+            [one.data[rho](one.least_squares(rho)[None])[0] for one in done]))))
+    return Table(
+        'Convergence: fitness (3) [(N m)^2] of the median run, as in Figure 4',
+        ('rho', 'method', *(f'after {count} evaluations' for count in COUNTS)), tuple(rows),
+        note='The figure is missing in our copy; its text says that the fitness of LS is the '
+             'worst and that ELPIDSO has improved a lot over SPSO. LS minimises (3), so no '
+             'search ends below it unless a bound of the search is active.')
+
+
+def _torque_errors(done: Sequence[TwoLinkDraw]) -> Table:
+    """Return torque errors over time at frequencies that were not fitted, as Figures 5 to 7."""
+    rows: list[tuple[str | float, ...]] = []
+    for rho in CHECK:
+        for method in ('LS', *done[0].results[SHOWN]):
+            errors = np.abs([(one.data[rho].rows @ one.values(SHOWN, method)
+                              - one.data[rho].clean).reshape(-1, 2) for one in done])
+            rows.append((f'{rho:g}', method, *_floats(np.median(
+                np.percentile(errors, (50, 100), axis=1), axis=1).T.ravel())))
+    return Table(
+        'Torque errors over time [N m], as in Figures 5 to 7', (
+            'rho', 'method', *(f'joint {joint}, {kind}' for joint in (1, 2)
+                               for kind in ('median', 'largest'))), tuple(rows),
+        note=f'Median and largest absolute error over the time of one run, medians over '
+             f'{len(done)} draws, identified at rho = {SHOWN:g}; reference: torque without '
+             f'noise. The figures are missing in our copy; the paper says that ELPIDSO has the '
+             f'smallest errors.')
+
+
 def _wide(one: TwoLinkDraw) -> Table:
     square = one.least_squares(SHOWN)
     rows: list[tuple[str | float, ...]] = [
@@ -364,14 +404,15 @@ def _claims(done: Sequence[TwoLinkDraw]) -> tuple[Claim, ...]:
         *solvers.solver_claims(done, SOLVED, linear=True))
 
 
-def _torque_plot(one: TwoLinkDraw) -> Plot:
-    check = one.data[CHECK[0]]
-    predicted = (check.rows @ one.results[SHOWN]['ELPIDSO'].values).reshape(-1, 2)
-    measured = check.target.reshape(-1, 2)
-    return Plot(f'Torques at rho = {CHECK[0]:g} without the known part', 'time [s]',
-                'torque [N m]', tuple(
-                    (f'{name}, joint {j + 1}', check.t, torques[:, j]) for j in range(2)
-                    for name, torques in (('measured', measured), ('ELPIDSO', predicted))))
+def _torque_plot(one: TwoLinkDraw, rho: float, joint: int) -> Plot:
+    """Return measured and predicted torques of a joint, as Figures 5 to 7 of the paper."""
+    check = one.data[rho]
+    torques = {'measured': check.target, **{method: check.rows @ one.values(SHOWN, method)
+                                            for method in COMPARED}}
+    return Plot(f'Torques at rho = {rho:g}, joint {joint + 1}, without the known part',
+                'time [s]', 'torque [N m]', tuple(
+                    (name, check.t, torque.reshape(-1, 2)[:, joint])
+                    for name, torque in torques.items()))
 
 
 def _floats(values: Array) -> tuple[float, ...]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -37,8 +37,8 @@ MOST = 0.75
 """Largest share of the draws in which a claim holds "in part"; the smallest is 1 - `MOST`."""
 RELEVANT = 1.02
 """Smallest relevant ratio of two values: 2 %."""
-FEWEST = 8
-"""Smallest number of draws from which the test can decide: 2 len(LOOKS) 0.5^8 < `ALPHA`."""
+FEWEST = 7
+"""Smallest number of draws that can decide: 2 P < `ALPHA` if all of them agree."""
 EQUAL = 1e-6
 """Relative difference below which draws are the same value: it contains nothing random."""
 LARGEST = 1e12
@@ -213,8 +213,9 @@ def judge_claims(*seeds: Sequence[Claim], fixed: bool = False) -> tuple[JudgedCl
     their p-values). The statement with the smaller corrected p-value is made. The statements
     overlap: near the limit between two verdicts both are right.
 
-    The tests are repeated at the numbers of draws `LOOKS`, and a p-value is the smallest of these
-    times their number, so draws may be added until a claim is decided. One-sided p-values of
+    The tests are repeated at the numbers of draws `LOOKS`. A p-value is the exact probability that
+    the smallest of these p-values is as small as the observed one, so draws may be added until a
+    claim is decided. One-sided p-values of
     several seeds are combined by Fisher's method. Holm's method corrects each of the two tests
     for their number, over all claims of the paper and their variants, and over those of this
     package. A claim is undecided if both corrected p-values are at least `ALPHA`. Draws that are
@@ -299,7 +300,8 @@ def rows_to_extend(judged: JudgedClaim) -> Iterator[tuple[int, int]]:
             yield index, next(look for look in LOOKS if look > len(pairs))
 
 
-def decision_probability(share: float, tests: int = 1) -> tuple[float, float, float]:
+def decision_probability(share: float, tests: int = 1, looks: tuple[int, ...] = LOOKS,
+                         hopeless: float = HOPELESS) -> tuple[float, float, float]:
     """
     Return the probabilities that one seed finds `HOLDS`, `FAILS` and `IN_PART`.
 
@@ -309,21 +311,25 @@ def decision_probability(share: float, tests: int = 1) -> tuple[float, float, fl
         Probability that the ratio of a draw exceeds the required one; 0.5 at the bound.
     tests
         Number of tests for which the p-value is corrected.
+    looks, hopeless
+        Numbers of draws at which the seed is tested, and the limit for the last look.
 
     """
-    level, going, draws = ALPHA / (len(LOOKS) * tests), np.ones(1), 0
+    level, going, draws = ALPHA / tests, np.ones(1), 0
     found = np.zeros(3)
-    for look in LOOKS:
+    for look in looks:
         more = look - draws
         going = np.convolve(going, stats.binom.pmf(np.arange(more + 1), more, share))
         draws, above = look, np.arange(look + 1.0)
         tails = _sign_tests(above, look - above)
-        p = np.stack([*(2 * tails[:2]), np.maximum(tails[2], tails[3])])
+        exact = np.array([[_crossing(k, float(p), looks) for p in row]
+                          for k, row in enumerate(tails)])
+        p = np.stack([*(2 * exact[:2]), np.maximum(exact[2], exact[3])])
         best, ends = np.argmin(p, axis=0), np.min(p, axis=0) < level
         for k in range(3):
             found[k] += np.sum(going[ends & (best == k)])
-        if look == LOOKS[-2]:
-            ends |= np.min(tails[:2], axis=0) >= HOPELESS
+        if look == looks[-2]:
+            ends |= np.min(tails[:2], axis=0) >= hopeless
         going = np.where(ends, 0.0, going)
     return float(found[0]), float(found[1]), float(found[2])
 
@@ -433,8 +439,23 @@ class _Row:
 def _sequential(ratios: Array, bound: float) -> Array:
     """Return the one-sided p-values (4,) of one seed, corrected for the looks."""
     looks = [*(look for look in LOOKS[:-1] if look < len(ratios)), len(ratios)]
-    tests = [_one_sided(ratios[:look], bound) for look in looks]
-    return np.minimum(1.0, len(LOOKS) * np.min(tests, axis=0))
+    least = np.min([_one_sided(ratios[:look], bound) for look in looks], axis=0)
+    every = tuple(sorted({*LOOKS, len(ratios)}))
+    return np.array([_crossing(k, float(p), every) for k, p in enumerate(least)])
+
+
+@cache
+def _crossing(test: int, p: float, looks: tuple[int, ...]) -> float:
+    """Return the probability that a test's p-value is at most p at one of the looks."""
+    null, going, draws, found = (0.5, 0.5, MOST, 1 - MOST)[test], np.ones(1), 0, 0.0
+    for look in looks:
+        more = look - draws
+        going = np.convolve(going, stats.binom.pmf(np.arange(more + 1), more, null))
+        draws, above = look, np.arange(look + 1.0)
+        crossed = _sign_tests(above, look - above)[test] <= p * (1 + EQUAL)
+        found += float(going[crossed].sum())
+        going = np.where(crossed, 0.0, going)
+    return min(1.0, max(found, p))
 
 
 def _one_sided(ratios: Array, bound: float) -> Array:
