@@ -33,6 +33,7 @@ from robot_identification.reporting import load_results, results_to_dict
 from robot_identification.reporting.plot_data import plot_data
 from robot_identification.reporting.stored_results import StoredResults
 from robot_identification.tools.joint_fit import Equations, JointFit
+from scipy.signal import lfilter
 from typer.testing import CliRunner
 
 ARM = chain(['one', 'two', 'three'])
@@ -210,6 +211,22 @@ def test_a_fit_of_two_recordings_is_least_squares_with_a_jackknife():
                                    np.linalg.lstsq(rows[:, :5], rows[:, 5])[0][3:], atol=1e-6)
         inside += int(np.sum(np.abs(effect.values - [0.5, -0.5]) < 2.02 * effect.deviations))
     assert 176 <= inside <= 200
+
+
+def test_intervals_count_errors_that_outlast_a_block():
+    """The deviation of a constant is that of correlated errors, also between blocks of 1 s."""
+    rng, keep = np.random.default_rng(1), np.exp(-1 / 5)    # correlated over 0.2 s at 25 Hz
+    values, variances = [], []
+    for _ in range(400):
+        errors = lfilter([1.0], [1, -keep], rng.normal(size=(850, 1)), axis=0)[100:]
+        equations = Equations(errors, np.zeros((750, 1, 0)), np.ones((750, 1, 1)),
+                              np.ones((750, 1), dtype=bool), np.arange(750) // 25)
+        effect = JointFit.of([equations], [0]).estimate([0])
+        values.append(effect.values[0])
+        variances.append(effect.covariance[0, 0])
+    exact = (1 + keep) / (1 - keep) / (1 - keep ** 2) / 750    # of a mean of many rows
+    assert abs(np.var(values) / exact - 1) < 0.25
+    assert abs(np.mean(variances) / exact - 1) < 0.08
 
 
 def test_every_kind_of_change_has_a_next_step():

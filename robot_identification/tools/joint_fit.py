@@ -186,6 +186,9 @@ class JointFit(ReadOnlyArrays):
     errors
         Residuals from which the weights follow, all recordings in turn, (N, n) [N m or N]; zero
         where torques do not count.
+    widening
+        Variance of each joint's sums over long times, over that over blocks, (n,), see
+        `_widening`.
 
     """
 
@@ -195,6 +198,7 @@ class JointFit(ReadOnlyArrays):
     noise: Array
     independent: float
     errors: Array
+    widening: Array
 
     @classmethod
     def of(cls, recordings: Sequence[Equations], fitted: Sequence[int] = (),
@@ -233,9 +237,11 @@ class JointFit(ReadOnlyArrays):
         errors = np.zeros_like(target)
         errors[used] = residual
         factors = autocorrelation_factor([errors], len(errors))
-        blocks = _number_blocks(recordings)[:, None].repeat(n, axis=1)[used]
+        numbers = _number_blocks(recordings)
+        blocks = numbers[:, None].repeat(n, axis=1)[used]
         return cls(_products(rows, blocks), _products(rows, joint, n), basis.shape[1], noise,
-                   float(np.sum(np.bincount(joint, minlength=n) / factors)), errors)
+                   float(np.sum(np.bincount(joint, minlength=n) / factors)), errors,
+                   _widening(factors, numbers))
 
     def estimate(self, columns: Sequence[int], prior: Array | float = np.inf) -> Effect:
         """
@@ -256,7 +262,10 @@ class JointFit(ReadOnlyArrays):
         values, *others = (_solve(matrix, right, scale) for matrix, right in zip(
             matrices, self._reduced[:, chosen, -1]))
         change, count = np.array(others) - values, len(others)
-        covariance = (count - 1) / count * change.T @ change
+        own = self.nuisance + np.array(chosen, dtype=int)
+        shares = self.by_joint[:, own, own]
+        wider = np.sqrt(self.widening @ shares / np.maximum(shares.sum(axis=0), 1e-300))
+        covariance = (count - 1) / count * (change * wider).T @ (change * wider)
         inverses = np.array([_solve(matrix, np.eye(len(chosen)), scale) for matrix in matrices])
         if np.any(information):
             covariance += inverses[0] * information @ inverses[0].T
@@ -495,6 +504,27 @@ def _freedom(matrices: Array, inverses: Array) -> Array:
     covariance[:, blocks, blocks] += own
     trace, squares = np.trace(covariance, axis1=1, axis2=2), np.sum(covariance ** 2, axis=(1, 2))
     return np.maximum(trace ** 2 / np.maximum(squares, 1e-300), 1.0)
+
+
+def _widening(factors: Array, numbers: IndexArray) -> Array:
+    """
+    Return the variance of sums over long times, over that of sums over blocks, (n,).
+
+    Errors that are correlated over a time of 2 s, with s = factor / 2 rows, are correlated across
+    the ends of a block of T rows, so that the variance of sums over blocks is too small by s / T:
+    for the correlation exp(-t / s) it is 2 s (1 - s / T (1 - exp(-T / s))) per row.
+
+    Parameters
+    ----------
+    factors
+        Autocorrelation factor of each joint's errors, (n,).
+    numbers
+        Block of each row, (N,).
+
+    """
+    length = len(numbers) / (1 + np.count_nonzero(np.diff(numbers)))
+    part = np.minimum(factors / 2 / length, 1.0)
+    return np.asarray(1 / (1 - part * (1 - np.exp(-1 / part))))
 
 
 def _number_blocks(recordings: Sequence[Equations]) -> IndexArray:
