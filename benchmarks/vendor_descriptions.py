@@ -19,7 +19,8 @@ From a vendor's description to a verdict, command by command, as docs/vendor_urd
 FOLDER has the repositories of vendor_descriptions.yaml, each as FOLDER/OWNER/NAME
 (`git clone https://github.com/OWNER/NAME FOLDER/OWNER/NAME`). Every command is typed as `--help`
 shows it; a flag is added only where the output of the command before named it. The arm is
-simulated from its (repaired) URDF with other inertias, friction and noise.
+simulated from its (repaired) URDF with other inertias, friction and noise. FILE keeps each result;
+arms that it has are not run again.
 """
 
 from __future__ import annotations
@@ -144,8 +145,11 @@ def main() -> None:
     parser.add_argument('--json', type=Path, help='file of the results')
     args = parser.parse_args()
     entries = yaml.safe_load(Path(__file__).with_suffix('.yaml').read_text(encoding='utf-8'))
-    results = {}
+    kept = args.json and args.json.exists()
+    results = json.loads(args.json.read_text(encoding='utf-8')) if kept else {}
     for name in args.only or entries:
+        if name in results:
+            continue
         results[name] = result = examine(entries[name], args.repositories.resolve())
         print(f'{name:20s} {result["verdict"]:8s} {result["commands"]} commands '
               f'{result["seconds"]:4d} s  {" ".join(result["flags"])} {result["message"]}',

@@ -21,15 +21,18 @@ from pathlib import Path
 from typing import Annotated
 
 from robot_identification import files
-from robot_identification.arm import load_arm
+from robot_identification.arm import Arm, load_arm, meshes
 from robot_identification.arm.inertia_check import check_inertias
 from robot_identification.cli import console
 from robot_identification.cli.expand_options import expand_options
 from robot_identification.cli.limit_check import check_limits
 from robot_identification.cli.repair import Repair, repaired_files
 from robot_identification.cli.robot_template import robot_template, TemplateOptions
-from robot_identification.errors import ConfigurationError
+from robot_identification.errors import ConfigurationError, ExcitationError
 import typer
+
+ASKED = {'--acceleration': 'acceleration', '--velocity': 'velocity', '--torque': 'torque',
+         '--effort': 'quantity'}    # and the key of the YAML that stays empty without it
 
 
 @expand_options
@@ -102,6 +105,7 @@ def _write(urdf: Path, target: Path, options: TemplateOptions, moving: tuple[str
             file=repaired_files(target.with_suffix(''))[0])
         repair.write(target.with_suffix(''), template.arm.limits.torque)
     arm = template.arm
+    notes = template.notes if repair else (*template.notes, *_missing_meshes(urdf, arm, options))
     faults = [str(fault) for fault in check_inertias(arm)]
     doubts = check_limits(arm)
     files.write_text(target, template.text)
@@ -110,14 +114,14 @@ def _write(urdf: Path, target: Path, options: TemplateOptions, moving: tuple[str
         console.emit({
             'robot': str(target), 'to_fill_in': count, 'joints': arm.joint_names,
             'locked': list(arm.locked), 'inertia_faults': faults, 'limits_in_doubt': doubts,
-            'recording': template.recording, 'notes': template.notes,
+            'recording': template.recording, 'notes': notes,
             'changes': [] if repair is None else repair.changes})
         return
     if count == 0:
         load_arm(target)
     lines = [f'wrote {target}: {arm.n} joints, {arm.joint_names[0]} to {arm.joint_names[-1]}'
              + (f'; locked: {", ".join(arm.locked)}' if arm.locked else ''),
-             *template.notes,
+             *notes,
              *(f'repaired: {kind} of {part}: {before} -> {after}'
                for kind, part, before, after in (repair.changes if repair else ())),
              *(f'limits: {doubt}' for doubt in doubts), *(f'inertia: {fault}' for fault in faults)]
@@ -128,12 +132,21 @@ def _write(urdf: Path, target: Path, options: TemplateOptions, moving: tuple[str
         lines.append('these inertias are impossible, so no torque can be limited or simulated; '
                      'correct the URDF, or let --repair replace what cannot be used')
     elif count:
-        lines.append(f'fill in the {count} places marked FILL IN, or give --acceleration, '
-                     '--velocity, --torque and --effort: `excite` needs the limits, '
-                     '`identify` and `validate` need the effort, `servos` needs neither'
-                     + ('; --repair estimates the torque limits' if 'torque: null' in template.text
-                        and not repair else ''))
+        flags = [flag for flag, key in ASKED.items() if f'{key}: null    #' in template.text]
+        lines.append(f'fill in the {count} places marked FILL IN, or give {", ".join(flags)}: '
+                     '`excite` needs the limits, `identify` and `validate` need the effort, '
+                     '`servos` needs neither' + '; --repair estimates the torque limits' * (
+                         '--torque' in flags and not repair))
     else:
         lines.append('nothing is left to fill in; next: robot-identification excite '
                      f'{target} -o excitation.yaml')
     console.out.print('\n'.join(lines), markup=False)
+
+
+def _missing_meshes(urdf: Path, arm: Arm, options: TemplateOptions) -> tuple[str, ...]:
+    """Return a note on collision meshes that are missing or of an unknown format."""
+    try:
+        meshes.with_mesh_paths(replace(arm, urdf_file=urdf), options.package_dir or ())
+    except ExcitationError as error:
+        return (f'meshes: {error}',)
+    return ()
