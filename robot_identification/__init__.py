@@ -76,7 +76,8 @@ def __getattr__(name: str) -> Any:
                 globals()[name] = value
                 return value
     hint = f'; it is a command: robot-identification {name} --help' if name in _COMMANDS else ''
-    raise AttributeError(f"the package '{__name__}' has no '{name}'{hint}")
+    raise AttributeError(f"the package '{__name__}' has no '{name}'"
+                         f'{hint or "; it has: " + ", ".join(__all__)}')
 
 
 def __dir__() -> list[str]:

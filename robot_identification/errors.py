@@ -18,12 +18,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
+from typing import Any, TYPE_CHECKING
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return " (did you mean 'x'?)" with the most similar known name; '' if none is similar."""
     close = get_close_matches(name, list(known), 1)
     return f" (did you mean '{close[0]}'?)" if close else ''
+
+
+class ListedAttributes:
+    """Base of classes that list their attributes when one is read that does not exist."""
+
+    if not TYPE_CHECKING:    # mypy would accept every name
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise AttributeError with the public attributes, or that of a failed property."""
+            if hasattr(type(self), name):
+                return object.__getattribute__(self, name)
+            names = [known for known in dir(self) if not known.startswith('_')]
+            raise AttributeError(f"{type(self).__name__} has no '{name}'; it has: "
+                                 f'{", ".join(names)}{did_you_mean(name, names)}')
 
 
 class RobotIdentificationError(Exception):

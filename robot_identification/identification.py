@@ -89,7 +89,7 @@ class IdentificationResult(Identification):
         """
         return frames.to_frame(self, what)
 
-    def plot(self, what: str = 'torque') -> Any:
+    def plot(self, what: str = 'torque', joint: str | None = None) -> Any:
         """
         Return a Matplotlib figure with one plot for each joint, see `reporting.plots.plot`.
 
@@ -97,9 +97,11 @@ class IdentificationResult(Identification):
         ----------
         what
             'torque', 'friction' or 'spectrum'.
+        joint
+            Joint to plot; None plots all.
 
         """
-        return plot(self, what)
+        return plot(self, what, joint)
 
     def save(self, folder: str | Path) -> None:
         """

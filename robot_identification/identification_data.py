@@ -21,7 +21,7 @@ from typing import Any
 
 from robot_identification.arm import Arm
 from robot_identification.dynamics import IdentifiedModel
-from robot_identification.errors import ConfigurationError
+from robot_identification.errors import ConfigurationError, ListedAttributes
 from robot_identification.estimation import ConsistentEstimate, Estimate
 from robot_identification.estimation.auto import Choice
 from robot_identification.estimation.delay import DelayEstimate
@@ -38,7 +38,7 @@ Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, eq=False)
-class Identification:
+class Identification(ListedAttributes):
     """
     Result of an identification.
 

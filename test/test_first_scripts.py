@@ -144,6 +144,111 @@ except AttributeError as error:
     assert 'robot-identification compare --help' in str(error)
 assert not hasattr(ri, 'no_such_name')
 """,
+    'an arm from its URDF': """
+from robot_identification import Arm, identify
+arm = Arm.from_urdf('arm.urdf', tip='link_2')
+assert Arm.from_urdf('arm.urdf', tip='link_1').joint_names == ('joint_1',)
+for wrong in (lambda: Arm('arm.urdf'), lambda: Arm.from_urdf('arm.urdf', tip='link2')):
+    try:
+        wrong()
+    except Exception as error:
+        assert "Arm.from_urdf('arm.urdf')" in str(error) or 'link_1, link_2' in str(error)
+    else:
+        raise SystemExit('no error')
+assert identify(arm, 'motion.csv', held_out='other.csv').verdict.passed
+""",
+    'one joint of a plot': """
+import matplotlib
+matplotlib.use('Agg')
+import robot_identification as ri
+result = ri.identify('two_link', 'motion.csv')
+figure = result.plot('friction', joint='joint_2')
+assert len(figure.axes) == 1 and 'joint_2' in figure.axes[0].get_title()
+result.plot(joint='joint_1').savefig('residual.png')
+try:
+    result.plot(joint='joint2')
+except Exception as error:
+    assert "did you mean 'joint_2'?" in str(error)
+""",
+    'validation of what was saved': """
+import robot_identification as ri
+result = ri.identify('two_link', 'motion.csv')
+result.save('may')
+assert ri.validate('may', 'other.csv').passed
+assert ri.validate('may/model.yaml', ['other.csv']).passed
+assert ri.validate(result, 'other.csv').passed
+""",
+    'two results compared': """
+import robot_identification as ri
+first = ri.identify('two_link', 'motion.csv').to_frame()
+second = ri.identify('two_link', 'other.csv').to_frame()
+both = first.add_suffix('_may').join(second.add_suffix('_june'))
+change = (both.value_june - both.value_may).abs() / both.std_may
+assert (change < 6).all() and len(both) == len(first)
+""",
+    'names of attributes from memory': """
+import robot_identification as ri
+arm = ri.load_arm('two_link')
+result = ri.identify(arm, 'motion.csv')
+recording = ri.load_recording('motion.csv')
+for thing, name, instead in ((result, 'predict', 'model'), (result, 'parameters', 'to_frame'),
+                             (result.model, 'predict', 'torque'), (arm, 'joints', 'joint_names'),
+                             (recording, 'to_frame', 'to_csv'), (ri, 'load_robot', 'load_arm'),
+                             (ri.validate(result, 'other.csv'), 'rmse', 'verdict')):
+    try:
+        getattr(thing, name)
+    except AttributeError as error:
+        assert instead in str(error), error
+    else:
+        raise SystemExit(name)
+""",
+    'arguments in the wrong order': """
+import robot_identification as ri
+recording = ri.load_recording('motion.csv')
+try:
+    ri.identify(recording, 'two_link')
+except ri.RobotIdentificationError as error:
+    assert 'an arm is' in str(error) and 'not Recording' in str(error)
+try:
+    ri.identify('two_link', {'t': recording.t, 'q': recording.q, 'tau': recording.tau})
+except ri.RobotIdentificationError as error:
+    assert 'Recording(t, q, tau, joint_names=' in str(error)
+""",
+    'columns named as a simulator names them': """
+import pandas as pd
+from robot_identification import identify, load_recording
+r = load_recording('motion.csv')
+for position, torque, start in (('position_{}', 'effort_{}', 1), ('q{}', 'tau{}', 0)):
+    frame = pd.DataFrame({'time': r.t})
+    for j in range(2):
+        frame[position.format(j + start)] = r.q[:, j]
+        frame[torque.format(j + start)] = r.tau[:, j]
+    assert identify('two_link', frame, held_out='other.csv').verdict.passed
+""",
+    'files of a pattern': """
+from pathlib import Path
+import robot_identification as ri
+paths = sorted(Path('runs').glob('*.csv'))[:1]
+result = ri.identify('two_link', paths, held_out=Path('other.csv'))
+assert result.verdict.passed
+""",
+    'a saved model in a simulation': """
+import numpy as np
+import robot_identification as ri
+ri.identify('two_link', 'motion.csv').save('kept')
+model = ri.load_model('kept')
+q, v = np.array([0.1, -0.3]), np.zeros(2)
+bias = model.torque(q, v, np.zeros(2))
+acceleration = np.linalg.solve(model.mass_matrix(q)[0], -bias)
+assert np.allclose(model.torque(q, v, acceleration), 0, atol=1e-9)
+""",
+    'a result kept by pickle': """
+import copy, pickle
+import robot_identification as ri
+result = ri.identify('two_link', 'motion.csv', held_out='other.csv')
+again = pickle.loads(pickle.dumps(result))
+assert repr(again) == repr(copy.deepcopy(result)) == repr(result)
+""",
     'torques of numbers': """
 import numpy as np
 from robot_identification import inverse_dynamics, joint_torque_regressor, load_arm
@@ -170,6 +275,7 @@ def files(tmp_path, monkeypatch):
     write_bag(first, tmp_path / 'bag')
     (tmp_path / 'arm.yaml').write_text(
         arm.source.read_text().replace('../urdf/', f'{arm.source.parent.parent}/urdf/'))
+    (tmp_path / 'arm.urdf').write_text(arm.urdf)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

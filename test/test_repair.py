@@ -192,7 +192,9 @@ def test_rounded_angles_that_leave_base_parameters_ambiguous_become_exact(tmp_pa
             f'<child link="link{i}"/><axis xyz="0 0 1"/>{LIMIT.replace("40", "900")}</joint>')
     text = ''.join([*parts, '</robot>'])
     with pytest.raises(EstimationError, match=r'ambiguous.*init --repair makes'):
-        base_parameters(ModelStructure.of(init(tmp_path, text)[0]))
+        arm, answer = init(tmp_path, text)
+        assert 'init --repair makes' in ' '.join(answer['notes'])
+        base_parameters(ModelStructure.of(arm))
     arm, answer = init(tmp_path, text, '--repair', '--force')
     assert [change[1] for change in answer['changes'] if change[0] == 'origin'] == [
         'joint1', 'joint2', 'joint4', 'joint5', 'joint6']
@@ -285,3 +287,13 @@ def test_init_names_the_flag_that_estimates_missing_torques(tmp_path):
     assert '--repair estimates the torque limits' in ' '.join(run(*words).stdout.split())
     done = run(*words, '--repair', '--force')
     assert 'nothing is left to fill in' in ' '.join(done.stdout.split())
+
+
+def test_init_asks_only_for_what_was_not_given_and_names_missing_meshes(tmp_path):
+    mesh = MESH.format('collision', 'package://nowhere/a.stl', 'collision')
+    (tmp_path / 'arm.urdf').write_text(chain(last=mesh))
+    done = run('init', tmp_path / 'arm.urdf', '-o', tmp_path / 'arm.yaml', '--acceleration', '5')
+    said = ' '.join(done.stdout.split())
+    assert 'or give --effort:' in said
+    assert "'package://nowhere/a.stl' of link 'link3' is missing" in said
+    assert 'init --repair' in said

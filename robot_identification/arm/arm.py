@@ -26,20 +26,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 import pinocchio as pin
 from robot_identification.arm import pinocchio_model
+from robot_identification.arm import urdf as urdf_files
 from robot_identification.arm.balancers import Balancer
 from robot_identification.arm.drives import Drives, Effort, PositionSignal
 from robot_identification.arm.limits import Limits
 from robot_identification.arm.robot_keys import Driver
-from robot_identification.arm.urdf import read_urdf, reduce_urdf
 from robot_identification.arrays import Array, read_only
-from robot_identification.errors import ArmError
+from robot_identification.errors import ArmError, ListedAttributes
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 """[m/s^2] Gravity in the frame of an upright base."""
 
 
 @dataclass(frozen=True, eq=False)
-class Arm:
+class Arm(ListedAttributes):
     """
     A serial or tree-structured arm with n movable joints.
 
@@ -127,6 +127,12 @@ class Arm:
     guessed: tuple[str, ...] = ()
     sensor_deviation: Mapping[str, float] = field(default_factory=dict)
 
+    def __new__(cls, *args: Any, **fields: Any) -> Arm:
+        """Return an empty arm, unless what is given is only a file."""
+        if len(args) + len(fields) == 1:
+            raise ArmError("an arm is read with Arm.from_urdf('arm.urdf') or load_arm('arm.yaml')")
+        return super().__new__(cls)
+
     def __post_init__(self) -> None:
         characters = self.tf_prefix.replace('_', '').replace('/', '')
         if characters and not (characters.isascii() and characters.isalnum()):
@@ -145,6 +151,7 @@ class Arm:
         name: str | None = None,
         arguments: Mapping[str, str] | None = None,
         package_dirs: Iterable[str | Path] = (),
+        tip: str | None = None,
     ) -> Arm:
         """
         Build an arm from a URDF.
@@ -165,6 +172,8 @@ class Arm:
             Arguments of a xacro, by name.
         package_dirs
             Folders that contain ROS packages, for `$(find ...)` and `package://`.
+        tip
+            Link at the end of the arm; joints that do not move it are locked.
 
         Raises
         ------
@@ -179,10 +188,12 @@ class Arm:
 
         """
         folders = tuple(map(Path, package_dirs))
-        text, path = read_urdf(urdf, arguments, folders)
+        text, path = urdf_files.read_urdf(urdf, arguments, folders)
         label = f"the URDF '{path}'" if path else 'the URDF text'
-        reduced, positions = reduce_urdf(
-            text, label, dict(locked) if isinstance(locked, Mapping) else dict.fromkeys(locked))
+        fixed = dict(locked) if isinstance(locked, Mapping) else dict.fromkeys(locked)
+        if tip is not None:
+            fixed = {**dict.fromkeys(urdf_files.joints_beside(text, label, tip)), **fixed}
+        reduced, positions = urdf_files.reduce_urdf(text, label, fixed)
         model = pinocchio_model.build_model(reduced, label)
         model.gravity.linear = pinocchio_model.check_gravity(gravity)
         return cls(
@@ -223,19 +234,6 @@ class Arm:
     def tool(self) -> int:
         """Index in `model.frames` of the last frame on the last link: the tool or flange."""
         return max(i for i, frame in enumerate(self.model.frames) if frame.parentJoint == self.n)
-
-    def tool_path(self, rotations: Array, positions: Array) -> Array:
-        """
-        Return the positions of the frame `tool` in the base, (N, 3) [m].
-
-        Parameters
-        ----------
-        rotations, positions
-            Poses of the joint frames in the base, (N, n, 3, 3) and (N, n, 3) [m].
-
-        """
-        offset: Array = self.model.frames[self.tool].placement.translation
-        return np.asarray(positions[:, -1] + rotations[:, -1] @ offset)
 
     @property
     def ros_joint_names(self) -> tuple[str, ...]:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.errors import ArmError
 from robot_identification.html_table import html_table
@@ -79,18 +78,3 @@ class Limits(ReadOnlyArrays):
                     raise ArmError(
                         f"joint '{joint}': the {name} limit must be positive, but is {value:g}; "
                         f'correct the URDF or give `{name}:` in the robot YAML')
-
-    def warnings(self, joint_names: tuple[str, ...], prismatic: Array) -> tuple[str, ...]:
-        """Return a warning for each revolute joint whose limits are probably in degrees."""
-        sentences = []
-        for i, joint in enumerate(joint_names):
-            far = max(abs(x) for x in (self.lower[i], self.upper[i], 0.0) if np.isfinite(x))
-            fast = self.velocity[i] if np.isfinite(self.velocity[i]) else 0.0
-            excesses = [f'{value:g} {unit}' for value, unit in ((far, 'rad'), (fast, 'rad/s'))
-                        if value > FASTEST]
-            if excesses and not prismatic[i]:
-                sentences.append(
-                    f"joint '{joint}' has limits of {' and '.join(excesses)}: if these are "
-                    'degrees, correct the URDF; else narrow them (`init --velocity`, or `joints` '
-                    'in the robot YAML)')
-        return tuple(sentences)

@@ -59,6 +59,9 @@ def load_arm(robot: str | Path) -> Arm:
     7
 
     """
+    if not isinstance(robot, str | Path):
+        raise ConfigurationError('an arm is an Arm, the name of a shipped robot or the path of a '
+                                 f'robot YAML, not {type(robot).__name__}')
     path = Path(robot)
     if path.suffix in ('.urdf', '.xacro'):
         raise ConfigurationError(

@@ -131,6 +131,29 @@ def parse_urdf(text: str, label: str) -> ElementTree.Element:
     return root
 
 
+def joints_beside(text: str, label: str, link: str) -> list[str]:
+    """
+    Return the joints of a URDF that could move but do not move a link.
+
+    Raises
+    ------
+    ArmError
+        The text is not a URDF, or no joint moves a link of that name.
+
+    """
+    joints = parse_urdf(text, label).findall('joint')
+    above = {child.get('link'): joint for joint in joints for child in joint.iter('child')}
+    inner, path = link, []
+    while inner in above:
+        path.append(above[inner])
+        inner = next(above[inner].iter('parent')).get('link', '')
+    if not path:
+        known = ', '.join(map(str, above))
+        raise ArmError(f"{label} has no moving link '{link}'; it has: {known}")
+    return [joint.get('name', '') for joint in joints
+            if joint not in path and joint.get('type') in MOVING]
+
+
 def reduce_urdf(text: str, label: str,
                 locked: Mapping[str, float | None]) -> tuple[str, dict[str, float]]:
     """

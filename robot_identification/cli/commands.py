@@ -26,7 +26,7 @@ import typer
 from typer.core import TyperGroup
 
 COMMANDS = {    # name: module, first line of the help; `--help` imports no module
-    'demo': ('cli.demo', 'Design, simulate, record, identify, validate and report.'),
+    'demo': ('tools.demo', 'Design, simulate, record, identify, validate and report.'),
     'init': ('cli.init', 'Write a robot YAML from a URDF, and mark the values that are missing.'),
     'excite': ('cli.excite', 'Design a motion that excites all parameters within proven limits.'),
     'simulate': ('cli.simulate', 'Record a simulated arm (MuJoCo) that differs from its URDF.'),

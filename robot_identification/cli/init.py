@@ -20,7 +20,7 @@ import importlib.util
 from pathlib import Path
 from typing import Annotated
 
-from robot_identification import files
+from robot_identification import dynamics, files
 from robot_identification.arm import Arm, load_arm, meshes
 from robot_identification.arm.inertia_check import check_inertias
 from robot_identification.cli import console
@@ -28,7 +28,7 @@ from robot_identification.cli.expand_options import expand_options
 from robot_identification.cli.limit_check import check_limits
 from robot_identification.cli.repair import Repair, repaired_files
 from robot_identification.cli.robot_template import robot_template, TemplateOptions
-from robot_identification.errors import ConfigurationError, ExcitationError
+from robot_identification.errors import ConfigurationError, EstimationError, ExcitationError
 import typer
 
 ASKED = {'--acceleration': 'acceleration', '--velocity': 'velocity', '--torque': 'torque',
@@ -105,7 +105,7 @@ def _write(urdf: Path, target: Path, options: TemplateOptions, moving: tuple[str
             file=repaired_files(target.with_suffix(''))[0])
         repair.write(target.with_suffix(''), template.arm.limits.torque)
     arm = template.arm
-    notes = template.notes if repair else (*template.notes, *_missing_meshes(urdf, arm, options))
+    notes = (*template.notes, *(() if repair else _description_notes(urdf, arm, options)))
     faults = [str(fault) for fault in check_inertias(arm)]
     doubts = check_limits(arm)
     files.write_text(target, template.text)
@@ -125,28 +125,33 @@ def _write(urdf: Path, target: Path, options: TemplateOptions, moving: tuple[str
              *(f'repaired: {kind} of {part}: {before} -> {after}'
                for kind, part, before, after in (repair.changes if repair else ())),
              *(f'limits: {doubt}' for doubt in doubts), *(f'inertia: {fault}' for fault in faults)]
+    if faults:
+        lines.append('these inertias are impossible, so no torque can be limited or simulated; '
+                     'correct the URDF, or let --repair replace what cannot be used')
     if 'command' in template.recording:
         lines.append('the log has commanded positions and no torques; next: robot-identification '
                      f'servos {target} {options.recording} -o servos')
-    elif faults:
-        lines.append('these inertias are impossible, so no torque can be limited or simulated; '
-                     'correct the URDF, or let --repair replace what cannot be used')
     elif count:
         flags = [flag for flag, key in ASKED.items() if f'{key}: null    #' in template.text]
         lines.append(f'fill in the {count} places marked FILL IN, or give {", ".join(flags)}: '
                      '`excite` needs the limits, `identify` and `validate` need the effort, '
                      '`servos` needs neither' + '; --repair estimates the torque limits' * (
                          '--torque' in flags and not repair))
-    else:
+    elif not faults:
         lines.append('nothing is left to fill in; next: robot-identification excite '
                      f'{target} -o excitation.yaml')
     console.out.print('\n'.join(lines), markup=False)
 
 
-def _missing_meshes(urdf: Path, arm: Arm, options: TemplateOptions) -> tuple[str, ...]:
-    """Return a note on collision meshes that are missing or of an unknown format."""
+def _description_notes(urdf: Path, arm: Arm, options: TemplateOptions) -> tuple[str, ...]:
+    """Return notes on collision meshes that cannot be used, and on ambiguous parameters."""
+    notes = []
     try:
         meshes.with_mesh_paths(replace(arm, urdf_file=urdf), options.package_dir or ())
     except ExcitationError as error:
-        return (f'meshes: {error}',)
-    return ()
+        notes.append(f'meshes: {error}')
+    try:
+        dynamics.base_parameters(dynamics.ModelStructure.of(arm))
+    except EstimationError as error:
+        notes.append(f'origins: {error}')
+    return tuple(notes)

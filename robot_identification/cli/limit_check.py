@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics import inverse_dynamics
+from robot_identification.excitation.motion.limits import degree_warnings
 
 POSES = 500
 MODERATE = np.array([[1.0, 3.0], [0.25, 1.0]])
@@ -83,7 +84,7 @@ def check_limits(arm: Arm) -> tuple[str, ...]:
     (gravity, motion), known = required_torque(arm), np.isfinite(limits.acceleration)
     quick = known & (limits.acceleration > limits.velocity / RISE_TIME)
     wrong = wrong_ratings(arm)
-    sentences = list(limits.warnings(arm.joint_names, arm.prismatic))
+    sentences = list(degree_warnings(arm, limits))
     for name, doubtful in (('torque', wrong & np.isfinite(limits.torque)),
                            ('velocity', limits.velocity < slow[0]),
                            ('acceleration', (limits.acceleration < slow[1]) | quick)):

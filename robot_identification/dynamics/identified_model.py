@@ -32,7 +32,7 @@ from robot_identification.dynamics import torque_band
 from robot_identification.dynamics.friction import get_friction
 from robot_identification.dynamics.regressor import inverse_dynamics
 from robot_identification.dynamics.structure import ModelStructure
-from robot_identification.errors import ModelFileError
+from robot_identification.errors import ListedAttributes, ModelFileError
 from robot_identification.html_table import html_table
 import yaml
 
@@ -64,7 +64,7 @@ its position relative to the torques of all joints."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class IdentifiedModel:
+class IdentifiedModel(ListedAttributes):
     """
     Dynamic model that predicts the joint torques of an arm.
 

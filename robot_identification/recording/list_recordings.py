@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +53,9 @@ def list_recordings(recordings: Recordings, arm: Arm | None = None) -> list[Reco
         return list(list_files(recordings))
     if hasattr(recordings, 'columns'):
         return [Recording.from_frame(recordings, arm)]
-    if not isinstance(recordings, Iterable):
-        raise RecordingError(f'a recording is a Recording, a path or a DataFrame, not '
-                             f'{type(recordings).__name__}')
+    if not isinstance(recordings, Iterable) or isinstance(recordings, Mapping):
+        raise RecordingError('a recording is a Recording(t, q, tau, joint_names=arm.joint_names), '
+                             f'a path or a DataFrame, not {type(recordings).__name__}')
     return [item for each in recordings for item in list_recordings(each, arm)]
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, column_range, read_only
-from robot_identification.errors import RecordingError
+from robot_identification.errors import ListedAttributes, RecordingError
 from robot_identification.files import atomic_write
 from robot_identification.html_table import html_table
 from robot_identification.recording import columns, effort, stamps
@@ -40,7 +40,7 @@ LARGEST_STAMP = 1e19    # largest magnitude of a stamp: nanoseconds since 1970 a
 
 
 @dataclass(frozen=True, eq=False)
-class Recording:
+class Recording(ListedAttributes):
     """
     The measured signals of n joints at N instants, with read-only arrays.
 

@@ -36,7 +36,7 @@ WIDTH, HEIGHT = 11.0, 2.6
 """Width of a figure and height of a row of panels [inches]."""
 
 
-def plot(result: Identification, what: str = 'torque') -> Any:
+def plot(result: Identification, what: str = 'torque', joint: str | None = None) -> Any:
     """
     Plot a result, one panel for each joint or drive.
 
@@ -48,6 +48,8 @@ def plot(result: Identification, what: str = 'torque') -> Any:
         'torque': measured, predicted and residual torque over time, on the first held-out
         motion, or if nothing was held out on the first training motion; 'friction': friction over
         velocity, with measured values; 'spectrum': amplitude densities of torque and residual.
+    joint
+        Joint or drive whose panel is drawn; None draws all.
 
     Returns
     -------
@@ -57,7 +59,7 @@ def plot(result: Identification, what: str = 'torque') -> Any:
     Raises
     ------
     UnknownNameError
-        There is no such plot.
+        There is no such plot or joint.
     MissingDependencyError
         matplotlib is not installed.
 
@@ -67,6 +69,11 @@ def plot(result: Identification, what: str = 'torque') -> Any:
     with explain_missing('matplotlib', 'plots'):
         from matplotlib import pyplot
     figures = _figures(result, what)
+    if joint is not None:
+        names = result.arm.actuator_names
+        if joint not in names:
+            raise UnknownNameError('joint', joint, names)
+        figures = [figures[names.index(joint)]]
     rows = -(-len(figures) // COLUMNS)
     drawing, grid = pyplot.subplots(rows, COLUMNS, figsize=(WIDTH, HEIGHT * rows),
                                     squeeze=False, layout='constrained')

@@ -18,12 +18,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 import io
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel
-from robot_identification.errors import EstimationError
+from robot_identification.dynamics.model_file import load_model
+from robot_identification.errors import EstimationError, ListedAttributes
 from robot_identification.parallel import single_threaded_blas
 from robot_identification.recording.inputs import load_inputs
 from robot_identification.recording.list_recordings import list_recordings, Recordings
@@ -35,7 +37,7 @@ from robot_identification.validation.verdict import make_verdict, Thresholds, Ve
 
 
 @dataclass(frozen=True, eq=False)
-class Validation:
+class Validation(ListedAttributes):
     """
     Verdict on a model, and its predictions.
 
@@ -67,7 +69,7 @@ class Validation:
 
 @single_threaded_blas()
 def validate(
-    model: IdentifiedModel,
+    model: IdentifiedModel | str | Path,
     recording: Recordings,
     *,
     thresholds: Thresholds | None = None,
@@ -79,7 +81,7 @@ def validate(
     Parameters
     ----------
     model
-        The identified model.
+        The identified model, a result of `identify`, or the path of a model file or result.
     recording
         Recordings of the model's arm, of the types that `identify` accepts; several have a common
         verdict.
@@ -106,6 +108,7 @@ def validate(
     True
 
     """
+    model = load_model(model) if isinstance(model, str | Path) else getattr(model, 'model', model)
     inputs = list_recordings(recording, model.arm)
     if not inputs:
         raise EstimationError('no recording to validate on')

@@ -20,6 +20,7 @@ import dataclasses
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arm import Arm, Limits
+from robot_identification.arm.limits import FASTEST
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ExcitationError
 
@@ -85,10 +86,11 @@ def motion_limits(
         if missing:
             raise ExcitationError(
                 f"the {name} limits of {', '.join(missing)} are unknown; a motion designed "
-                f'without them can damage it: give `joints: {{{missing[0]}: {{{name}: ...}}}}` '
-                f'in the robot YAML, or {name}=... for this design')
+                f'without them can damage it: give them with `init --{name}`, as `joints: '
+                f'{{{missing[0]}: {{{name}: ...}}}}` in the robot YAML, or as {name}=... for this '
+                'design')
     limits = dataclasses.replace(arm.limits, lower=lower, upper=upper, **chosen)
-    notes += limits.warnings(arm.joint_names, arm.prismatic)
+    notes += degree_warnings(arm, limits)
     check_limits(limits, arm.joint_names)
     return limits, tuple(notes)
 
@@ -125,3 +127,19 @@ def half_ranges(limits: Limits) -> Array:
     """Return the half ranges of position, velocity, acceleration and jerk, (4, n)."""
     return read_only([(limits.upper - limits.lower) / 2, limits.velocity, limits.acceleration,
                       limits.jerk])
+
+
+def degree_warnings(arm: Arm, limits: Limits) -> tuple[str, ...]:
+    """Return a warning for each revolute joint whose limits are probably in degrees."""
+    sentences = []
+    for i, joint in enumerate(arm.joint_names):
+        far = max(abs(x) for x in (limits.lower[i], limits.upper[i], 0.0) if np.isfinite(x))
+        fast = limits.velocity[i] if np.isfinite(limits.velocity[i]) else 0.0
+        excesses = [f'{value:g} {unit}' for value, unit in ((far, 'rad'), (fast, 'rad/s'))
+                    if value > FASTEST]
+        if excesses and not arm.prismatic[i]:
+            sentences.append(
+                f"joint '{joint}' has limits of {' and '.join(excesses)}: if these are degrees, "
+                'correct the URDF; else narrow them (`init --velocity`, or `joints` in the robot '
+                'YAML)')
+    return tuple(sentences)
