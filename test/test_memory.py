@@ -31,7 +31,7 @@ from simulation_arms import two_link
 
 FRICTION = 'coulomb + viscous + slip + offset'
 CARRIES = ('wls', 'ols', 'ridge', 'tls', 'huber')
-NEEDS_MORE = ('mle', 'idim_iv', 'didim')
+NEEDS_MORE = ('mle', 'idim_iv', 'didim', 'cloe', 'clie')
 """Estimators that ask for periods, or for the control law, before any friction."""
 
 load_extensions()

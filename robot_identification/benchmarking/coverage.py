@@ -42,7 +42,8 @@ CHUNK = 5
 FRICTIONS = ('coulomb_viscous', 'stribeck', 'atan', 'sech_tanh', 'cube_root', 'bompos')
 """Friction models of the coverage, for estimators that find nonlinear parameters by
 optimisation."""
-SLOW = ('gradient_descent', 'ga', 'particle_filter', 'abc', 'ics', 'elpidso', 'cma_es')
+SLOW = ('gradient_descent', 'ga', 'particle_filter', 'abc', 'ics', 'elpidso', 'cma_es', 'cloe',
+        'clie')
 """Searches: their covariance is that of least squares and ignores how far they are from it."""
 
 

@@ -43,7 +43,8 @@ MODELS: dict[str, tuple[tuple[str, ...], str]] = {
     'particle_filter': ((FREE,), 'zhang2018 liu2001'), 'abc': ((FREE,), 'ding2015'),
     'ics': ((FREE,), 'ding2018'), 'elpidso': ((FREE,), 'yan2015'),
     'cma_es': ((FREE,), 'auger2005'),
-    'idim_iv': (BOTH, 'janot2014'), 'didim': (BOTH, 'gautier2013')}
+    'idim_iv': (BOTH, 'janot2014'), 'didim': (BOTH, 'gautier2013'),
+    'cloe': (BOTH, 'janot2014cloe'), 'clie': (BOTH, 'leboutet2021')}
 """Models that count and sources (keys of sources.bib) by estimator. The free estimate of a method
 is what its paper publishes; the consistent model is what `identify` returns."""
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {

@@ -24,9 +24,10 @@ from robot_identification.papers import differentiation as _differentiation  # n
 from robot_identification.papers.designs import DESIGN_NAMES
 from robot_identification.papers.gaussian_process import fit_gaussian_process
 from robot_identification.papers.idim import Didim, InstrumentalVariables
+from robot_identification.papers.output_error import ClosedLoopInputError, ClosedLoopOutputError
 from robot_identification.papers.searches import SEARCHES
 
-for _estimator in (InstrumentalVariables, Didim):
+for _estimator in (InstrumentalVariables, Didim, ClosedLoopOutputError, ClosedLoopInputError):
     ESTIMATORS.register(_estimator.name, _estimator)
 RESIDUALS.register('gp', fit_gaussian_process)
 

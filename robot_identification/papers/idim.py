@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
+from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator import (
@@ -55,7 +56,7 @@ CLOSED_LOOP = EstimatorInfo(
     control_law=True, consistent=NEAREST, purpose='positions are noisy and cannot be filtered')
 
 
-class _ClosedLoopEstimator(Estimator):
+class ClosedLoopEstimator(Estimator):
     """
     Base class of estimators that simulate the closed loop of arm and controller.
 
@@ -79,6 +80,8 @@ class _ClosedLoopEstimator(Estimator):
     """
 
     own_covariance = True
+    simulation: tuple[Regression, ClosedLoop, IdentifiedModel]
+    """Regression, closed loop and model of the current round."""
 
     def __init__(self, reference: Any = None, control_law: ControlLaw | None = None, *,
                  bandwidth: float | None = None, damping: float = 1.0, start: float = 0.0,
@@ -124,8 +127,9 @@ class _ClosedLoopEstimator(Estimator):
             law = self.control_law or joint_control_law(
                 model, float(self.bandwidth or 0), self.damping)
             loop = ClosedLoop(motion, law)
-            simulated = _at_states(regression, [
+            simulated = at_states(regression, [
                 loop.simulate(model, samples) for samples in regression.samples])
+            self.simulation = regression, loop, model
             values, covariance = self._step(columns, measured, simulated, estimate)
             change = np.abs(values - estimate.values) / np.sqrt(np.diag(covariance))
             noise = _rms_residuals(self._explained(measured, simulated), columns, values)
@@ -169,7 +173,7 @@ class _ClosedLoopEstimator(Estimator):
         for samples in regression.samples:
             q, v, a = motion(samples.t)
             subsets.append(replace(samples, q=q, v=v, a=a))
-        rows = _at_states(regression, subsets)
+        rows = at_states(regression, subsets)
         values, covariance = _least_squares(columns, rows, estimate)
         return replace(estimate, values=values, covariance=covariance, own_values=True,
                        noise=_rms_residuals(rows, columns, values),
@@ -181,7 +185,7 @@ class _ClosedLoopEstimator(Estimator):
         raise NotImplementedError
 
 
-class InstrumentalVariables(_ClosedLoopEstimator):
+class InstrumentalVariables(ClosedLoopEstimator):
     """
     IDIM-IV: instrumental variables from simulated states, unbiased by noise of the positions.
 
@@ -238,7 +242,7 @@ class InstrumentalVariables(_ClosedLoopEstimator):
         return inverse @ right, inverse @ square @ inverse.T
 
 
-class Didim(_ClosedLoopEstimator):
+class Didim(ClosedLoopEstimator):
     """
     DIDIM: fits measured torques with the regressor at simulated states only.
 
@@ -285,6 +289,6 @@ def _rms_residuals(rows: list[Array], columns: tuple[IndexArray, ...], values: A
                     for r, c in zip(rows, columns)])
 
 
-def _at_states(regression: Regression, samples: list[Samples]) -> list[Array]:
+def at_states(regression: Regression, samples: list[Samples]) -> list[Array]:
     """Return the regressor rows of each joint at the states of the given samples."""
     return replace(regression, samples=tuple(samples), reduced=None, progress=None).rows()

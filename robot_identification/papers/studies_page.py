@@ -276,7 +276,8 @@ def _reliability() -> str:
 
 def _limits() -> list[tuple[str, ...]]:
     """Return mean probabilities that seeds differ or do not decide, by the number of draws."""
-    rows, shares = [], (np.arange(40) + 0.5) / 40
+    rows = list[tuple[str, ...]]()
+    shares = (np.arange(40) + 0.5) / 40
     for count in (3, 4, 5):
         looks = tuple(LOOKS[0] * 2 ** k for k in range(count))
         words = np.array([decision_probability(share, TESTS[1], looks, 1.0) for share in shares])
