@@ -103,6 +103,18 @@ def test_stamps_of_a_clock_that_races_are_moved_and_reported(offset, lost):
     assert r.window(0, 100).remarks == r.remarks
 
 
+@pytest.mark.parametrize('measured', [False, True])
+def test_cycles_that_were_not_published_are_told_from_positions_and_velocities(measured):
+    rng = np.random.default_rng(2)
+    v = np.sin(np.arange(8000)[:, None] * 1e-3 * (1.3, 2.1))
+    kept = np.flatnonzero(rng.random(8000) > 0.06)
+    true, q = kept * 1e-3, np.cumsum(v * 1e-3, axis=0)[kept]
+    v = v[kept] + measured * rng.normal(0, 0.05, (len(kept), 2))
+    t = racing_stamps(true)
+    exact = np.abs(Recording(t, q, joint_names=('a', 'b'), v=v).t - true)[100:] < 1e-6
+    assert np.mean(exact) == 1.0 if not measured else 0.9 < np.mean(exact) < 1.0
+
+
 @pytest.mark.parametrize('change, sentence', [
     (lambda t: np.floor(t * 100) / 100, 'is coarser than the recording.*do not drop'),
     (lambda t: t - 0.2 * (np.arange(4000) % 400 < 200), 'stamps go backwards|stood still'),

@@ -128,7 +128,7 @@ class Recording(ListedAttributes):
                     f'{len(names)}) for {len(t)} stamps and the joints {", ".join(names)}')
             _check_finite(values, signal, names, t, label)
             given[signal] = values
-        rows, t, late, copies, moved = stamps.order_stamps(t, given.values(), label)
+        rows, t, late, copies, moved = stamps.order_stamps(t, given, label)
         chosen: dict[str, Any] = {signal: read_only(values[rows])
                                   for signal, values in given.items()}
         chosen |= {'joint_names': names, 't': read_only(t), 'out_of_order': late,

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 import numpy as np
 from robot_identification.arm.recording_block import UNITS
@@ -28,13 +28,15 @@ SAME = 1e-9  # [s] stamps that differ less count as equal
 JUMP = 100  # [steps] maximum delay of a late stamp; a larger one means another recording
 _OVERLAP = 5  # maximum of `_overlap` for late stamps; above it the clock was set back
 MAX_OFF_GRID = 0.05  # [grid steps] largest deviation of a stamp that lies on a grid
+SLOW = 1e-3  # [rad/s or m/s] below this speed, positions do not show the cycles
+OFF_WHOLE = 0.1  # [cycles] largest deviation of a number of cycles from a whole one
 DISORDER = 0.05  # largest fraction of late or repeated stamps
 FASTEST = 50e3  # [Hz] highest rate of a recording
 # unit, and smallest median step that is taken for it: in seconds, 0.2 would be 5 Hz or less
 LIKELY_UNITS = (('ns', 5e4), ('us', 50.0), ('ms', 0.2))
 
 
-def order_stamps(t: Array, signals: Iterable[Array], label: str,
+def order_stamps(t: Array, signals: Mapping[str, Array], label: str,
                  ) -> tuple[IndexArray | slice, Array, int, int, tuple[str, ...]]:
     """
     Return the rows to keep in order of time, and their strictly increasing stamps.
@@ -48,7 +50,7 @@ def order_stamps(t: Array, signals: Iterable[Array], label: str,
     t
         Stamps, (N,).
     signals
-        The recorded signals, (N, n) each.
+        The recorded signals by name, (N, n) each.
     label
         Name of the recording in messages.
 
@@ -83,8 +85,8 @@ def order_stamps(t: Array, signals: Iterable[Array], label: str,
     rows = np.argsort(t, kind='stable')
     again = np.flatnonzero(np.diff(t[rows]) <= SAME) + 1
     problem = f'{label}: {len(again)} of {len(t)} stamps repeat the one before'
-    changed = any(np.any(x[rows[again]] != x[rows[again - 1]]) for x in signals)
-    moved = _spread_stamps(t[rows], len(again)) if changed else None
+    changed = any(np.any(x[rows[again]] != x[rows[again - 1]]) for x in signals.values())
+    moved = _spread_stamps(t[rows], len(again), signals, rows) if changed else None
     if moved is not None:
         remark = (f'{problem} with other values: the sender (in Gazebo, the controller manager) '
                   'took them from a clock that races with its cycles. They were moved by up to '
@@ -101,14 +103,16 @@ def order_stamps(t: Array, signals: Iterable[Array], label: str,
     return rows, t[rows], late, len(again), ()
 
 
-def _spread_stamps(t: Array, copies: int) -> Array | None:
+def _spread_stamps(t: Array, copies: int, signals: Mapping[str, Array], rows: IndexArray,
+                   ) -> Array | None:
     """
-    Return stamps T[k] = max(T[k-1] + step, t[k]), (N,) [s]; None if t is not of a racing clock.
+    Return stamps T[k] = max(T[k-1] + n[k] step, t[k]), (N,) [s]; None unless a clock raced.
 
     In Gazebo, a controller manager stamps its cycles with the last message on /clock. Such stamps
     are whole numbers of simulation steps. They are late by a few steps, so a repeated stamp is
     followed by a longer step, and the mean step is the cycle. Surplus messages, and stamps rounded
-    to more than a cycle do not have this property.
+    to more than a cycle do not have this property. A publisher skips cycles on a busy computer:
+    n[k] is 1, or the number of cycles that positions and velocities show.
 
     Parameters
     ----------
@@ -116,17 +120,45 @@ def _spread_stamps(t: Array, copies: int) -> Array | None:
         Stamps in increasing order, (N,) [s].
     copies
         Number of repeated stamps.
+    signals
+        The recorded signals by name, (M, n) each.
+    rows
+        Rows of the signals that belong to the stamps, (N,).
 
     """
     steps, window = np.diff(t), min(JUMP, len(t) // 2)
     grid = float(np.min(steps[steps > SAME], initial=np.inf))
     step = grid * round(float(np.median(t[window:] - t[:-window])) / window / grid)
-    ramp = np.arange(len(t)) * step
-    moved = np.maximum.accumulate(t - ramp) + ramp
-    racing = step > 0 and moved[-1] - t[-1] <= step * copies / 2 and np.all(
-        moved - t <= JUMP * step) and np.all(
-        np.abs(steps / grid - np.round(steps / grid)) <= MAX_OFF_GRID)
-    return moved if racing else None
+    if step <= 0 or np.any(np.abs(steps / grid - np.round(steps / grid)) > MAX_OFF_GRID):
+        return None
+    for cycles in (_count_cycles(signals, rows, step), np.ones(len(steps))):
+        ramp = np.append(0.0, np.cumsum(cycles)) * step
+        moved = np.maximum.accumulate(t - ramp) + ramp
+        if moved[-1] - t[-1] <= step * copies / 2 and np.all(moved - t <= JUMP * step):
+            return moved
+    return None
+
+
+def _count_cycles(signals: Mapping[str, Array], rows: IndexArray, step: float) -> Array:
+    """
+    Return the numbers of cycles between samples, (N - 1,), as positions and velocities show them.
+
+    In a simulation, a position advances by the velocity times the step in each cycle. So the
+    distance in the direction of the mean velocity, divided by speed and step, is a whole number.
+    If it seldom is, the signals are measured, and all numbers are 1.
+    """
+    cycles = np.ones(len(rows) - 1)
+    if not {'q', 'v'} <= signals.keys():
+        return cycles
+    q, v = signals['q'][rows], signals['v'][rows]
+    v = (v[1:] + v[:-1]) / 2
+    power = np.sum(v ** 2, axis=1)
+    fast = power > SLOW ** 2
+    count = np.sum(np.diff(q, axis=0) * v, axis=1)[fast] / (step * power[fast])
+    whole = np.abs(count - np.round(count)) <= OFF_WHOLE
+    if np.mean(whole) >= 1 - DISORDER:
+        cycles[fast] = np.where(whole, np.clip(np.round(count), 1, JUMP), 1)
+    return cycles
 
 
 def _overlap(t: Array) -> int:

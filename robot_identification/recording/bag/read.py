@@ -284,10 +284,12 @@ def _choose_publisher(
             set(joints) <= set(each.names) for each in publishers):
         for each in publishers:
             names = infer_joint_names(each.names, arm.joint_names)
-            if names is not None and not all(map(str.endswith, names.values(), names)):
+            prefixed = all(map(str.endswith, (names or {}).values(), names or {}))
+            if names is not None and not (prefixed and arm.tf_prefix):
                 joints = tuple(names[joint] for joint in arm.joint_names)
-                remarks = (f'{label} is read as `{recording_line({"names": names})}`; put this '
-                           'line into the robot YAML',)
+                line = (f'tf_prefix: {joints[0].removesuffix(arm.joint_names[0])}' if prefixed
+                        else recording_line({'names': names}))
+                remarks = (f'{label} is read as `{line}`; put this line into the robot YAML',)
                 break
     best = max(publishers, key=lambda each: (len(set(joints) & set(each.names)), each.count))
     missing = [name for name in joints if name not in best.names]

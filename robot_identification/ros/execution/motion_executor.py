@@ -344,7 +344,7 @@ class MotionExecutor:
         """Return a fault if this step is so late that the brake watchdog has braked the arm."""
         if self._frozen > PAUSE:
             return Fault('simulation_paused', f'the clock of the simulation has stood still for '
-                         f'{PAUSE:g} s: it is paused or has ended')
+                         f'{PAUSE:g} s: it is paused or has ended; the arm brakes if it goes on')
         if not self._started or now < self._guarded:
             return None
         return Fault('late', f'this node stalled for too long at {now:.2f} s, so that the brake '
