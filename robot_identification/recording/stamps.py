@@ -27,9 +27,7 @@ GAP_STEPS = 4.0  # median steps; a longer step is a gap
 SAME = 1e-9  # [s] stamps that differ less count as equal
 JUMP = 100  # [steps] maximum delay of a late stamp; a larger one means another recording
 _OVERLAP = 5  # maximum of `_overlap` for late stamps; above it the clock was set back
-MAX_OFF_GRID = 0.05  # [grid steps] largest deviation of a stamp that lies on a grid
-SLOW = 1e-3  # [rad/s or m/s] below this speed, positions do not show the cycles
-OFF_WHOLE = 0.1  # [cycles] largest deviation of a number of cycles from a whole one
+MAX_OFF_GRID = 0.05  # [steps] largest deviation of a stamp from a grid, of cycles from a number
 DISORDER = 0.05  # largest fraction of late or repeated stamps
 FASTEST = 50e3  # [Hz] highest rate of a recording
 # unit, and smallest median step that is taken for it: in seconds, 0.2 would be 5 Hz or less
@@ -86,7 +84,7 @@ def order_stamps(t: Array, signals: Mapping[str, Array], label: str,
     again = np.flatnonzero(np.diff(t[rows]) <= SAME) + 1
     problem = f'{label}: {len(again)} of {len(t)} stamps repeat the one before'
     changed = any(np.any(x[rows[again]] != x[rows[again - 1]]) for x in signals.values())
-    moved = _spread_stamps(t[rows], len(again), signals, rows) if changed else None
+    moved = _spread_stamps(t[rows], signals, rows) if changed else None
     if moved is not None:
         remark = (f'{problem} with other values: the sender (in Gazebo, the controller manager) '
                   'took them from a clock that races with its cycles. They were moved by up to '
@@ -103,8 +101,7 @@ def order_stamps(t: Array, signals: Mapping[str, Array], label: str,
     return rows, t[rows], late, len(again), ()
 
 
-def _spread_stamps(t: Array, copies: int, signals: Mapping[str, Array], rows: IndexArray,
-                   ) -> Array | None:
+def _spread_stamps(t: Array, signals: Mapping[str, Array], rows: IndexArray) -> Array | None:
     """
     Return stamps T[k] = max(T[k-1] + n[k] step, t[k]), (N,) [s]; None unless a clock raced.
 
@@ -118,8 +115,6 @@ def _spread_stamps(t: Array, copies: int, signals: Mapping[str, Array], rows: In
     ----------
     t
         Stamps in increasing order, (N,) [s].
-    copies
-        Number of repeated stamps.
     signals
         The recorded signals by name, (M, n) each.
     rows
@@ -134,7 +129,8 @@ def _spread_stamps(t: Array, copies: int, signals: Mapping[str, Array], rows: In
     for cycles in (_count_cycles(signals, rows, step), np.ones(len(steps))):
         ramp = np.append(0.0, np.cumsum(cycles)) * step
         moved = np.maximum.accumulate(t - ramp) + ramp
-        if moved[-1] - t[-1] <= step * copies / 2 and np.all(moved - t <= JUMP * step):
+        ahead = moved - t    # at the end, less than half of what repeated stamps lost
+        if ahead[-1] <= step * np.sum(steps <= SAME) / 2 and np.all(ahead <= JUMP * step):
             return moved
     return None
 
@@ -150,13 +146,12 @@ def _count_cycles(signals: Mapping[str, Array], rows: IndexArray, step: float) -
     cycles = np.ones(len(rows) - 1)
     if not {'q', 'v'} <= signals.keys():
         return cycles
-    q, v = signals['q'][rows], signals['v'][rows]
-    v = (v[1:] + v[:-1]) / 2
+    v = (signals['v'][rows[1:]] + signals['v'][rows[:-1]]) / 2
     power = np.sum(v ** 2, axis=1)
-    fast = power > SLOW ** 2
-    count = np.sum(np.diff(q, axis=0) * v, axis=1)[fast] / (step * power[fast])
-    whole = np.abs(count - np.round(count)) <= OFF_WHOLE
-    if np.mean(whole) >= 1 - DISORDER:
+    fast = power > 1e-6    # [(rad/s)^2] below, rounding errors of the positions matter
+    count = np.sum(np.diff(signals['q'][rows], axis=0) * v, axis=1)[fast] / (step * power[fast])
+    whole = np.abs(count - np.round(count)) <= MAX_OFF_GRID
+    if np.sum(whole) >= (1 - DISORDER) * len(whole):
         cycles[fast] = np.where(whole, np.clip(np.round(count), 1, JUMP), 1)
     return cycles
 
@@ -173,8 +168,7 @@ def _overlap(t: Array) -> int:
     worst = 0
     for k in np.flatnonzero(np.diff(t) < 0):
         before, behind = t[max(0, k - JUMP):k + 1], t[k + 1:k + 2 + JUMP]
-        late = behind < before.max()
-        run = len(late) if late.all() else int(np.argmin(late))
+        run = int(np.argmin(np.append(behind < before.max(), False)))
         worst = max(worst, min(int(np.sum(before > behind[0])), run))
     return worst
 

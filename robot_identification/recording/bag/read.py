@@ -306,8 +306,7 @@ def _name_hint(publishers: Sequence[JointStatePublisher], arm: Arm) -> str:
     for each in publishers:
         for prefix in (name.removesuffix(first) for name in each.names):
             if {prefix + joint for joint in arm.joint_names} <= set(each.names):
-                return (f"These are the arm's with a prefix: set `tf_prefix: {prefix}` in the "
-                        'robot YAML')
+                return f'They have a prefix: set `tf_prefix: {prefix}` in the robot YAML'
     return ('Record all joints of the arm, or lock those that do not move; if the bag uses other '
             f'names, state them in the robot YAML: `recording: {{names: {{{first}: NAME, '
             '...}}`')
