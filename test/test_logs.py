@@ -257,7 +257,7 @@ def test_a_bag_of_many_joints_with_prefixes(tmp_path):
     same(read, PANDA, t, q, v, tau)
     assert 'panda_joint1_left' in read.remarks[0]
     bag('bag', 'left/{}')
-    assert '`tf_prefix: left/`' in load_recording(tmp_path / 'bag', PANDA).remarks[0]
+    assert 'left/panda_joint1' in load_recording(tmp_path / 'bag', PANDA).remarks[0]
     block = infer_recording_block(tmp_path / 'bag', PANDA).block
     stated = arm_from_mapping({**arm_to_mapping(PANDA), 'recording': block}, folder=tmp_path,
                               label='x')

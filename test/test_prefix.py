@@ -65,14 +65,14 @@ def test_bags_have_the_names_of_ros(tmp_path):
     assert back.joint_names == arm.joint_names
     plain = load_recording(tmp_path / 'bag', load_arm('two_link'))
     np.testing.assert_array_equal(plain.q, back.q)
-    assert '`tf_prefix: left_`' in plain.remarks[0]
+    assert f'left_{plain.joint_names[0]}' in plain.remarks[0]
     other = dataclasses.replace(arm, tf_prefix='right_')
-    with pytest.raises(RecordingError, match='set `tf_prefix: left_` in the robot YAML'):
+    with pytest.raises(RecordingError, match='set `tf_prefix` in the robot YAML'):
         load_recording(tmp_path / 'bag', other)
     both = [side + name for side in ('left_', 'right_') for name in back.joint_names]
     values = np.tile(values, 2)
     write_bag(Recording(t, values, values, joint_names=both), tmp_path / 'both')
-    with pytest.raises(RecordingError, match='set `tf_prefix: left_` in the robot YAML'):
+    with pytest.raises(RecordingError, match='set `tf_prefix` in the robot YAML'):
         load_recording(tmp_path / 'both', load_arm('two_link'))
 
 

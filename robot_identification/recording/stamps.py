@@ -126,13 +126,11 @@ def _spread_stamps(t: Array, signals: Mapping[str, Array], rows: IndexArray) -> 
     step = grid * round(float(np.median(t[window:] - t[:-window])) / window / grid)
     if step <= 0 or np.any(np.abs(steps / grid - np.round(steps / grid)) > MAX_OFF_GRID):
         return None
-    for cycles in (_count_cycles(signals, rows, step), np.ones(len(steps))):
-        ramp = np.append(0.0, np.cumsum(cycles)) * step
-        moved = np.maximum.accumulate(t - ramp) + ramp
-        ahead = moved - t    # at the end, less than half of what repeated stamps lost
-        if ahead[-1] <= step * np.sum(steps <= SAME) / 2 and np.all(ahead <= JUMP * step):
-            return moved
-    return None
+    ramp = np.append(0.0, np.cumsum(_count_cycles(signals, rows, step))) * step
+    moved = np.maximum.accumulate(t - ramp) + ramp
+    # at the end, less than half of what repeated stamps lost
+    racing = moved[-1] - t[-1] <= step * np.sum(steps <= SAME) / 2
+    return moved if racing and np.all(moved - t <= JUMP * step) else None
 
 
 def _count_cycles(signals: Mapping[str, Array], rows: IndexArray, step: float) -> Array:
@@ -144,15 +142,13 @@ def _count_cycles(signals: Mapping[str, Array], rows: IndexArray, step: float) -
     If it seldom is, the signals are measured, and all numbers are 1.
     """
     cycles = np.ones(len(rows) - 1)
-    if not {'q', 'v'} <= signals.keys():
-        return cycles
-    v = (signals['v'][rows[1:]] + signals['v'][rows[:-1]]) / 2
-    power = np.sum(v ** 2, axis=1)
-    fast = power > 1e-6    # [(rad/s)^2] below, rounding errors of the positions matter
-    count = np.sum(np.diff(signals['q'][rows], axis=0) * v, axis=1)[fast] / (step * power[fast])
-    whole = np.abs(count - np.round(count)) <= MAX_OFF_GRID
-    if np.sum(whole) >= (1 - DISORDER) * len(whole):
-        cycles[fast] = np.where(whole, np.clip(np.round(count), 1, JUMP), 1)
+    if {'q', 'v'} <= signals.keys():
+        v = (signals['v'][rows[1:]] + signals['v'][rows[:-1]]) / 2
+        power = np.maximum(np.sum(v ** 2, axis=1), 1e-6)    # [(rad/s)^2] slower is at rest
+        count = np.sum(np.diff(signals['q'][rows], axis=0) * v, axis=1) / (step * power)
+        whole = np.abs(count - np.round(count)) <= MAX_OFF_GRID
+        if np.sum(whole) >= (1 - DISORDER) * len(whole):
+            cycles[whole] = np.clip(np.round(count[whole]), 1, JUMP)
     return cycles
 
 

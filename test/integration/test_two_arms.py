@@ -98,4 +98,4 @@ def test_two_arms_share_one_system(tmp_path, cell, excitations):
     arm = load_arm('panda')
     recording = load_recording(moved.recording, dataclasses.replace(arm, tf_prefix='left_'))
     assert recording.joint_names == arm.joint_names and recording.duration > 0.1
-    assert '`tf_prefix: left_`' in load_recording(moved.recording, arm).remarks[0]
+    assert 'left_panda_joint1' in load_recording(moved.recording, arm).remarks[0]

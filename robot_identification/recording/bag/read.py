@@ -284,29 +284,17 @@ def _choose_publisher(
             set(joints) <= set(each.names) for each in publishers):
         for each in publishers:
             names = infer_joint_names(each.names, arm.joint_names)
-            prefixed = all(map(str.endswith, (names or {}).values(), names or {}))
-            if names is not None and not (prefixed and arm.tf_prefix):
+            if names and not (arm.tf_prefix and all(map(str.endswith, names.values(), names))):
                 joints = tuple(names[joint] for joint in arm.joint_names)
-                line = (f'tf_prefix: {joints[0].removesuffix(arm.joint_names[0])}' if prefixed
-                        else recording_line({'names': names}))
-                remarks = (f'{label} is read as `{line}`; put this line into the robot YAML',)
+                remarks = (f'{label} is read as `{recording_line({"names": names})}`; put this '
+                           'line into the robot YAML',)
                 break
     best = max(publishers, key=lambda each: (len(set(joints) & set(each.names)), each.count))
     missing = [name for name in joints if name not in best.names]
     if missing:
         raise RecordingError(
             f"{label} does not have the joint '{', '.join(missing)}' on '{topic}'; it has: "
-            f'{", ".join(best.names)}. {_name_hint(publishers, arm)}')
+            f'{", ".join(best.names)}. Record all joints of the arm, or lock those that do not '
+            'move; for names with a prefix, set `tf_prefix` in the robot YAML, for others state '
+            f'`recording: {{names: {{{arm.joint_names[0]}: NAME, ...}}}}` there')
     return best, joints, remarks
-
-
-def _name_hint(publishers: Sequence[JointStatePublisher], arm: Arm) -> str:
-    """Return a hint for missing joints: their prefix in the bag, or how to name them."""
-    first = arm.joint_names[0]
-    for each in publishers:
-        for prefix in (name.removesuffix(first) for name in each.names):
-            if {prefix + joint for joint in arm.joint_names} <= set(each.names):
-                return f'They have a prefix: set `tf_prefix: {prefix}` in the robot YAML'
-    return ('Record all joints of the arm, or lock those that do not move; if the bag uses other '
-            f'names, state them in the robot YAML: `recording: {{names: {{{first}: NAME, '
-            '...}}`')
