@@ -257,6 +257,21 @@ def test_visual_meshes_are_simplified_and_missing_ones_are_named(tmp_path):
     assert area == pytest.approx(4 * np.pi * 0.1 ** 2, rel=0.05)
 
 
+@pytest.mark.parametrize('content', [b'', b'solid', b'no mesh at all', b'\0' * 200,
+                                     b'solid x\nfacet normal 0 0', bytes(range(256)) * 9])
+def test_a_damaged_visual_mesh_is_named_on_the_page(content, resting, tmp_path):
+    from robot_identification.reporting.excitation_page import write_excitation_page
+    (tmp_path / 'damaged.stl').write_bytes(content)
+    visual = '<visual><geometry><mesh filename="damaged.stl"/></geometry></visual></link>'
+    (tmp_path / 'arm.urdf').write_text(chain().urdf.replace('</link>', visual, 1))
+    arm = Arm.from_urdf(tmp_path / 'arm.urdf')
+    shown, (fault,) = visual_meshes(arm, ())
+    assert shown == [] and fault.startswith("the mesh 'damaged.stl' of link ")
+    motion = dataclasses.replace(resting, urdf_sha256=arm.urdf_sha256)
+    page = write_excitation_page(arm, motion, tmp_path / 'page.html')
+    assert 'damaged.stl' in page.read_text()
+
+
 def test_the_page_shows_visual_meshes_and_hulls_on_request(tmp_path):
     from robot_identification.reporting.excitation_page import write_excitation_page
     if example_folder() is None:
