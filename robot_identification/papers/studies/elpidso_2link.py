@@ -317,8 +317,8 @@ def _convergence(done: Sequence[TwoLinkDraw]) -> Table:
         'Convergence: fitness (3) [(N m)^2] of the median run, as in Figure 4',
         ('rho', 'method', *(f'after {count} evaluations' for count in COUNTS)), tuple(rows),
         note='The figure is missing in our copy; its text says that the fitness of LS is the '
-             'worst and that ELPIDSO has improved a lot over SPSO. LS minimises (3), so no '
-             'search ends below it unless a bound of the search is active.')
+             'worst and that ELPIDSO has improved a lot over SPSO. LS minimises (3) without '
+             'bounds, so the median of LS is the least that a search can reach.')
 
 
 def _torque_errors(done: Sequence[TwoLinkDraw]) -> Table:
