@@ -20,9 +20,10 @@ Every arm is drawn by a seed: masses within 10 %, LuGre friction with Stribeck e
 dependence, torque sensors with gain errors of 2 % (standard deviation), delay, white and
 correlated noise. `compare`: both arms of a pair are identified from three periods of 10 s of a
 random motion, the same or another one. `payload` and `gains`: recordings of 20 s on a day with
-15 % more friction. Errors are those of a least-squares fit of the same recordings without any of
-the package's estimators, too. `contact.py` describes its table, for which other seeds can be given
-there.
+15 % more friction. `payload-motion`: one motion, designed with the model of the first arm, and a
+payload of 1 kg; errors over the deviations that were stated before. Errors are those of a
+least-squares fit of the same recordings without any of the package's estimators, too. `contact.py`
+describes its table, for which other seeds can be given there.
 """
 
 from __future__ import annotations
@@ -37,13 +38,15 @@ import contact
 import numpy as np
 from robot_identification import Arm, identify, load_arm, Recording
 from robot_identification.arrays import Array
-from robot_identification.benchmarking.lugre_plant import DAY, LuGrePlant
+from robot_identification.benchmarking.lugre_plant import DAY, LuGrePlant, RATE
 from robot_identification.benchmarking.random_motion import RandomMotion
 from robot_identification.dynamics import joint_torque_regressor
+from robot_identification.excitation import design_excitation, DesignOptions
 from robot_identification.fleet.comparison import compare
 from robot_identification.reporting import load_results
 from robot_identification.reporting.stored_results import StoredResults
 from robot_identification.signals import process
+from robot_identification.tools import payload_motion
 from robot_identification.tools.drive_gains import (
     CENTRE_DEVIATION,
     identify_gains,
@@ -136,6 +139,36 @@ def payloads(name: str, arms: int) -> Iterator[str]:
                '|')
 
 
+def payload_motions(name: str, arms: int) -> Iterator[str]:
+    """Yield rows: errors of a payload in one designed motion, over their stated deviations."""
+    arm, motion = load_arm(name), None
+    judged: dict[str, list[list[float]]] = {'`--unloaded`': [], 'the model alone': []}
+    for seed in range(arms):
+        plant, rng = LuGrePlant(arm, seed), np.random.default_rng([seed, 3])
+        model = identify(arm, plant.repeat(RandomMotion(arm, PERIOD, rng), PERIODS)).model
+        if motion is None:
+            motion = design_excitation(arm, payload_motion.payload_request(
+                model, DesignOptions(period=payload_motion.PERIOD)))
+        t, q, v, a = motion.sample(rate=RATE)
+        unloaded = plant.record(t, q, v, a, name='empty', day=1 + DAY)
+        body, *expected = payload_motion.expected_accuracy(model, motion)
+        plant.carry(body.mass, np.array(body.centre))
+        loaded = plant.record(t, q, v, a, name='loaded', day=1 + DAY)
+        for method, without, stated in zip(judged, (unloaded, None), expected):
+            found = identify_payload(model, loaded, without)
+            low, high = found.intervals()[0]
+            judged[method].append([
+                (found.free_mass - body.mass) / stated.mass, low <= body.mass <= high,
+                *(found.centre - body.centre) / stated.centre])
+    for method, values in judged.items():
+        mass, inside, *centre = np.array(values, dtype=float).T
+        error = np.array([mass, *centre])
+        yield (f'| {name} | {method} | {np.sqrt(np.nanmean(error[0] ** 2)):.2f} | '
+               f'{np.mean(np.abs(mass) < 1.96):.0%} | '
+               f'{np.nanmean((np.abs(error[1:]) < 1.96)[np.isfinite(error[1:])]):.0%} | '
+               f'{np.mean(inside):.0%} |')
+
+
 def drive_gains(name: str, arms: int) -> Iterator[str]:
     """Yield rows: errors and coverage of drive gains, with and without the payload's centre."""
     arm = load_arm(name)
@@ -196,7 +229,8 @@ def main() -> None:
     parser.add_argument('--robots', nargs='+', default=['panda', 'ur5e', 'xarm7'])
     parser.add_argument('--pairs', type=int, default=100, help='pairs of arms for compare')
     parser.add_argument('--arms', type=int, default=12, help='arms for payload and gains')
-    parser.add_argument('--tools', nargs='+', default=['compare', 'payload', 'gains', 'contact'])
+    parser.add_argument('--tools', nargs='+', default=[
+        'compare', 'payload', 'payload-motion', 'gains', 'contact'])
     parser.add_argument('--minutes', type=float, default=20.0, help='work for contact detection')
     parser.add_argument('--quick', action='store_true', help='few arms: five minutes')
     options = parser.parse_args()
@@ -207,6 +241,9 @@ def main() -> None:
              'explained rightly'),
             ('payload', payloads, arms, 'arm | method | mass, rms error | mass in its interval | '
              'centre in its interval | half width'),
+            ('payload-motion', payload_motions, arms, 'arm | method | mass, rms error over the '
+             'stated deviation | mass in the stated limits | centre in them | mass in its '
+             'interval'),
             ('gains', drive_gains, arms, 'arm | motion | given | median error | largest rms error '
              'of other joints | rms error of the last joint | in the interval | undetermined')):
         if tool in options.tools:
