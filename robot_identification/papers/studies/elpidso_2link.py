@@ -318,7 +318,8 @@ def _convergence(done: Sequence[TwoLinkDraw]) -> Table:
         ('rho', 'method', *(f'after {count} evaluations' for count in COUNTS)), tuple(rows),
         note='The figure is missing in our copy; its text says that the fitness of LS is the '
              'worst and that ELPIDSO has improved a lot over SPSO. LS minimises (3) without '
-             'bounds, so the median of LS is the least that a search can reach.')
+             'bounds, so in no draw a search ends below it. With an even number of draws, the '
+             'median run is the lower one of the middle two, and LS the mean of both.')
 
 
 def _torque_errors(done: Sequence[TwoLinkDraw]) -> Table:
