@@ -144,7 +144,7 @@ def _count_cycles(signals: Mapping[str, Array], rows: IndexArray, step: float) -
     cycles = np.ones(len(rows) - 1)
     if {'q', 'v'} <= signals.keys():
         v = (signals['v'][rows[1:]] + signals['v'][rows[:-1]]) / 2
-        power = np.maximum(np.sum(v ** 2, axis=1), 1e-6)    # [(rad/s)^2] slower is at rest
+        power = np.maximum(np.sum(v ** 2, axis=1), 1e-20)    # [(rad/s)^2] of rounding errors
         count = np.sum(np.diff(signals['q'][rows], axis=0) * v, axis=1) / (step * power)
         whole = np.abs(count - np.round(count)) <= MAX_OFF_GRID
         if np.sum(whole) >= (1 - DISORDER) * len(whole):
