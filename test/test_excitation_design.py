@@ -181,7 +181,8 @@ def test_proven_peaks_are_true_and_tight():
 
 def test_missing_limits_are_named_with_the_way_out():
     with pytest.raises(ExcitationError, match=r'acceleration limits of shoulder, elbow, wrist are '
-                                              r'unknown.*init --acceleration.*robot YAML, or as acceleration='):
+                                              r'unknown.*init --acceleration.*, or as '
+                                              r'acceleration='):
         design(chain(), **FREE)
     fast = LIMIT.replace('velocity="2.0"', 'velocity="0"')
     with pytest.raises(ExcitationError, match='velocity limits of elbow are unknown'):
