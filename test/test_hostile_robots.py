@@ -30,7 +30,8 @@ from robot_identification.excitation.certificate.certificate import certify
 from robot_identification.excitation.motion import get_series, Trajectory
 from robot_identification.excitation.motion.limits import motion_limits
 from robot_identification.helper_process import HELPERS
-from robot_identification.recording import published_effort, Recording
+from robot_identification.recording import Recording
+from robot_identification.recording.published import published_effort
 from robot_identification.yaml_file import parse_yaml
 
 YAML = """urdf: arm.urdf

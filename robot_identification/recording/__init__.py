@@ -14,8 +14,7 @@
 """Recordings of robot motions: reading, checking, conversion to joint positions and torques."""
 
 from robot_identification.recording.bag.read import read_bag
-from robot_identification.recording.effort import published_effort
 from robot_identification.recording.load import load_pieces, load_recording, READERS
 from robot_identification.recording.recording import Recording
 
-__all__ = ['READERS', 'Recording', 'load_pieces', 'load_recording', 'published_effort', 'read_bag']
+__all__ = ['READERS', 'Recording', 'load_pieces', 'load_recording', 'read_bag']

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Converts published positions and efforts to joint positions and torques, and back."""
+"""Converts published positions and efforts to joint positions and torques."""
 
 from __future__ import annotations
 
@@ -49,25 +49,6 @@ def joint_velocity(arm: Arm, v: Array) -> Array:
     return np.ascontiguousarray(v)
 
 
-def published_position(arm: Arm, q: Array, v: Array | None) -> tuple[Array, Array | None]:
-    """
-    Return the positions and velocities that a robot publishes; inverse of `joint_position`.
-
-    Parameters
-    ----------
-    arm
-        The arm, with the gear side and offset of its positions.
-    q, v
-        Joint positions and velocities, (N, n).
-
-    """
-    q = q - arm.position.offset
-    if arm.position.side == 'joint':
-        return q, v
-    to_motor = arm.drives.motor_from_joint.T
-    return q @ to_motor, None if v is None else v @ to_motor
-
-
 def require_radians(arm: Arm, q: Array, label: str) -> Array:
     """
     Return joint positions as `joint_position` does; raise an error if they are in degrees.
@@ -101,7 +82,7 @@ def require_radians(arm: Arm, q: Array, label: str) -> Array:
     return q
 
 
-def _check_effort_known(arm: Arm) -> None:
+def check_effort_known(arm: Arm) -> None:
     """
     Raise an error if the robot YAML does not define the effort.
 
@@ -149,7 +130,7 @@ def recorded_torque(arm: Arm, tau: Array | None, current: Array | None, label: s
             f'{label} has neither torques (tau) nor currents (current); name their columns in the '
             'robot YAML: `recording: {tau: NAME}` (`init --recording FILE` proposes the block). '
             'For hobby servos, which measure neither, use `robot-identification servos`')
-    _check_effort_known(arm)
+    check_effort_known(arm)
     if tau is None or (arm.effort is not None and arm.effort.quantity == 'current'):
         if arm.effort is not None and arm.effort.quantity == 'torque':
             raise RecordingError(
@@ -157,7 +138,7 @@ def recorded_torque(arm: Arm, tau: Array | None, current: Array | None, label: s
                 f'`effort: {{quantity: torque}}`; correct the YAML, or name the array of torques '
                 f'in `recording: {{tau: NAME}}`')
         # drivers that publish currents put them into the field effort, which is read as tau
-        return (tau if current is None else current) * _gains(arm, label)  # type: ignore[operator]
+        return (tau if current is None else current) * drive_gains(arm, label)  # type: ignore[operator]
     return tau
 
 
@@ -198,7 +179,7 @@ def without_unmeasured(arm: Arm, effort: Array, label: str) -> Array:
     return effort if np.all(arm.measured) else np.where(arm.measured, effort, 0.0)
 
 
-def _gains(arm: Arm, label: str) -> Array:
+def drive_gains(arm: Arm, label: str) -> Array:
     """Return the drive gains, (n,) [N m/A or N/A]; 1 for joints whose effort is not measured."""
     gains = np.where(arm.measured, arm.drives.gains, 1.0)
     unknown = [joint for joint, gain in zip(arm.joint_names, gains) if not np.isfinite(gain)]
@@ -235,7 +216,7 @@ def joint_torque(arm: Arm, torque: Array, q: Array) -> Array:
     torque = effort.sign * torque
     if effort.side == 'motor':
         torque = torque @ arm.drives.motor_from_joint
-    return torque + _gravity(arm, q) if effort.gravity_compensated else torque
+    return torque + gravity_torque(arm, q) if effort.gravity_compensated else torque
 
 
 def joint_torque_of_states(arm: Arm, effort: Array, q: Array) -> Array:
@@ -260,48 +241,7 @@ def joint_torque_of_states(arm: Arm, effort: Array, q: Array) -> Array:
     return joint_torque(arm, recorded_torque(arm, effort, None, 'the joint states'), q)
 
 
-def published_effort(arm: Arm, torque: Array, q: Array) -> dict[str, Array]:
-    """
-    Return the efforts that a robot publishes for joint torques; inverse of `joint_torque`.
-
-    Parameters
-    ----------
-    arm
-        The arm, with the definition of its effort.
-    torque, q
-        Torques [N m or N] and positions [rad or m] of the joints, (N, n).
-
-    Returns
-    -------
-    dict
-        The efforts, (N, n), under the key `tau` or `current`.
-
-    Raises
-    ------
-    RecordingError
-        The effort is a current, and a drive gain is unknown.
-
-    Examples
-    --------
-    >>> published_effort(load_arm('panda'), torque, q)['tau'].shape    # doctest: +SKIP
-    (1000, 7)
-
-    """
-    _check_effort_known(arm)
-    effort = arm.effort
-    if effort is None:
-        return {'tau': torque}
-    if effort.gravity_compensated:
-        torque = torque - _gravity(arm, q)
-    if effort.side == 'motor':
-        torque = _solve(arm.drives.motor_from_joint.T, torque)
-    torque = effort.sign * torque
-    if effort.quantity == 'torque':
-        return {'tau': torque}
-    return {'current': torque / _gains(arm, f"the arm '{arm.name}'")}
-
-
-def _gravity(arm: Arm, q: Array) -> Array:
+def gravity_torque(arm: Arm, q: Array) -> Array:
     """Return the gravity torques of the URDF at positions, (N, n) [N m or N]."""
     from robot_identification.dynamics import inverse_dynamics
     zero = np.zeros_like(q)

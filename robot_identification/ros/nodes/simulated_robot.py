@@ -23,9 +23,8 @@ import rclpy
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_identification import errors
-from robot_identification.recording import published_effort
 from robot_identification.recording.bag.joint_states import JointStateLayout
-from robot_identification.recording.effort import published_position
+from robot_identification.recording.published import published_effort, published_position
 from robot_identification.ros.nodes.injected_faults import InjectedFaults
 from robot_identification.ros.nodes.messages import SECOND, time_message
 from robot_identification.ros.nodes.parameters import declare, declare_arm
