@@ -78,7 +78,7 @@ def published_effort(arm: Arm, torque: Array, q: Array) -> dict[str, Array]:
     if effort.gravity_compensated:
         torque = torque - gravity_torque(arm, q)
     if effort.side == 'motor':
-        torque = np.linalg.solve(arm.drives.motor_from_joint.T, torque.T).T
+        torque = np.asarray(np.linalg.solve(arm.drives.motor_from_joint.T, torque.T).T, np.float64)
     torque = effort.sign * torque
     if effort.quantity == 'torque':
         return {'tau': torque}
