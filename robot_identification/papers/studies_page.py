@@ -282,8 +282,9 @@ def _limits() -> list[tuple[str, ...]]:
         looks = tuple(LOOKS[0] * 2 ** k for k in range(count))
         words = np.array([decision_probability(share, TESTS[1], looks, 1.0) for share in shares])
         words = np.column_stack([words, 1 - words.sum(axis=1)])
+        undecided = float(np.mean(words[:, 3]))
         rows.append((str(looks[-1]), _cell(float(np.mean(1 - np.sum(words ** 2, axis=1))), 2),
-                     f'{abs(float(np.mean(words[:, 3]))):.1g}'))
+                     f'{undecided:.1g}' if undecided > 1e-9 else '< 1e-9'))    # rounding errors
     return rows
 
 
