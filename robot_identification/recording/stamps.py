@@ -137,16 +137,21 @@ def _count_cycles(signals: Mapping[str, Array], rows: IndexArray, step: float) -
     """
     Return the numbers of cycles between samples, (N - 1,), as positions and velocities show them.
 
-    In a simulation, a position advances by the velocity times the step in each cycle. So the
-    distance in the direction of the mean velocity, divided by speed and step, is a whole number.
-    If it seldom is, the signals are measured, and all numbers are 1.
+    In a simulation, a position advances in each cycle by the velocity at its end times the step.
+    With n cycles of equal acceleration between samples i and i + 1,
+
+        q[i+1] - q[i] = (n (v[i] + v[i+1]) / 2 + (v[i+1] - v[i]) / 2) step,
+
+    so n, in the direction of the mean velocity, is nearly a whole number. If it seldom is, the
+    signals are measured, and all numbers are 1.
     """
     cycles = np.ones(len(rows) - 1)
     if {'q', 'v'} <= signals.keys():
-        v = (signals['v'][rows[1:]] + signals['v'][rows[:-1]]) / 2
-        power = np.maximum(np.sum(v ** 2, axis=1), 1e-20)    # [(rad/s)^2] of rounding errors
-        count = np.sum(np.diff(signals['q'][rows], axis=0) * v, axis=1) / (step * power)
-        whole = np.abs(count - np.round(count)) <= MAX_OFF_GRID
+        q, v = (signals[name][rows] for name in 'qv')
+        mean = (v[1:] + v[:-1]) / 2
+        power = np.maximum(np.sum(mean ** 2, axis=1), 1e-20)    # [(rad/s)^2] of rounding errors
+        count = np.sum((np.diff(q, axis=0) / step - np.diff(v, axis=0) / 2) * mean, axis=1) / power
+        whole = np.abs(count - np.round(count)) <= MAX_OFF_GRID * np.clip(count, 1, 5)
         if np.sum(whole) >= (1 - DISORDER) * len(whole):
             cycles[whole] = np.clip(np.round(count[whole]), 1, JUMP)
     return cycles

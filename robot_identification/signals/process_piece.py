@@ -37,6 +37,8 @@ MAX_GAPS_LISTED = 20
 HELD = 1e-3
 """Range of positions [rad or m] below which a joint beside moving ones is held still: the rest is
 noise of its encoder, which would seem to be motion of a high frequency."""
+FASTEST = 12.5
+"""[Hz] Frequency above which arms hardly move: gaps of 10 ms are filled, whatever the cut-off."""
 MAX_SLIP = 0.1
 """Largest drift [samples] of the samples against the period over a recording. If it is larger, the
 recording is resampled to a whole number of samples per period."""
@@ -87,7 +89,7 @@ def process_piece(
     longest = max(uniform.segments, key=lambda run: run.stop - run.start)
     cutoffs = choose_position_cutoffs(
         options.cutoff, uniform.signals[0][longest], uniform.rate, arm.joint_names, notes)
-    if uniform.gaps and np.any(np.isfinite(cutoffs)):
+    if uniform.gaps:
         t, signals = _fill_gaps(t, signals, cutoffs, notes)
         uniform = resample(t, *signals, stamps=uniform.stamps)
     seconds = choose_period(uniform, options.period, options.needs_period, notes)
@@ -128,7 +130,7 @@ def process_piece(
 def _fill_gaps(t: Array, signals: list[Array], cutoffs: Array,
                notes: dict[str, object]) -> tuple[Array, list[Array]]:
     """Fill gaps that are short relative to the pass band; return stamps and signals."""
-    fastest = float(np.max(cutoffs[np.isfinite(cutoffs)]))
+    fastest = min(float(np.max(cutoffs)), FASTEST)
     t, columns, gaps = fill_gaps(t, np.hstack(signals), PART_OF_PERIOD / fastest)
     if len(gaps):
         notes |= {'bridged_gaps': len(gaps),
