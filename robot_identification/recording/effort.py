@@ -138,7 +138,8 @@ def recorded_torque(arm: Arm, tau: Array | None, current: Array | None, label: s
                 f'`effort: {{quantity: torque}}`; correct the YAML, or name the array of torques '
                 f'in `recording: {{tau: NAME}}`')
         # drivers that publish currents put them into the field effort, which is read as tau
-        return (tau if current is None else current) * drive_gains(arm, label)  # type: ignore[operator]
+        gains = drive_gains(arm, label)
+        return (tau if current is None else current) * gains  # type: ignore[operator]
     return tau
 
 
