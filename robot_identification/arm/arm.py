@@ -235,6 +235,19 @@ class Arm(ListedAttributes):
         """Index in `model.frames` of the last frame on the last link: the tool or flange."""
         return max(i for i, frame in enumerate(self.model.frames) if frame.parentJoint == self.n)
 
+    def tool_path(self, rotations: Array, positions: Array) -> Array:
+        """
+        Return the positions of the frame `tool` in the base, (N, 3) [m].
+
+        Parameters
+        ----------
+        rotations, positions
+            Poses of the joint frames in the base, (N, n, 3, 3) and (N, n, 3) [m].
+
+        """
+        offset: Array = self.model.frames[self.tool].placement.translation
+        return np.asarray(positions[:, -1] + rotations[:, -1] @ offset)
+
     @property
     def ros_joint_names(self) -> tuple[str, ...]:
         """Names of the joints in ROS messages and bags, with `tf_prefix`."""

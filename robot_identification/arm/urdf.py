@@ -133,7 +133,7 @@ def parse_urdf(text: str, label: str) -> ElementTree.Element:
 
 def joints_beside(text: str, label: str, link: str) -> list[str]:
     """
-    Return the joints of a URDF that could move but do not move a link.
+    Return the movable joints of a URDF that are not between its base and a link.
 
     Raises
     ------
@@ -142,14 +142,12 @@ def joints_beside(text: str, label: str, link: str) -> list[str]:
 
     """
     joints = parse_urdf(text, label).findall('joint')
-    above = {child.get('link'): joint for joint in joints for child in joint.iter('child')}
-    inner, path = link, []
-    while inner in above:
-        path.append(above[inner])
-        inner = next(above[inner].iter('parent')).get('link', '')
-    if not path:
-        known = ', '.join(map(str, above))
-        raise ArmError(f"{label} has no moving link '{link}'; it has: {known}")
+    above = {child.get('link', ''): joint for joint in joints for child in joint.iter('child')}
+    if link not in above:
+        raise ArmError(f"{label} has no moving link '{link}'; it has: {', '.join(above)}")
+    path = [above[link]]
+    while (joint := above.get(next(path[-1].iter('parent')).get('link', ''))) is not None:
+        path.append(joint)
     return [joint.get('name', '') for joint in joints
             if joint not in path and joint.get('type') in MOVING]
 

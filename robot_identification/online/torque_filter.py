@@ -158,14 +158,12 @@ class TorqueFilter:
         rank = self.base.rank
         innovation = torque - jacobian[:, :rank] @ self.parameters
         resting = np.abs(taps @ speeds) < self.rest_speed
-        used: NDArray[np.bool_] = (~(resting @ self._acts) if resting.any() else
-                                   np.ones(len(torque), dtype=bool))
+        used: NDArray[np.bool_] = ~(resting @ self._acts)
         if self._nonlinear:    # without shapes, rows that are zero change nothing
             used &= columns.any(axis=1)
         if not used.any():
             return innovation, used
-        kept = slice(None) if used.all() else used    # without copies, if possible
-        rows, noise = jacobian[kept], self.noise[kept]
+        rows, noise = jacobian[used], self.noise[used]
         if self._nonlinear:
             # The linearisation error of an uncertain shape is added to the noise; otherwise the
             # torques get too much weight and the filter diverges. The first-order term is the
@@ -174,8 +172,8 @@ class TorqueFilter:
             # Filtering Theory", 1970, section 9.7) is needed as well.
             by_shape = np.where(np.arange(rows.shape[1]) < rank, 0.0, rows)
             noise = np.sqrt(noise ** 2 + self.filter.row_deviations(by_shape) ** 2
-                            + second_order[kept])
-        self.filter.update(rows, innovation[kept], noise, keep)
+                            + second_order[used])
+        self.filter.update(rows, innovation[used], noise, keep)
         if self._nonlinear:
             self.filter.values[rank:] = np.clip(self.filter.values[rank:], *self._bounds.T)
         return innovation, used

@@ -23,7 +23,7 @@ from typing import Any, Protocol
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import Array
-from robot_identification.dynamics import IdentifiedModel
+from robot_identification.dynamics import IdentifiedModel, ModelStructure
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import Estimate, fit_consistent
 from robot_identification.regression import Regression
@@ -260,8 +260,13 @@ def joint_control_law(model: IdentifiedModel, bandwidth: float, damping: float) 
 
 def nearest_physical_model(regression: Regression, estimate: Estimate) -> IdentifiedModel:
     """Return the physically consistent model nearest to an estimate, for simulation."""
-    consistent = fit_consistent(regression, estimate)
-    structure = regression.base.structure
-    return IdentifiedModel(structure.arm, consistent.inertial, consistent.rotor_inertia,
-                           structure.friction.key, consistent.friction_parameters,
-                           friction_shape=structure.shape)
+    return model_of(regression.base.structure, fit_consistent(regression, estimate).values)
+
+
+def model_of(structure: ModelStructure, standard: Array) -> IdentifiedModel:
+    """Return the model without balancers of standard parameters, (count,), for simulation."""
+    return IdentifiedModel(
+        structure.arm, standard[structure.inertial_slice].reshape(-1, 10),
+        standard[structure.rotor_slice], structure.friction.key,
+        standard[structure.friction_slice].reshape(len(structure.arm.transmission), -1),
+        friction_shape=structure.shape)

@@ -20,8 +20,8 @@ from dataclasses import replace
 
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
-from robot_identification.dynamics import IdentifiedModel
 from robot_identification.estimation.estimate import Estimate
+from robot_identification.papers.closed_loop import model_of
 from robot_identification.papers.idim import at_states, CLOSED_LOOP, ClosedLoopEstimator
 from robot_identification.signals import Samples
 
@@ -50,11 +50,7 @@ class _OutputError(ClosedLoopEstimator):
         standard[structure.friction_slice] = model.friction_parameters.ravel()
 
         def output(vector: Array) -> list[Array]:
-            changed = IdentifiedModel(
-                structure.arm, vector[structure.inertial_slice].reshape(-1, 10),
-                vector[structure.rotor_slice], structure.friction.key,
-                vector[structure.friction_slice].reshape(model.friction_parameters.shape),
-                friction_shape=structure.shape)
+            changed = model_of(structure, vector)
             states = [loop.simulate(changed, samples) for samples in regression.samples]
             return self._output(states, at_states(regression, states), columns,
                                 base.project(vector))

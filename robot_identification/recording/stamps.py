@@ -138,7 +138,7 @@ def _count_cycles(signals: Mapping[str, Array], rows: IndexArray, step: float) -
     Return the numbers of cycles between samples, (N - 1,), as positions and velocities show them.
 
     In a simulation, a position advances in each cycle by the velocity at its end times the step.
-    With n cycles of equal acceleration between samples i and i + 1,
+    With n cycles of constant acceleration between the samples i and i + 1,
 
         q[i+1] - q[i] = (n (v[i] + v[i+1]) / 2 + (v[i+1] - v[i]) / 2) step,
 

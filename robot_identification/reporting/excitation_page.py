@@ -172,7 +172,7 @@ def _animation(arm: Arm, q: Array, shapes: Sequence[Shape], floor: float | None,
     """Return the data of an arm that moves through positions q, (N, n)."""
     tree = Kinematics.of(arm)
     rotations, origins = tree.placed(q)
-    path = origins[:, -1] + rotations[:, -1] @ arm.model.frames[arm.tool].placement.translation
+    path = arm.tool_path(rotations, origins)
     points = np.concatenate([path, origins.reshape(-1, 3), np.zeros((1, 3))])
     centre = (points.max(axis=0) + points.min(axis=0)) / 2
     radius = float(np.linalg.norm(points - centre, axis=1).max())

@@ -510,9 +510,9 @@ def _widening(factors: Array, numbers: IndexArray) -> Array:
     """
     Return the variance of sums over long times, over that of sums over blocks, (n,).
 
-    Errors that are correlated over a time of 2 s, with s = factor / 2 rows, are correlated across
-    the ends of a block of T rows, so that the variance of sums over blocks is too small by s / T:
-    for the correlation exp(-t / s) it is 2 s (1 - s / T (1 - exp(-T / s))) per row.
+    Errors whose correlation falls as exp(-t / s), with s = factor / 2 rows, are correlated across
+    the ends of blocks, too. The variance of their sum is 2 s per row over long times, and
+    2 s (1 - s / T (1 - exp(-T / s))) per row over a block of T rows.
 
     Parameters
     ----------

@@ -27,7 +27,6 @@ from robot_identification.errors import ConfigurationError
 from scipy.linalg import block_diag
 
 Mask = NDArray[np.bool_]
-_NO_SHAPE = np.zeros(0)
 SPEEDS = np.concatenate([[0.0], np.geomspace(1e-3, 30.0, 100), [1e6]])
 """[rad/s] Speeds at which friction must dissipate: from rest to 30 rad/s, more than any joint of
 an arm reaches, and 1e6 rad/s for the limit of infinite speed."""
@@ -256,7 +255,7 @@ class FrictionModel:
 
         """
         if shape is None and not self.nonlinear:
-            return _NO_SHAPE
+            return np.zeros(0)
         values = np.zeros(0) if shape is None else np.asarray(shape, dtype=float).reshape(-1)
         if values.shape != (len(self.nonlinear),) or not np.all(values > 0):
             raise ConfigurationError(

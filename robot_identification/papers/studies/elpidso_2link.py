@@ -304,7 +304,7 @@ def _relative(done: Sequence[TwoLinkDraw]) -> Table:
 
 
 def _convergence(done: Sequence[TwoLinkDraw]) -> Table:
-    """Return the fitness of the median run after numbers of evaluations, as Figure 4."""
+    """Return the fitness of the median run after several numbers of evaluations (Figure 4)."""
     rows: list[tuple[str | float, ...]] = []
     for rho in FIT:
         runs = {method: median_run([one.results[rho][method] for one in done])
@@ -323,7 +323,7 @@ def _convergence(done: Sequence[TwoLinkDraw]) -> Table:
 
 
 def _torque_errors(done: Sequence[TwoLinkDraw]) -> Table:
-    """Return torque errors over time at frequencies that were not fitted, as Figures 5 to 7."""
+    """Return the torque errors at frequencies that were not fitted (Figures 5 to 7)."""
     rows: list[tuple[str | float, ...]] = []
     for rho in CHECK:
         for method in ('LS', *done[0].results[SHOWN]):

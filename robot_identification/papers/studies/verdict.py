@@ -215,12 +215,12 @@ def judge_claims(*seeds: Sequence[Claim], fixed: bool = False) -> tuple[JudgedCl
 
     The tests are repeated at the numbers of draws `LOOKS`. A p-value is the exact probability that
     the smallest of these p-values is as small as the observed one, so draws may be added until a
-    claim is decided. One-sided p-values of
-    several seeds are combined by Fisher's method. Holm's method corrects each of the two tests
-    for their number, over all claims of the paper and their variants, and over those of this
-    package. A claim is undecided if both corrected p-values are at least `ALPHA`. Draws that are
-    all the same contain nothing random; they count once, and their common value decides. A claim
-    depends on an assumption if it holds and a variant does not, or the reverse.
+    claim is decided. One-sided p-values of several seeds are combined by Fisher's method. Holm's
+    method corrects each of the two tests for their number, over all claims of the paper and their
+    variants, and over those of this package. A claim is undecided if both corrected p-values are
+    at least `ALPHA`. Draws that are all the same contain nothing random; they count once, and
+    their common value decides. A claim depends on an assumption if it holds and a variant does
+    not, or the reverse.
 
     Parameters
     ----------
@@ -315,13 +315,10 @@ def decision_probability(share: float, tests: int = 1, looks: tuple[int, ...] = 
         Numbers of draws at which the seed is tested, and the limit for the last look.
 
     """
-    level, going, draws = ALPHA / tests, np.ones(1), 0
+    level, going = ALPHA / tests, np.ones(1)
     found = np.zeros(3)
     for look in looks:
-        more = look - draws
-        going = np.convolve(going, stats.binom.pmf(np.arange(more + 1), more, share))
-        draws, above = look, np.arange(look + 1.0)
-        tails = _sign_tests(above, look - above)
+        going, tails = _draw_until(look, going, share)
         exact = np.array([[_crossing(k, float(p), looks) for p in row]
                           for k, row in enumerate(tails)])
         p = np.stack([*(2 * exact[:2]), np.maximum(exact[2], exact[3])])
@@ -444,15 +441,37 @@ def _sequential(ratios: Array, bound: float) -> Array:
     return np.array([_crossing(k, float(p), every) for k, p in enumerate(least)])
 
 
+def _draw_until(look: int, going: Array, share: float) -> tuple[Array, Array]:
+    """
+    Return the probabilities of the draws above the bound after further draws, and their p-values.
+
+    Parameters
+    ----------
+    look
+        Number of draws, k.
+    going
+        Probabilities of 0 to j draws above the bound at the last look, (j + 1,); [1] at first.
+    share
+        Probability that a draw is above the bound.
+
+    Returns
+    -------
+    tuple
+        Probabilities of 0 to k draws above the bound, (k + 1,), and the p-values, (4, k + 1).
+
+    """
+    more, above = look - len(going) + 1, np.arange(look + 1.0)
+    return (np.convolve(going, stats.binom.pmf(np.arange(more + 1), more, share)),
+            _sign_tests(above, look - above))
+
+
 @cache
 def _crossing(test: int, p: float, looks: tuple[int, ...]) -> float:
     """Return the probability that a test's p-value is at most p at one of the looks."""
-    null, going, draws, found = (0.5, 0.5, MOST, 1 - MOST)[test], np.ones(1), 0, 0.0
+    null, going, found = (0.5, 0.5, MOST, 1 - MOST)[test], np.ones(1), 0.0
     for look in looks:
-        more = look - draws
-        going = np.convolve(going, stats.binom.pmf(np.arange(more + 1), more, null))
-        draws, above = look, np.arange(look + 1.0)
-        crossed = _sign_tests(above, look - above)[test] <= p * (1 + EQUAL)
+        going, tails = _draw_until(look, going, null)
+        crossed = tails[test] <= p * (1 + EQUAL)
         found += float(going[crossed].sum())
         going = np.where(crossed, 0.0, going)
     return min(1.0, max(found, p))

@@ -222,5 +222,4 @@ def _times(start: float, end: float) -> Array:
 def _frame_origins(arm: Arm, q: Array) -> Array:
     """Return the origins of the joints' frames and of the tool, (N, n + 1, 3) [m]."""
     world, origin = Kinematics.of(arm).placed(q)
-    tool = arm.model.frames[arm.tool].placement.translation
-    return np.concatenate([origin, origin[:, -1:] + (world[:, -1] @ tool)[:, None]], axis=1)
+    return np.concatenate([origin, arm.tool_path(world, origin)[:, None]], axis=1)
