@@ -18,7 +18,7 @@ from robot_identification.cli.commands import app
 from robot_identification.errors import UnknownNameError
 from robot_identification.papers.searches import SEARCHES
 from robot_identification.papers.studies import run_study, STUDIES, study_name
-from robot_identification.papers.studies.study import HERE, PAPER
+from robot_identification.papers.studies.study import HERE, ITEMS, PAPER
 from typer.testing import CliRunner
 
 runner = CliRunner()
@@ -39,6 +39,10 @@ def test_quick_study_writes_what_it_found(name, tmp_path):
         assert table['rows'] and all(len(row) == len(table['heads']) for row in table['rows'])
         # the page shows printed numbers below ours where both have the same rows
         assert table['source'] in page or table['title'][1:] in page
+    items, = (table['rows'] for table in stored['tables'] if table['heads'] == list(ITEMS))
+    assert len(items) >= 5
+    for item, _, _, equal in items:
+        assert equal.startswith(('equal', 'no: ', 'assumed', 'the picture')), item
     assert stored['claims'] and stored['assumptions'] and stored['plots']
     for claim in stored['claims']:
         assert claim['verdict'] == 'undecided' or claim['n'] == 1

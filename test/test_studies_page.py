@@ -95,7 +95,9 @@ def small(name, quick, seed):
         name=name, title=f'Title of {name}', reference='Somebody, 2000', settings={'runs': 3},
         assumptions=('one',), tables=(Table('A table', ('a | b', 'value'), (('x', 1.0),)),),
         claims=(Claim('a claim', [(1.0, 3.0), (2.0, 4.0)]),),
-        plots=(Plot('Lines <1>', 'x', 'y', (('one', x, x), ('two', x, 2 * x)), True),),
+        plots=(Plot('Lines <1>', 'x', 'y', (('one', x, x), ('two', x, 2 * x)), True),
+               Plot('Not on the page', 'x', 'y', (('one', x, x),)),
+               Plot('Errors', 'x', 'y', (('one', x, 10 ** x),), log_y=True, page=True)),
         quick=quick)
 
 
@@ -131,6 +133,10 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     assert 'Lines &lt;1&gt;' in (tmp_path / f'docs/images/{ran[0]}.svg').read_text()
     assert pages(json.loads((tmp_path / 'docs' / RUN).read_text()))['studies.md'] == \
         page.read_text()
+    further = (tmp_path / f'docs/images/{ran[0]}_2.svg').read_text()
+    assert '>18<' in further and '>1.25<' in further    # 10^1.25 and 1.25: log y, linear x
+    assert f'![Errors](../images/{ran[0]}_2.svg)' in paper and 'Not on the page' not in paper
+    assert not (tmp_path / f'docs/images/{ran[0]}_3.svg').exists()
     (tmp_path / ran[0] / 'study.json').write_text('nothing')
     with pytest.raises(ConfigurationError, match='is not a stored study'):
         stored_run.run_all(tmp_path, True, [1], lambda text, part: None)

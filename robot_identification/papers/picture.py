@@ -35,12 +35,13 @@ def picture(plot: Mapping[str, Any]) -> str:
     ----------
     plot
         An entry of `StudyResult.contents()['plots']`. If its 'log' is true, both axes are
-        logarithmic.
+        logarithmic; if its 'log_y' is true, the vertical one.
 
     """
-    scale = np.log10 if plot['log'] else np.asarray
-    lines = [(str(line['name']), scale(np.asarray(line['x'], dtype=float)),
-              scale(np.asarray(line['y'], dtype=float))) for line in plot['lines']]
+    logs = plot['log'], plot['log'] or plot.get('log_y', False)
+    across, up = (np.log10 if log else np.asarray for log in logs)
+    lines = [(str(line['name']), across(np.asarray(line['x'], dtype=float)),
+              up(np.asarray(line['y'], dtype=float))) for line in plot['lines']]
     box = [(min(float(np.min(line[k])) for line in lines),
             max(float(np.max(line[k])) for line in lines)) for k in (1, 2)]
     (x0, x1), (y0, y1) = [(a, b if b > a else a + 1.0) for a, b in box]
@@ -56,18 +57,18 @@ def picture(plot: Mapping[str, Any]) -> str:
     for k in range(5):
         fraction = k / 4
         x, y = LEFT + fraction * wide, TOP + (1 - fraction) * high
-        tags += [_text(x, HEIGHT - 30, _tick(x0 + fraction * (x1 - x0), plot['log']),
+        tags += [_text(x, HEIGHT - 30, _tick(x0 + fraction * (x1 - x0), logs[0]),
                        'text-anchor="middle"'),
-                 _text(LEFT - 6, y + 4, _tick(y0 + fraction * (y1 - y0), plot['log']),
+                 _text(LEFT - 6, y + 4, _tick(y0 + fraction * (y1 - y0), logs[1]),
                        'text-anchor="end"')]
     tags += [_text(LEFT + wide / 2, HEIGHT - 10, plot['x'], 'text-anchor="middle"'),
              _text(14, TOP + high / 2, plot['y'], f'text-anchor="middle" '
                    f'transform="rotate(-90 14 {TOP + high / 2:g})"')]
-    for i, (name, across, up) in enumerate(lines):
+    for i, (name, xs, ys) in enumerate(lines):
         colour = f'class="c{i % len(COLOURS)}"'
         dash = ' stroke-dasharray="5 3"' if i >= len(COLOURS) else ''
         points = ' '.join(f'{LEFT + (a - x0) / (x1 - x0) * wide:.1f},'
-                          f'{TOP + (y1 - b) / (y1 - y0) * high:.1f}' for a, b in zip(across, up))
+                          f'{TOP + (y1 - b) / (y1 - y0) * high:.1f}' for a, b in zip(xs, ys))
         tags += [f'<polyline {colour} points="{points}"{dash}/>',
                  _text(WIDTH - RIGHT + 10, TOP + 12 + 16 * i, name, colour)]
     return '\n'.join((*tags, '</svg>', ''))

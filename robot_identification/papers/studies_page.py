@@ -131,11 +131,11 @@ def write_page(run: Mapping[str, Any], folder: Path) -> Path:
 
 
 def reduced(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a run with only one plot for each study and `POINTS` points for each curve."""
+    """Return a run with the plots of the pages only and `POINTS` points for each curve."""
     studies = []
     for study in run['studies']:
         plots = []
-        for plot in study['plots'][:1]:
+        for plot in (study['plots'][0], *(p for p in study['plots'][1:] if p.get('page'))):
             lines = []
             for line in plot['lines']:
                 last = len(line['x']) - 1
@@ -154,8 +154,14 @@ def pages(run: Mapping[str, Any]) -> dict[str, str]:
                           VERDICTS, _reliability()])}
     for study in run['studies']:
         texts[f'{FOLDER}/{study["study"]}.md'] = _text(_study(study))
-        texts[f'images/{study["study"]}.svg'] = picture(study['plots'][0])
+        texts |= {f'images/{name}': picture(plot) for name, plot in _pictures(study)}
     return texts
+
+
+def _pictures(study: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the file names and the plots of the pictures of a study."""
+    return [(f'{study["study"]}{f"_{k + 1}" if k else ""}.svg', plot)
+            for k, plot in enumerate(study['plots'])]
 
 
 def _text(parts: Sequence[str]) -> str:
@@ -349,17 +355,18 @@ def _by_seed(claim: Mapping[str, Any]) -> str:
 def _study(study: Mapping[str, Any]) -> list[str]:
     """Return the paragraphs of the page of a paper."""
     settings = '; '.join(f'{key}: {_cell(value)}' for key, value in study['settings'].items())
+    pictures = [f'![{plot["title"]}](../images/{name})' for name, plot in _pictures(study)]
     lines = [f'# {study["title"]}', QUICK if study['quick'] else '',
              f'{study["reference"]}: `robot-identification study {study["study"]}` repeats the '
              'claims of the paper on simulated arms. The [rules](../studies.md#rules) explain '
              'verdicts, ratio and p.', _claims(study, False), _claims(study, True),
-             f'![{study["plots"][0]["title"]}](../images/{study["study"]}.svg)', *study['notes'],
-             _sensitivity(study), '## Tables']
+             pictures[0], *study['notes'], _sensitivity(study), '## Tables']
     for table in study['tables']:
         lines.append(f'### {table["title"]}\n\n*{table["source"].capitalize()}.* {table["note"]}'
                      .rstrip() + '\n\n' + _table(
                          table['heads'], [[_cell(cell) for cell in row] for row in table['rows']]))
-    return [*lines, '## Settings and assumptions', f'{settings}.',
+    more = ('## Further figures', *pictures[1:]) if pictures[1:] else ()
+    return [*lines, *more, '## Settings and assumptions', f'{settings}.',
             '\n'.join(f'* {line}' for line in study['assumptions'])]
 
 

@@ -76,7 +76,7 @@ def _plot(k: int, plot: Mapping[str, Any]) -> Figure:
         first = i < HIGHLIGHTED
         curves.append(Curve(line['name'], x, y, SERIES[i] if first else OTHERS,
                             1.8 if first else 1.0))
-    panel = Panel(plot['y'], tuple(curves[::-1]), log=plot['log'])
+    panel = Panel(plot['y'], tuple(curves[::-1]), log=plot['log'] or plot.get('log_y', False))
     return Figure(f'figure-{k}', plot['title'], plot['x'], (panel,), 340,
                   description=f'{plot["y"]} over {plot["x"]}', log_x=plot['log'])
 

@@ -32,6 +32,7 @@ from robot_identification.papers.studies.repeat import (
 )
 from robot_identification.papers.studies.study import (
     Draw,
+    ITEMS,
     LazyResults,
     PAPER,
     StudyOptions,
@@ -141,6 +142,7 @@ def abc_er16(options: StudyOptions) -> StudyResult:
             _costs(done, OUR),
             _costs(done, NARROW),
             PUBLISHED,
+            _items(done),
             _convergence(done),
             er16_tables.tabulate_chains([one.chains for one in done], FRICTION),
             er16_tables.tabulate_parameters(
@@ -231,6 +233,38 @@ def _convergence(done: Sequence[BeeDraw]) -> Table:
         'case', 'iteration', 'lower quartile', 'median', 'upper quartile'), tuple(rows),
         note='An iteration takes two evaluations for each food source. The paper reports '
              'convergence after 50 iterations.')
+
+
+def _items(done: Sequence[BeeDraw]) -> Table:
+    """Return what the paper prints beside what is here."""
+    def iterations(one: BeeDraw) -> float:
+        result = one.results[PAPERS]['ABC']
+        near = result.history[:, 1] <= CONVERGED * result.cost
+        return max(0.0, float(result.history[np.argmax(near), 0]) / SOURCES - 2) / 2
+
+    selected, other = np.median([[one.results[PAPERS][name].cost for name in ('ABC', UNSELECTED)]
+                                 for one in done], axis=0)
+    cost, *printed = (float(value) for value in PUBLISHED.rows[0][1:])
+    shown = np.median([one.correlations[PAPERS, 'ABC'] for one in done], axis=0)
+    return Table('The paper and this study, item by item', ITEMS, (
+        ('selection in step 2', 'the best of the random points become employed bees',
+         f'the best {SOURCES} of {2 * SOURCES} random points',
+         f'equal; without it the median final cost is {other / selected:.4g} times as high'),
+        ('controller of the joints', 'not stated', 'decentralised PID',
+         'assumed, as in the ICS paper by the same group'),
+        er16_tables.compare_currents([one.chains for one in done],
+                                     'motor currents times a coefficient (16)'),
+        ('iterations until convergence', 50.0, float(np.median([*map(iterations, done)])),
+         f'no: median iterations until the cost is within {CONVERGED - 1:.0%} of its final value'),
+        ('final cost (9)', cost, float(selected),
+         'no: the weights, the unit of the torques and the arm are not printed'),
+        *((f'correlation, {name}', value, float(ours),
+           'no: another arm' + (', predicted more closely' if ours > value else ''))
+          for name, value, ours in zip(er16.CORRELATIONS, printed, shown)),
+        ('unknowns', '15 base parameters and 6 of friction',
+         f'{done[0].settings["unknowns"]:g}',
+         'no: here rotor inertia is identified and friction has an offset')),
+        note=f'Medians over {len(done)} draws.')
 
 
 def _reversals(experiment: er16.Experiment, first: BeeDraw) -> Table:

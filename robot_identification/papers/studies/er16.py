@@ -37,6 +37,8 @@ from robot_identification.simulation import PlantOptions, simulate, SimulatedRun
 PERIOD, HARMONICS, CHECKED = 25.0, 5, 3
 RECORDED = 1000.0    # [Hz] rate of the simulated recording, as in the ABC paper
 KEPT = 25.0          # [Hz] rate of the fitted rows; the motion has no frequency above 0.2 Hz
+RESOLUTION = 0.001
+"""Resolution of a current relative to the rated one, as in object 0x6078 of CiA 402 (assumed)."""
 REVERSAL = 0.05
 """[rad/s] joint speed below which a row counts as near a reversal."""
 JOINTS = (1, 2, 3)
@@ -74,6 +76,9 @@ class SignalChain:
     method
         Differentiation: 'low-pass' (Butterworth, cut-off from the data), 'fit' (least-squares fit
         of a Fourier series) or 'DFT' (spectral lines times j w and -w^2).
+    constant
+        Assumed torque constant of the drives relative to the true one, for torques that are
+        recorded as currents, equation (16) of the ABC paper; 0: torques are recorded.
 
     """
 
@@ -81,6 +86,7 @@ class SignalChain:
     rate: float
     passes: int
     method: str
+    constant: float = 0.0
 
     def samples(self, run: SimulatedRun, arm: Arm, harmonics: int) -> Samples:
         """Return the processed samples of a simulated recording of one period."""
@@ -91,7 +97,7 @@ class SignalChain:
             rows = slice(0, round(PERIOD * RECORDED), round(RECORDED / self.rate))
             t = run.recording.t[rows]
             q, tau = (differentiation.smooth_five_point(x[rows], self.passes) for x in (
-                run.recording.joint_position(arm), run.recording.joint_torque(arm)))
+                run.recording.joint_position(arm), self._torque(run, arm)))
             q, v, a = (
                 differentiation.fit_series(t, q, PERIOD, harmonics) if self.method == 'fit' else
                 differentiation.differentiate_lines(q, self.rate, len(q), harmonics))
@@ -101,16 +107,38 @@ class SignalChain:
                        joint_names=arm.joint_names, segments=(slice(0, len(t)),))
 
 
+    def _torque(self, run: SimulatedRun, arm: Arm) -> Array:
+        """Return the measured torques (N, n) [N m], by way of currents if there are any."""
+        torque, rated = run.recording.joint_torque(arm), run.plant.truth.rated_torque
+        if not self.constant:
+            return torque
+        current = np.rint(torque / rated / RESOLUTION) * RESOLUTION    # of the rated current
+        converted: Array = self.constant * rated * current
+        return converted
+
+
 OURS = SignalChain('ours: 1 kHz, low-passed positions, raw torques', RECORDED, 0, 'low-pass')
 ABC = SignalChain('ABC paper: 1 kHz, smoothed, Fourier fit', RECORDED, 1, 'fit')
 ICS = SignalChain('ICS paper: 1 Hz, smoothed, DFT', 1.0, 1, 'DFT')
 ICS_FASTER = SignalChain('at 10 Hz', 10.0, 1, 'DFT')
 ICS_FASTEST = SignalChain('at 1 kHz', RECORDED, 1, 'DFT')
+CURRENTS = 'torques by way of motor currents'
+WRONG = 1.05
+
+
+def _with_currents(method: str, rate: float) -> tuple[SignalChain, ...]:
+    return (SignalChain(CURRENTS, rate, 1, method, 1.0),
+            SignalChain(f'the same, torque constant {WRONG - 1:.0%} too large', rate, 1, method,
+                        WRONG))
+
+
 STEPS = {
     'abc': (ABC, SignalChain('without smoothing', RECORDED, 0, 'fit'),
             SignalChain('smoothed ten times', RECORDED, 10, 'fit'),
-            SignalChain('differentiated by DFT', RECORDED, 1, 'DFT'), OURS),
-    'ics': (ICS, SignalChain('without smoothing', 1.0, 0, 'DFT'), ICS_FASTER, ICS_FASTEST, OURS)}
+            SignalChain('differentiated by DFT', RECORDED, 1, 'DFT'),
+            *_with_currents('fit', RECORDED), OURS),
+    'ics': (ICS, SignalChain('without smoothing', 1.0, 0, 'DFT'), ICS_FASTER, ICS_FASTEST,
+            *_with_currents('DFT', 1.0), OURS)}
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.papers.studies.er16 import (
+    CURRENTS,
     Experiment,
     HARMONICS,
     JOINTS,
@@ -121,7 +122,18 @@ def tabulate_chains(done: Sequence[Mapping[str, ChainErrors]], friction: str) ->
                float(np.median([one[label].correlation for one in done]))) for label in done[0]),
         note="Medians over the draws, except for the largest error. First row: the paper's chain; "
              'each further row changes one step of it, and the last row is our chain. Validation '
-             'motions are always processed with our chain.')
+             'motions are always processed with our chain, from torques. The correlation (17) '
+             'does not depend on the torque constant.')
+
+
+def compare_currents(done: Sequence[Mapping[str, ChainErrors]],
+                     printed: str) -> tuple[str | float, ...]:
+    """Return the row on currents of a table with the heads `ITEMS`."""
+    first, through = (float(np.median([one[label].error for one in done]))
+                      for label in (next(iter(done[0])), CURRENTS))
+    return ('torques', printed, 'torques; by way of currents in two rows of the table of signal '
+            'chains', f'equal: with the true torque constant the validation error changes by '
+            f'{100 * (through / first - 1):.2g} %')
 
 
 def chain_claim(done: Sequence[Any], paper: str,

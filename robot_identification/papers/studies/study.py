@@ -261,6 +261,10 @@ def _rows_of_draw(draw: Draw, wanted: Sequence[RowKey], make: Callable[..., Any]
     return {(k, index): claims[k].rows[index][0] for k, index in wanted}
 
 
+ITEMS = ('item', 'paper', 'here', 'equal, or why not')
+"""Heads of the tables that compare a paper with its study item by item."""
+
+
 @dataclass(frozen=True)
 class Table:
     """
@@ -299,8 +303,10 @@ class Plot:
         Title and axis titles with units.
     lines
         Name, x (points,) and y (points,) of each curve.
-    log
-        Whether both axes are logarithmic.
+    log, log_y
+        Whether both axes, or the vertical one alone, are logarithmic.
+    page
+        Whether the page of the paper shows the plot; it always shows the first one.
 
     """
 
@@ -309,6 +315,8 @@ class Plot:
     y: str
     lines: tuple[tuple[str, Array, Array], ...]
     log: bool = False
+    log_y: bool = False
+    page: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -375,7 +383,8 @@ class StudyResult:
             'tables': [{'title': t.title, 'source': t.source, 'note': t.note,
                         'heads': list(t.heads), 'rows': [list(row) for row in t.rows]}
                        for t in self.tables],
-            'plots': [{'title': p.title, 'x': p.x, 'y': p.y, 'log': p.log,
+            'plots': [{'title': p.title, 'x': p.x, 'y': p.y, 'log': p.log, 'log_y': p.log_y,
+                       'page': p.page,
                        'lines': [{'name': name, 'x': x, 'y': y} for name, x, y in p.lines]}
                       for p in self.plots]}
 

@@ -48,6 +48,14 @@ PRINTED_EKF, OUR_EKF, STARTED_EKF = ('extended Kalman', 'extended Kalman, ours',
 PRINTED_FORGETTING, OUR_FORGETTING = 'exponential forgetting', 'exponential forgetting, ours'
 SEARCHED = {'gradient descent': 'gradient_descent', 'genetic algorithm': 'ga',
             'particle filter': 'particle_filter'}
+DEFINITE, POSSIBLE = 'positive definite', 'possible bodies'
+CONSTRAINED = {f'{name}, {limit}': (search, limit) for limit in (DEFINITE, POSSIBLE)
+               for name, search in SEARCHED.items()}
+"""The same with constrained inertia matrices (section 3.4)."""
+LEAST_MOMENT = 1e-3
+"""Least value that counts as positive, relative to the least moment of the CAD model."""
+INFEASIBLE = 1e6
+"""[N m] added to the cost of infeasible candidates, which then compete by their violation."""
 METHODS: dict[str, tuple[str, ...]] = {
     'coulomb_viscous': ('pseudo-inverse', 'Kalman', PRINTED_FORGETTING, *SEARCHED),
     'stribeck': (PRINTED_EKF, STARTED_EKF, OUR_EKF, PRINTED_FORGETTING, OUR_FORGETTING,
@@ -250,6 +258,8 @@ class _Case:
         """Return standard parameters (count,) and shapes (n, s) estimated by a method."""
         if method in SEARCHED:
             return self._search(SEARCHED[method])
+        if method in CONSTRAINED:
+            return self._search(*CONSTRAINED[method])
         if method == 'pseudo-inverse':
             estimate = get_estimator('ols').fit(self.regression)
             return self._least_norm(estimate.values), self.shape
@@ -300,8 +310,14 @@ class _Case:
         running.run(self.regression, MEMORY)
         return self._least_norm(running.parameters), running.shape
 
-    def _search(self, search: str) -> tuple[Array, Array]:
-        """Run a search for the survey's parameters, friction and shapes within their ranges."""
+    def _search(self, search: str, limit: str = '') -> tuple[Array, Array]:
+        """
+        Run a search for the survey's parameters, friction and shapes within their ranges.
+
+        The inertia matrices of all links are positive definite with `DEFINITE`, and those of
+        possible bodies with `POSSIBLE`. An infeasible candidate is worse than every feasible one,
+        and of two infeasible ones that with the smaller violation is better.
+        """
         nominal = parameters.about_centre(self.platform.arm.inertial_parameters)
         friction = self.truth[self.structure.friction_slice]
         inertial = Bounds.around(nominal.ravel(), RELATIVE, 1e-6)
@@ -312,6 +328,7 @@ class _Case:
             upper = np.append(upper, np.log(self.shape.ravel() * 3))
         bounds, count, links_size = Bounds(lower, upper), len(self.known), nominal.size
         objective = MeanAndDeviation(self.problem)
+        size = parameters.principal_moments(nominal)[:, 0]
         to_base = self.base.matrix[:, self.known].T
 
         def standard_of(population: Array) -> Array:
@@ -320,9 +337,20 @@ class _Case:
                 parameters.about_joint(links).reshape(len(population), links_size),
                 population[:, links_size:count]])
 
+        def violation(population: Array) -> Array:
+            moments = parameters.principal_moments(
+                population[:, :links_size].reshape(-1, *nominal.shape))
+            least = moments[..., 0]
+            if limit == POSSIBLE:
+                least = np.minimum(least, moments[..., 0] + moments[..., 1] - moments[..., 2])
+            missing = np.sum(np.maximum(LEAST_MOMENT - least / size, 0.0), axis=1)
+            penalty: Array = np.where(missing > 0, INFEASIBLE * (1 + missing), 0.0)
+            return penalty
+
         def cost(population: Array) -> Array:
-            return objective(np.hstack([standard_of(population) @ to_base,
-                                        population[:, count:]]))
+            value = objective(np.hstack([standard_of(population) @ to_base,
+                                         population[:, count:]]))
+            return value + violation(population) if limit else value
 
         rng = np.random.default_rng(self.seed)
         began, one = time.process_time(), bounds.from_unit(np.full((1, bounds.dimension), 0.5))

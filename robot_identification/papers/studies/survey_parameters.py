@@ -20,6 +20,7 @@ from robot_identification.arrays import Array
 
 NAMES = ('mass [kg]', 'centre x [m]', 'centre y [m]', 'centre z [m]', 'I_xx [kg m^2]',
          'I_xy [kg m^2]', 'I_yy [kg m^2]', 'I_xz [kg m^2]', 'I_yz [kg m^2]', 'I_zz [kg m^2]')
+_MATRIX = np.array([[4, 5, 7], [5, 6, 8], [7, 8, 9]])
 WEIGHTLESS = 1e-9
 """Mass [kg] below which the centre of mass is undefined and set to the origin."""
 
@@ -38,6 +39,11 @@ def about_centre(links: Array) -> Array:
                       / np.where(heavy, mass, 1.0)[..., None], 0.0)
     return np.concatenate([mass[..., None], centre, links[..., 4:]
                            - mass[..., None] * _steiner(centre)], axis=-1)
+
+
+def principal_moments(links: Array) -> Array:
+    """Return the principal moments, ascending (..., 3) [kg m^2], of the survey's parameters."""
+    return np.asarray(np.linalg.eigvalsh(links[..., _MATRIX]), dtype=np.float64)
 
 
 def about_joint(links: Array) -> Array:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.papers.studies.study import PAPER, Table
-from robot_identification.papers.studies.survey_parameters import NAMES
+from robot_identification.papers.studies.survey_parameters import NAMES, principal_moments
 
 PUBLISHED_LINEAR = Table(
     'Published Table 8, linear friction (other inertias, not comparable in value)',
@@ -64,8 +64,7 @@ def compare_inertia() -> Table:
         (name, *values, 'equal' if values[0] == values[1] else 'no: 20 % of the printed value')
         for name, *values in zip(NAMES[4:10], printed, used)]
     moments = []
-    for xx, xy, yy, xz, yz, zz in (printed, used):
-        values = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    for values in principal_moments(np.pad([printed, used], ((0, 0), (4, 0)))):
         moments.append((float(values[0]), float(values[0] + values[1] - values[2])))
     rows += [(label, *pair, 'no: a body needs a positive value') for label, pair in zip(
         ('smallest principal moment [kg m^2]', 'sum of the smaller two minus the largest'),
