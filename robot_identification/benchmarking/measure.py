@@ -41,6 +41,8 @@ LONG_ENOUGH = 0.15
 """Fraction of the budget above which a call of a search shows its speed."""
 FILLED = 0.7
 """Fraction of the budget that the evaluations of a search fill, by the measured speed."""
+_started: set[BenchmarkMethod] = set()
+"""Methods that this process has called, whose code is therefore compiled."""
 
 
 def open_data(name: str) -> Any:
@@ -145,10 +147,12 @@ def _fit_within(case: BenchmarkCase, method: BenchmarkMethod, seed: int,
             count *= 3
             _, seconds = fit({'budget': count})
         extra['budget'] = int(FILLED * budget / seconds * count)
+    first = method not in _started
+    _started.add(method)
     try:
         result, seconds = fit(extra)
     except ProcessorLimitError:
-        if extra:
+        if extra or not first:
             raise
         result, seconds = fit(extra)    # the first call may have compiled code
     return result, {'seconds': seconds, 'evaluations': extra.get('budget'),

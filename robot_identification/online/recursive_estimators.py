@@ -95,7 +95,8 @@ class RecursiveEstimator(Estimator):
             ReweightedFit.of(regression.normal).deviations,
             self.forgetting if self.forgets else 'none', self.rest_speed)
         running.run(regression, self.memory)
-        return self._result(regression, running)
+        return self._result(regression, running.parameters, running.filter.covariance,
+                            running.shape)
 
     @classmethod
     def require_nonlinear(cls, friction: str) -> None:
@@ -106,12 +107,11 @@ class RecursiveEstimator(Estimator):
                 f'the estimator {cls.name} is linear and cannot find the shape of the friction '
                 f"'{friction}'; use {other}, or a friction model without a shape")
 
-    def _result(self, regression: Regression, running: TorqueFilter) -> Estimate:
+    def _result(self, regression: Regression, beta: Array, covariance: Array,
+                shape: Array) -> Estimate:
         """Return the estimate of a filter after the last sample, with its status."""
-        rank, beta = regression.base.rank, running.parameters
-        covariance = running.filter.covariance
-        fixed = (regression if regression.fixed
-                 else regression.with_friction_shape(running.shape))
+        rank = len(beta)
+        fixed = regression if regression.fixed else regression.with_friction_shape(shape)
         reweighted = ReweightedFit.of(fixed.normal)
         plain = make_estimate_at(self.name, fixed, reweighted, beta, OK,
                                  int(fixed.normal.rows.max()))

@@ -26,8 +26,10 @@ from robot_identification.papers.gaussian_process import fit_gaussian_process
 from robot_identification.papers.idim import Didim, InstrumentalVariables
 from robot_identification.papers.output_error import ClosedLoopInputError, ClosedLoopOutputError
 from robot_identification.papers.searches import SEARCHES
+from robot_identification.papers.unscented import SquareRootUnscented
 
-for _estimator in (InstrumentalVariables, Didim, ClosedLoopOutputError, ClosedLoopInputError):
+for _estimator in (InstrumentalVariables, Didim, ClosedLoopOutputError, ClosedLoopInputError,
+                   SquareRootUnscented):
     ESTIMATORS.register(_estimator.name, _estimator)
 RESIDUALS.register('gp', fit_gaussian_process)
 
