@@ -108,9 +108,10 @@ def benchmark_command(
     if as_json:
         emit({**contents, 'directory': str(output)})
         return
+    shown = [row for row in contents['table'] if row['data'] == contents['table'][0]['data']]
     print_table('benchmark', SHOWN, [
         [f'{row[name]:.3g}' if isinstance(row[name], float) else str(row[name]) for name in SHOWN]
-        for row in contents['table']], SHOWN[3:])
+        for row in shown], SHOWN[3:])
     for failure in contents['failures']:
         if failure['state'] == 'failed':
             note(f"{failure['method']}, {failure['friction']}, on {failure['data']}: "

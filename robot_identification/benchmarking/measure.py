@@ -36,11 +36,14 @@ from robot_identification.parallel import single_threaded_blas, use_cores
 
 OK, FAILED, NOT_APPLICABLE = 'ok', 'failed', 'not applicable'
 TIMED = 300
-"""Evaluations of the first call of a search, which compiles its code and is not timed."""
-LONG_ENOUGH = 0.15
-"""Fraction of the budget above which a call of a search shows its speed."""
-FILLED = 0.7
-"""Fraction of the budget that the evaluations of a search fill, by the measured speed."""
+"""Evaluations of the first call of a search; each further call has three times as many."""
+LONG_ENOUGH = 0.1
+"""Fraction of the budget by which a call of a search is longer than the one before, so that the
+difference, without what every fit takes, shows its speed."""
+FILLED = (0.7, 0.35)
+"""Fractions of the budget that the evaluations of a search fill, by the measured speed. The second
+counts if a search is stopped with the first, because the processor was faster when it was
+measured."""
 _started: set[BenchmarkMethod] = set()
 """Methods that this process has called, whose code is therefore compiled."""
 
@@ -139,22 +142,26 @@ def _fit_within(case: BenchmarkCase, method: BenchmarkMethod, seed: int,
             result = fit_model(case.arm, case.fitted, options, lambda text, fraction: None)
         return result.fit, time.process_time() - began
 
-    extra: dict[str, Any] = {}
+    attempts: list[dict[str, Any]] = [{}]
     if 'budget' in accepted:
-        fit({'budget': TIMED})
-        count, seconds = TIMED, 0.0
-        while seconds < LONG_ENOUGH * budget:
-            count *= 3
-            _, seconds = fit({'budget': count})
-        extra['budget'] = int(FILLED * budget / seconds * count)
-    first = method not in _started
+        count, before, seconds = TIMED, np.inf, fit({'budget': TIMED})[1]
+        while seconds - before < LONG_ENOUGH * budget:
+            count, before = 3 * count, seconds
+            seconds = fit({'budget': count})[1]
+        speed = 2 / 3 * count / (seconds - before)
+        attempts = [{'budget': int(count + speed * (fraction * budget - seconds))}
+                    for fraction in FILLED]
+    elif method not in _started:
+        attempts *= 2    # the first call may have compiled code
     _started.add(method)
-    try:
-        result, seconds = fit(extra)
-    except ProcessorLimitError:
-        if extra or not first:
-            raise
-        result, seconds = fit(extra)    # the first call may have compiled code
+    while True:
+        extra = attempts.pop(0)
+        try:
+            result, seconds = fit(extra)
+            break
+        except ProcessorLimitError:
+            if not attempts:
+                raise
     return result, {'seconds': seconds, 'evaluations': extra.get('budget'),
                     'status': result.estimate.status}
 

@@ -48,22 +48,27 @@ def write_benchmark(run: BenchmarkRun, folder: Path) -> dict[str, Any]:
         Output folder.
 
     """
-    rows = rank_methods(run.records, run.metrics)
+    groups = _rank_groups(run)
+    rows = next(iter(groups.values()))
     contents: dict[str, Any] = {
         'quick': run.quick, 'seeds': run.seeds, 'budget': run.budget, 'metrics': run.metrics,
         'reference': ' '.join(REFERENCE), 'environment': environment(),
         'data': [{'name': each.name, 'summary': each.summary, 'splits': list(each.splits()),
                   'drawn': each.drawn} for each in run.data],
-        'missing': run.missing, 'table': [tables.row_cells(row) for row in rows],
+        'missing': run.missing,
+        'table': [{'data': name, **tables.row_cells(row)} for name, part in groups.items()
+                  for row in part],
         'failures': _failures(run)}
     texts = {
         'benchmark.json': json.dumps(plain({**contents, 'records': run.records}), indent=1),
         'benchmark.html': render_page(
-            'benchmark.html', 'robot_identification.benchmarking', run=contents, rows=rows,
+            'benchmark.html', 'robot_identification.benchmarking', run=contents, groups=groups,
             figure=_cost_figure(rows), joints=list(_joint_tables(run, rows))),
-        'table.csv': tables.write_csv(contents['table']), 'table.tex': tables.write_latex(rows),
-        'table.md': tables.write_markdown(
-            tables.HEADS, [tables.text_cells(row, ' to ') for row in rows]),
+        'table.csv': tables.write_csv(contents['table']), 'table.tex': tables.write_latex(groups),
+        'table.md': '\n'.join(
+            f'### {name}\n\n' + tables.write_markdown(
+                tables.HEADS, [tables.text_cells(row, ' to ') for row in part])
+            for name, part in groups.items()),
         'cite.bib': collect_sources(run)}
     with replace_files(folder) as new:
         for name, text in texts.items():
@@ -71,13 +76,27 @@ def write_benchmark(run: BenchmarkRun, folder: Path) -> dict[str, Any]:
     return contents
 
 
+def _rank_groups(run: BenchmarkRun) -> dict[str, list[RankedMethod]]:
+    """Return the rows of all data first, then of recordings and of simulated arms, if both are."""
+    kinds = {each.name: 'Simulated arms' if each.drawn else 'Recordings' for each in run.data}
+    present = sorted({kinds[record['data']] for record in run.records})
+    groups = {'All data' if len(present) > 1 else present[0]: run.records} | {
+        kind: [record for record in run.records if kinds[record['data']] == kind]
+        for kind in present}
+    return {name: rank_methods(records, run.metrics) for name, records in groups.items()}
+
+
 def _failures(run: BenchmarkRun) -> list[dict[str, Any]]:
     """Return methods that failed or did not apply, with their sentences and numbers of cases."""
-    counts = Counter((record['estimator'].rpartition(':')[2], record['friction'],
-                      record['state'], record['reason'], record['data'])
-                     for record in run.records if record['state'] != OK)
-    names = ('method', 'friction', 'state', 'reason', 'data')
-    return [dict(zip(names, key), count=count) for key, count in counts.items()]
+    found: dict[tuple[str, ...], Counter[str]] = {}
+    for record in run.records:
+        if record['state'] != OK:
+            key = (record['estimator'].rpartition(':')[2], record['friction'], record['state'],
+                   record['reason'])
+            found.setdefault(key, Counter())[record['data']] += 1
+    names = ('method', 'friction', 'state', 'reason')
+    return [dict(zip(names, key), data=', '.join(counts), count=counts.total())
+            for key, counts in found.items()]
 
 
 def _cost_figure(rows: Sequence[RankedMethod]) -> Figure:
@@ -88,8 +107,15 @@ def _cost_figure(rows: Sequence[RankedMethod]) -> Figure:
                     bars=np.array([[end] for end in row.ratio_interval]))
               for k, row in enumerate(shown)]
     return Figure('cost', 'Error over cost', 'processor time of a fit [s]',
-                  (Panel('error / wls [1]', tuple(curves), log=True),), 420, log_x=True,
+                  (Panel('error / wls [1]', tuple(curves), log=True, limits=_limits(shown)),), 420,
+                  log_x=True,
                   description='Error relative to weighted least squares over processor time')
+
+
+def _limits(rows: Sequence[RankedMethod]) -> tuple[float, float] | None:
+    """Return the smallest and the largest end of an interval; None without rows."""
+    ends = [end for row in rows for end in row.ratio_interval]
+    return (0.95 * min(ends), 1.05 * max(ends)) if ends else None
 
 
 def _joint_tables(run: BenchmarkRun, rows: Sequence[RankedMethod]

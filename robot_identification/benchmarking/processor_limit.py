@@ -22,6 +22,7 @@ import threading
 import time
 
 POLL = 0.05    # [s] between two checks of the processor time
+AGAIN = 2.0    # [s] until the error is raised once more
 
 
 class ProcessorLimitError(Exception):
@@ -52,11 +53,12 @@ def processor_limit(seconds: float) -> Iterator[None]:
     end, done = time.process_time() + seconds, threading.Event()
 
     def watch() -> None:
-        while not done.wait(POLL):
-            if time.process_time() > end:
+        wait = POLL
+        while not done.wait(wait):
+            if time.process_time() > end:    # again if a callback of a library swallows it
+                wait = AGAIN
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
                     ctypes.c_ulong(thread), ctypes.py_object(ProcessorLimitError))
-                return
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()

@@ -132,23 +132,25 @@ def text_cells(row: RankedMethod, dash: str) -> list[str]:
             format_number(row.seconds, '.2g'), f'{row.failures} of {row.cases}']
 
 
-def write_latex(rows: Sequence[RankedMethod]) -> str:
+def write_latex(groups: Mapping[str, Sequence[RankedMethod]]) -> str:
     """
     Return a LaTeX table for the package booktabs.
 
     Parameters
     ----------
-    rows
-        The rows.
+    groups
+        The rows by the name of their data.
 
     """
     def line(cells: Sequence[str]) -> str:
         escaped = (re.sub(r'([_%&#])', r'\\\1', cell) for cell in cells)
         return ' & '.join(escaped) + r' \\'
 
-    return '\n'.join([
-        r'\begin{tabular}{lllrrrrrr}', r'\toprule', line(HEADS), r'\midrule',
-        *(line(text_cells(row, '--')) for row in rows), r'\bottomrule', r'\end{tabular}', ''])
+    lines = [r'\begin{tabular}{lllrrrrrr}', r'\toprule', line(HEADS)]
+    for name, rows in groups.items():
+        lines += [r'\midrule', rf'\multicolumn{{9}}{{l}}{{{name}}} \\', r'\midrule',
+                  *(line(text_cells(row, '--')) for row in rows)]
+    return '\n'.join([*lines, r'\bottomrule', r'\end{tabular}', ''])
 
 
 def write_markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
