@@ -145,7 +145,7 @@ def tabulate_accumulated(errors: Array) -> Table:
         note=f'Means over {len(errors)} independent runs of noise and start (10 in the paper, '
              f'whose numbers are missing in our copy). Sums over '
              f'{len(two_link.simulate_two_link(CHECK[0])[0])} samples; reference: torque without '
-             f'noise.')
+             f'noise. Equation (30) is missing in our copy; here: the sum of absolute errors.')
 
 
 def _relative_errors(errors: Array) -> Array:
@@ -161,8 +161,9 @@ def tabulate_relative(errors: Array) -> Table:
         (method, *_floats(each.ravel())) for method, each in zip(ALL, _relative_errors(errors))]
     return Table('Accumulated relative torque error (31) on other frequencies, as in Table 9', (
         'method', *(f'rho {rho:g}, joint {j}' for rho in CHECK for j in (1, 2))), tuple(rows),
-        note='Reference: torque without noise and without its known part. Means over '
-        f'{len(errors)} runs and the fitted frequencies.')
+        note='E_a divided by the sum of the absolute torques, without noise and known part. '
+        'Equation (31) is missing in our copy; its text also names the mean of the '
+        f'predicted torques. Means over {len(errors)} runs and the fitted frequencies.')
 
 
 def tabulate_convergence(done: Sequence[TwoLinkDraw]) -> Table:
@@ -218,8 +219,8 @@ def tabulate_wide(one: TwoLinkDraw) -> Table:
 def plot_fitness(done: Sequence[TwoLinkDraw], rho: float) -> Plot:
     """Return the fitness of the median runs over the evaluations, a part of Figure 4."""
     plot = plot_convergence(
-        f'Fitness of the median run, rho = {rho:g}', 'fitness (3) [(N m)^2]',
-        {method: [one.results[rho][method] for one in done] for method in done[0].results[rho]})
+        f'Fitness of the median run, rho = {rho:g}, as in Figure 4', 'fitness (3) [(N m)^2]',
+        {method: [one.results[rho][method] for one in done] for method in ALL[1:]})
     ends = np.array([1.0, max(x[-1] for _, x, _ in plot.lines)])
     square = float(np.median(_costs([(one, rho) for one in done], 'LS')))
     return replace(plot, lines=(*plot.lines, ('LS', ends, np.full(2, square))), page=True)
@@ -231,7 +232,8 @@ def plot_error(one: TwoLinkDraw, rho: float, joint: int) -> Plot:
     errors = {method: np.maximum(np.abs(check.rows @ one.values(SHOWN, method) - check.clean),
                                  LEAST).reshape(-1, 2)[first, joint] for method in COMPARED}
     return Plot(f'Torque errors at rho = {rho:g}, joint {joint + 1}, identified at rho = '
-                f'{SHOWN:g}', 'time [s]', 'absolute torque error [N m]', tuple(
+                f'{SHOWN:g}, as in Figure {5 + CHECK.index(rho)}', 'time [s]',
+                'absolute torque error [N m]', tuple(
                     (method, check.t[first], error) for method, error in errors.items()),
                 log_y=True, page=rho in PICTURED)
 
