@@ -25,7 +25,6 @@ from robot_identification.cli.commands import app
 from robot_identification.dynamics import get_friction
 from robot_identification.errors import ConfigurationError, ModelFileError
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator
-from robot_identification.estimation.payload_errors import payload_covariance
 from robot_identification.reporting import load_results, save_results
 from robot_identification.reporting.terminal_summary import summary
 from robot_identification.signals import process
@@ -165,10 +164,3 @@ def test_the_command_line_asks_for_delays_of_positions(tmp_path):
                        (['--delay-of', 'positions', '--no-delay'], 'contradict each other')):
         refused = CliRunner().invoke(app, [*words, *more, '--force'])
         assert isinstance(refused.exception, ConfigurationError) and text in str(refused.exception)
-
-
-def test_payloads_in_pieces_of_the_training_motion_move_what_the_delays_are_of(result):
-    model, nothing = result.model, np.zeros((result.model.structure.count,) * 2)
-    own, other = (payload_covariance(dataclasses.replace(model, delay_of=of), nothing, [
-        process(late_recording(0), model.arm)]) for of in ('positions', 'torques'))
-    assert np.trace(own) < 0.5 * np.trace(other)

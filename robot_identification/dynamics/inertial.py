@@ -21,6 +21,8 @@ from robot_identification.arrays import Array
 
 INERTIAL_NAMES = ('m', 'mcx', 'mcy', 'mcz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
 INERTIAL_UNITS = ('kg', *['kg m'] * 3, *['kg m^2'] * 6)
+BODY_SCALE = np.array([1.0, *[0.1] * 3, *[0.01] * 6])
+"""Inertial parameters of one kilogram at 0.1 m [kg, kg m, kg m^2], (10,)."""
 _ENTRIES = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))    # of Ixx, Ixy, Iyy, Ixz, Iyz, Izz
 
 

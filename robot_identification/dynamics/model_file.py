@@ -56,8 +56,7 @@ CONTENT: dict[str, Any] = {
                  'shape': Mapping[str, tuple[float, ...]] | None},
     'information': {'training_motion': tuple[_MotionTrace, ...] | None,
                     'servos': Mapping[str, Mapping[str, float]] | None,
-                    **dict.fromkeys(('payload_covariance', 'uncertain_directions'),
-                                    tuple[tuple[float, ...], ...] | None)},
+                    'uncertain_directions': tuple[tuple[float, ...], ...] | None},
     'delay': Mapping[str, float] | None,
     'delay_of': str | None,
     'residual': Mapping[str, Mapping[str, float | tuple[float, ...]]] | None,
@@ -141,9 +140,8 @@ def _read_information(content: Mapping[str, Any], n: int) -> dict[str, Any]:
     motion = given.get('training_motion', ())
     if any(len(row) != n or not 0 < trace['rate'] < 1e6
            for trace in motion for row in trace['q']) or any(
-            'kp' not in servo for servo in given.get('servos', {}).values()) or (
-            np.shape(given.get('payload_covariance', np.eye(10))) != (10, 10)):
-        raise ValueError('its training motion, servos or payload covariance do not fit the arm')
+            'kp' not in servo for servo in given.get('servos', {}).values()):
+        raise ValueError('its training motion or servos do not fit the arm')
     return given
 
 

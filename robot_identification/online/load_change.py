@@ -23,8 +23,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array, ReadOnlyArrays
+from robot_identification.dynamics.inertial import BODY_SCALE
 from robot_identification.errors import explain_missing
-from robot_identification.estimation.payload_errors import SCALE
 from scipy.stats import chi2, norm
 
 MEMORY = 1.0
@@ -56,7 +56,7 @@ FARTHEST = 0.5
 """[m] Largest distance of a body's centre of mass from the last joint's frame. Changes of the
 friction may resemble bodies without mass, whose centres are far away."""
 LARGEST = 10.0
-"""Prior standard deviation of the body, in units of `SCALE`: 10 kg at 0.1 m."""
+"""Prior standard deviation of the body, in units of `BODY_SCALE`: 10 kg at 0.1 m."""
 PRIOR = np.eye(10) / LARGEST ** 2
 """Prior information about the body, (10, 10)."""
 OTHER_FRICTION = 1.0
@@ -252,7 +252,7 @@ class LoadMonitor:
 
     def __init__(self, body: Array, friction: NDArray[np.intp], noise: Array,
                  period: float) -> None:
-        self.body, self.friction = np.ascontiguousarray(body * SCALE), friction
+        self.body, self.friction = np.ascontiguousarray(body * BODY_SCALE), friction
         self.noise, self.period = noise, period
         self.step = max(1, round(STEP / period))
         self._keep = np.exp(-period / MEMORY)
@@ -372,7 +372,7 @@ class LoadEstimate:
                 & (energy - body < MISFIT * noise.square * rows)
                 & (body > np.maximum(THRESHOLD * noise.ratio, friction + MARGIN * noise.ratio)))
         change = int(np.argmax(np.where(fits, body, 0.0)))
-        found = np.linalg.solve(gram[change][:10, :10] + PRIOR, score[change][:10]) * SCALE
+        found = np.linalg.solve(gram[change][:10, :10] + PRIOR, score[change][:10]) * BODY_SCALE
         if fits[change] and np.linalg.norm(found[1:4]) < FARTHEST * abs(found[0]):
             total = _Sums(self._monitor.body, self._monitor.noise)
             total.gram, total.score = gram[change][:10, :10].copy(), score[change][:10].copy()
@@ -392,7 +392,7 @@ class LoadEstimate:
         carried: Array = inverse @ sums.cross
         covariance = ratio * inverse + carried @ self.covariance @ carried.T
         times = (self._monitor.period * k for k in change_indices(self._samples, body, ratio))
-        return LoadChange(body * SCALE, covariance * np.outer(SCALE, SCALE), *times)
+        return LoadChange(body * BODY_SCALE, covariance * np.outer(BODY_SCALE, BODY_SCALE), *times)
 
 
 def _energy_decreases(gram: Array, score: Array, deviation: float, ratio: float) -> Array:
@@ -412,7 +412,7 @@ def change_indices(samples: Sequence[tuple[int, Array, Array]], body: Array,
     samples
         Indices, whitened rows (k, 10) and errors (k,).
     body
-        The body in units of `SCALE`, (10,).
+        The body in units of `BODY_SCALE`, (10,).
     ratio
         Ratio of `CorrelatedNoise`.
 

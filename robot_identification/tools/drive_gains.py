@@ -30,7 +30,6 @@ from robot_identification.tools import joint_fit
 from robot_identification.tools.joint_fit import Effect, Equations, JointFit
 from robot_identification.tools.motion_run import MotionRun, recorded_runs, top_speed
 from scipy.stats import norm
-from scipy.stats import t as student
 
 MASS_DEVIATION, CENTRE_DEVIATION = 0.01, 0.005
 """Standard deviations of a mass from a scale with cables and flange, relative, and of a centre of
@@ -184,9 +183,8 @@ def identify_gains(
     runs = _current_runs(model, *([_with_current(each, sign) for each in recordings]
                                   for recordings in (unloaded, loaded)))
     gains, effect = _solve_gains(model, runs, body, prior)
-    factor = student.ppf(0.975, effect.freedom[:arm.n]) / norm.ppf(0.975)
     sensors = joint_fit.SensorErrors.of(arm, default=0.0)
-    deviations = np.hypot(factor * effect.deviations[:arm.n], sensors.gain)
+    deviations = np.hypot(np.sqrt(np.diag(effect.normal_covariance)[:arm.n]), sensors.gain)
     result = GainEstimate(gains, gains * deviations, _urdf_ratio(runs, gains))
     if result.undetermined[list(map(bool, arm.measured))].all():
         raise EstimationError(

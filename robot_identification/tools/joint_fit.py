@@ -29,6 +29,8 @@ from robot_identification.estimation.noise import autocorrelation_factor
 from robot_identification.tools.motion_run import find_repetition, MotionRun, path_torque
 from scipy.interpolate import interp1d
 from scipy.stats import f as f_distribution
+from scipy.stats import norm
+from scipy.stats import t as t_distribution
 
 Mask = NDArray[np.bool_]
 
@@ -43,6 +45,12 @@ _SPEEDS = (0.03, 0.15)
 """Speeds, relative to the highest, over which the shapes of `friction_shapes` fall."""
 SHAPES = 4
 """Number of columns of `friction_shapes` for each joint or drive."""
+FRICTION, LOAD = 0.3, 0.03
+"""Standard deviation of friction relative to that of the model, on another day or at low speed,
+and of the friction per load of a drive [-]: friction changes by tens of per cent with the
+temperature of a gear, and some per cent of the load are common."""
+LARGEST = 100.0
+"""Prior standard deviation of undetermined parameters of a body, in units of `BODY_SCALE`."""
 _FEWEST_BLOCKS, _MOST_BLOCKS, _BLOCK_SECONDS = 8, 30, 1.0
 """Number and length [s] of the blocks of time that are left out one at a time."""
 
@@ -126,16 +134,19 @@ class Effect(ReadOnlyArrays):
     Parameters
     ----------
     values, covariance
-        Coefficients (k,) and their jackknife covariance (k, k).
+        Coefficients (k,) and their covariance (k, k): that of a jackknife plus `known`.
+    known
+        Covariance due to the standard deviations that were stated before, (k, k).
     squares
         Weighted sum of squares of the residuals.
     freedom
-        Degrees of freedom of each coefficient's standard deviation, (k,), see `_freedom`.
+        Degrees of freedom of each coefficient's jackknife deviation, (k,), see `_freedom`.
 
     """
 
     values: Array
     covariance: Array
+    known: Array
     squares: float
     freedom: Array
 
@@ -144,10 +155,16 @@ class Effect(ReadOnlyArrays):
         """Standard deviations of the coefficients, (k,)."""
         return np.sqrt(np.diag(self.covariance))
 
+    @property
+    def normal_covariance(self) -> Array:
+        """Covariance of normal errors with the same 95 % intervals, (k, k)."""
+        factor = t_distribution.ppf(0.975, self.freedom) / norm.ppf(0.975)
+        return (self.covariance - self.known) * np.outer(factor, factor) + self.known
+
     def part(self, start: int) -> Effect:
         """Return the coefficients from an index on, with the others estimated beside them."""
-        return Effect(self.values[start:], self.covariance[start:, start:], self.squares,
-                      self.freedom[start:])
+        return Effect(self.values[start:], self.covariance[start:, start:],
+                      self.known[start:, start:], self.squares, self.freedom[start:])
 
     @property
     def p(self) -> float:
@@ -267,9 +284,9 @@ class JointFit(ReadOnlyArrays):
         wider = np.sqrt(self.widening @ shares / np.maximum(shares.sum(axis=0), 1e-300))
         covariance = (count - 1) / count * (change * wider).T @ (change * wider)
         inverses = np.array([_solve(matrix, np.eye(len(chosen)), scale) for matrix in matrices])
-        if np.any(information):
-            covariance += inverses[0] * information @ inverses[0].T
-        return Effect(values, covariance, float(full[-1, -1] - full[chosen, -1] @ values),
+        known = inverses[0] * information @ inverses[0].T
+        return Effect(values, covariance + known, known,
+                      float(full[-1, -1] - full[chosen, -1] @ values),
                       _freedom(matrices, inverses))
 
     @cached_property
@@ -287,18 +304,23 @@ class JointFit(ReadOnlyArrays):
             reduced.append(matrix[r:, r:] - cross.T @ inner)
         return np.array(reduced)
 
-    def equations_of(self, columns: Sequence[int]) -> tuple[Array, Array]:
+    def equations_of(self, count: int, prior: Array) -> tuple[Array, Array]:
         """
-        Return equations of some effects alone, (k, k) and (k,), with the same solution.
+        Return equations of the first k effects alone, (k, k) and (k,), with the same solution.
 
         Parameters
         ----------
-        columns
-            Indices of the effects.
+        count
+            Number k of these effects.
+        prior
+            Standard deviations of the others before the recordings, (m - k,); their mean is zero.
 
         """
-        chosen = [*columns, -1]
-        left = self._reduced[0][np.ix_(chosen, chosen)]
+        others = np.arange(count, count + len(prior))
+        chosen, full = [*range(count), -1], self._reduced[0]
+        cross = full[np.ix_(others, chosen)]
+        left = full[np.ix_(chosen, chosen)] - cross.T @ np.linalg.solve(
+            full[np.ix_(others, others)] + np.diag(prior ** -2.0), cross)
         squares, vectors = np.linalg.eigh(left[:-1, :-1])
         root = np.sqrt(np.maximum(squares, _SINGULAR * squares[-1]))
         return root[:, None] * vectors.T, vectors.T @ left[:-1, -1] / root
@@ -423,6 +445,38 @@ def friction_shapes(model: IdentifiedModel, q: Array, v: Array, a: Array, top: A
               sign * size ** 2]
     columns = np.stack(shapes, axis=2)[:, :, :, None] * transmission[:, None, :]
     return columns.reshape(len(q), -1, q.shape[1]).transpose(0, 2, 1)
+
+
+def model_errors(model: IdentifiedModel, q: Array, v: Array, a: Array, top: Array) -> Array:
+    """
+    Return torques of likely errors of a model, each of one standard deviation, (N, n, p).
+
+    These are the directions of the covariance of its parameters, friction that differs by
+    `FRICTION` at all speeds or below two speeds, and friction that grows with the load.
+
+    Parameters
+    ----------
+    model
+        The model of the arm.
+    q, v, a
+        Positions, velocities and accelerations along a path, (N, n).
+    top
+        Highest speed of each joint, (n,).
+
+    """
+    transmission = model.arm.transmission
+    load, directions = model.transmitted_torque(q, v, a), model.uncertain_directions
+    friction = FRICTION * model.friction_torque(v, load, q, model.states(q))
+    reach = np.maximum(top @ np.abs(transmission).T, 1e-6)
+    slow = [np.exp(-np.abs(v @ transmission.T) / (fraction * reach)) for fraction in _SPEEDS]
+    drives = np.stack([friction, *(friction * shape for shape in slow)], axis=2)
+    drives = drives[..., None] * transmission[:, None, :]    # (N, m, 3, n)
+    m, n = transmission.shape
+    shapes = friction_shapes(model, q, v, a, top)
+    return np.concatenate([
+        *([] if directions is None else [standard_columns(model, q, v, a) @ directions.T]),
+        drives.reshape(len(q), -1, n).transpose(0, 2, 1), LOAD * shapes[:, :, 2 * m:3 * m],
+        ], axis=2)
 
 
 def sensor_columns(model: IdentifiedModel, q: Array, v: Array, a: Array, rate: float) -> Array:

@@ -31,9 +31,9 @@ from scipy.interpolate import CubicSpline
 _FINE, _ROWS = 100.0, 25.0
 """[Hz] Rate at which columns are computed before they pass the low-pass of the torques, and rate
 of the compared rows, three times its usual cut-off."""
-_SLOW = 0.03
-"""Speed relative to a joint's highest one below which its torque does not count: near a reversal
-friction depends on the path."""
+_SLOW, _CREEP = 0.03, 5e-3
+"""Speed relative to a joint's highest one, and speed [rad/s or m/s], below which its torque does
+not count: near a reversal and at rest friction depends on the path."""
 _FAST_PART = 0.9
 """Part of the low-pass's window in which a joint must be faster."""
 _SHIFT, _COARSE = 5.0, 0.1
@@ -106,8 +106,9 @@ class MotionRun(ReadOnlyArrays):
         return self.torque - self.predicted[::self.step]
 
     def moving(self, top: Array) -> NDArray[np.bool_]:
-        """Return where a joint is faster than a small part of `top` (n,), (K, n) bool."""
-        return self.low_pass((np.abs(self.v) > _SLOW * top).astype(float)) > _FAST_PART
+        """Return where a joint moves, faster than a small part of `top` (n,), (K, n) bool."""
+        fast = np.abs(self.v) > np.maximum(_SLOW * top, _CREEP)
+        return self.low_pass(fast.astype(float)) > _FAST_PART
 
 
 def recorded_runs(samples: Samples, model: IdentifiedModel) -> list[MotionRun]:

@@ -19,18 +19,18 @@ import dataclasses
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array, IndexArray, ReadOnlyArrays
+from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel
-from robot_identification.dynamics.inertial import smallest_eigenvalues
-from robot_identification.errors import EstimationError
-from robot_identification.estimation import payload_errors
+from robot_identification.dynamics.inertial import BODY_SCALE, smallest_eigenvalues
+from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.cone_program import solve_conic_least_squares
-from robot_identification.estimation.payload_errors import LARGEST, SCALE
 from robot_identification.estimation.prior import feasible_bound, link_transform
 from robot_identification.online.load_change import centre_covariance
 from robot_identification.recording import Recording
-from robot_identification.signals import delayed, process, Samples
-from robot_identification.tools import joint_fit, motion_run, payload_checks
+from robot_identification.signals import process
+from robot_identification.tools import joint_fit, payload_checks
+from robot_identification.tools.joint_fit import LARGEST
+from robot_identification.tools.motion_run import MotionRun, recorded_runs, top_speed
 from scipy import stats
 
 _SIGNIFICANT = 3.0
@@ -41,8 +41,11 @@ is given, unless it is a small part of what the arm can carry."""
 _CARRIED = 0.1
 """That part: mass relative to the one that a joint's torque limit holds at the tool."""
 _SHORT = 'the recording is too short to identify a payload; record several seconds of motion'
-_BLOCKS = 24
-"""Number of blocks of time, and of similar states; more than twice the ten parameters."""
+_STILL = ('no joint moves in the recording, and friction at rest hides a payload: move the last '
+          'joints through at least four poses that differ')
+_FEWEST_ROWS = 25
+"""Rows of the regression (one second of motion) below which the torque of a joint does not count:
+its noise is unknown."""
 _MARGIN = 1e-4
 """Distance of the pseudo-inertia from the boundary of the feasible cone, in units of its scale."""
 _WEAK_DEVIATION = 10.0
@@ -160,7 +163,7 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
 
     Any motion that turns the last links is suitable, also with other joints at rest; undetermined
     parameters have wide intervals. The friction that holds a joint at rest is unknown, up to
-    breakaway, and counts as an offset of its torque.
+    breakaway: its torques do not count.
 
     Parameters
     ----------
@@ -171,7 +174,6 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
     unloaded
         A recording without it, which is fitted together with the loaded one: errors of the model
         that both have in common do not count, and all of them cancel if the motion is the same.
-        Torques of joints that rest do not count then.
     sensor_deviation
         Standard deviation of the gain of each joint's torque sensor [-], which the intervals
         contain; None selects that of the robot file or `SENSOR_DEVIATION`.
@@ -179,21 +181,22 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
     Raises
     ------
     ConfigurationError
-        The deviation of the sensors is negative.
+        The deviation of the sensors is negative, or both recordings have the same torques.
     EstimationError
-        The recording is too short.
+        The recording is too short, or no joint moves.
 
     """
     sensors = joint_fit.SensorErrors.of(model.arm, sensor_deviation)
-    samples = [process(recording, model.arm)
-               for recording in (unloaded, loaded) if recording is not None]
-    carrying, *empty = (motion_run.recorded_runs(each, model) for each in reversed(samples))
-    if unloaded is not None:
-        estimate = _joint_estimate(model, (empty[0], carrying), sensors)
-    else:
-        estimate = _single_estimate(model, samples[-1], sensors)
-    change = payload_checks.find_change(model, carrying, estimate.free_mass,
-                                        empty[0] if empty else ())
+    carrying, empty = ([] if recording is None else recorded_runs(process(
+        recording, model.arm, standstill='zero'), model)    # rests do not end runs
+        for recording in (loaded, unloaded))
+    if unloaded is not None and np.array_equal(np.asarray(loaded.tau), np.asarray(unloaded.tau)):
+        raise ConfigurationError(f"the recordings '{loaded.name}' and '{unloaded.name}' have the "
+                                 'same torques; give one with the payload and one without it')
+    if not carrying or (unloaded is not None and not empty):
+        raise EstimationError(_SHORT)
+    estimate = _estimate(model, empty, carrying, sensors)
+    change = payload_checks.find_change(model, carrying, estimate.free_mass, empty)
     if change is not None:
         return dataclasses.replace(estimate, verdict='changes', change=change)
     if (estimate.verdict != 'undetermined'
@@ -203,48 +206,47 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
     return estimate
 
 
-def _joint_estimate(model: IdentifiedModel,
-                    runs: tuple[list[motion_run.MotionRun], list[motion_run.MotionRun]],
-                    sensors: joint_fit.SensorErrors) -> PayloadEstimate:
-    """Return the payload from recordings without and with it, fitted together; `join_runs`."""
-    if not all(runs):
-        raise EstimationError(_SHORT)
-    both = (*runs[0], *runs[1])
-    effects = [joint_fit.body_columns(model, run) for run in runs[1]]
-    equations, _ = joint_fit.join_runs(
-        model, runs, [run.residual for run in both], effects,
-        motion_run.top_speed(both))
-    columns, prior = range(10), LARGEST * SCALE
-    fit = joint_fit.JointFit.of(equations, columns)
-    free = fit.estimate(columns, prior)
-    widening = stats.t.ppf(0.975, free.freedom) / stats.norm.ppf(0.975)
-    covariance = (free.covariance * np.outer(widening, widening)
-                  + fit.sensor_covariance(columns, sensors, prior))
-    matrix, target = fit.equations_of(columns)
-    return _make_estimate(model, (matrix[:, None], target[:, None]), free.values, covariance,
-                          np.concatenate(effects)[..., 0],
-                          free.squares - float(np.sum((target - matrix @ free.values) ** 2)))
+def _estimate(model: IdentifiedModel, empty: list[MotionRun], carrying: list[MotionRun],
+              sensors: joint_fit.SensorErrors) -> PayloadEstimate:
+    """
+    Return the payload that explains the torque errors of the model.
 
-
-def _single_estimate(model: IdentifiedModel, loaded: Samples,
-                     sensors: joint_fit.SensorErrors) -> PayloadEstimate:
-    """Return the payload that explains the torque errors of the model."""
-    rows, torques, states = payload_errors.body_equations(
-        model, delayed(loaded, model.delay, of=model.delay_of))
-    if not len(rows):
-        raise EstimationError(_SHORT)
-    noise = payload_errors.residual_noise(rows, torques)
-    matrix, target = payload_checks.allow_static_friction(
-        model, states, rows / noise[:, None], torques / noise, noise)
-    free, covariance, inverse = _free_body(matrix, target, states)
-    covariance = covariance + np.array(model.information.get('payload_covariance', 0), dtype=float)
-    covariance += _sensor_covariance(matrix, free, inverse, sensors)
-    return _make_estimate(model, (matrix, target), free, covariance, rows[..., 0])
+    With a recording of the empty arm both are fitted together, see `join_runs`. Without it,
+    `model_errors` are estimated beside the payload, with their standard deviations as prior.
+    """
+    both = (*empty, *carrying)
+    top = top_speed(both)
+    bodies = [joint_fit.body_columns(model, run) for run in carrying]
+    errors = [run.residual for run in both]
+    if empty:
+        equations, _ = joint_fit.join_runs(model, (empty, carrying), errors, bodies, top)
+    else:
+        equations = [joint_fit.Equations(
+            run.residual, np.zeros((*run.residual.shape, 0)), np.concatenate([
+                body, run.apply(lambda q, v, a: joint_fit.model_errors(model, q, v, a, top))],
+                axis=2), run.moving(top) & model.arm.measured,
+            joint_fit.time_blocks(run.clock, run.period)) for run, body in zip(carrying, bodies)]
+    rows = np.sum([each.used.sum(axis=0) for each in equations], axis=0)
+    if rows.max() < _FEWEST_ROWS:
+        raise EstimationError(_STILL)
+    equations = [dataclasses.replace(each, used=each.used & (rows >= _FEWEST_ROWS))
+                 for each in equations]
+    count = equations[0].effects.shape[2]
+    prior = np.array([*LARGEST * BODY_SCALE, *np.ones(count - 10)])
+    fit = joint_fit.JointFit.of(equations, range(10))
+    whole = fit.estimate(range(count), prior)
+    free = whole.values[:10]
+    covariance = (whole.normal_covariance
+                  + fit.sensor_covariance(range(count), sensors, prior))[:10, :10]
+    matrix, target = fit.equations_of(10, prior[10:])
+    return _make_estimate(model, (matrix, target), free, covariance,
+                          np.concatenate(bodies)[..., 0],
+                          whole.squares - float(np.sum((target - matrix @ free) ** 2)))
 
 
 def _make_estimate(model: IdentifiedModel, equations: tuple[Array, Array], free: Array,
                    covariance: Array, per_kilogram: Array,
-                   squares: float = 0.0) -> PayloadEstimate:
+                   squares: float) -> PayloadEstimate:
     """
     Return the physical payload, or none if its mass is not significant.
 
@@ -253,7 +255,7 @@ def _make_estimate(model: IdentifiedModel, equations: tuple[Array, Array], free:
     model
         The model of the arm.
     equations
-        Regressor of the payload (N, n, 10) and torque errors (N, n), in units of the noise.
+        Equations of the payload alone, (10, 10) and (10,), in units of the noise.
     free, covariance
         Unconstrained estimate (10,) and its covariance (10, 10).
     per_kilogram
@@ -269,28 +271,14 @@ def _make_estimate(model: IdentifiedModel, equations: tuple[Array, Array], free:
         largest = max(_SIGNIFICANT, abs(mass) / deviation + 1.96) * deviation
         verdict = 'none' if largest < noticeable else 'undetermined'
         return PayloadEstimate(np.zeros(10), covariance, 0.0, float('nan'), mass, verdict)
-    sign, (rows, torques) = 1.0 if mass > 0 else -1.0, equations
-    body = _feasible_body(rows, sign * torques)
-    predicted = sign * (rows @ body)
-    squares += float(np.sum((torques - predicted) ** 2))
+    sign, (matrix, target) = 1.0 if mass > 0 else -1.0, equations
+    body = _feasible_body(matrix, sign * target, sign * free)
+    predicted = sign * (matrix @ body)
+    squares += float(np.sum((target - predicted) ** 2))
     return PayloadEstimate(
         sign * body, covariance, float(smallest_eigenvalues(body)),
         float(np.sqrt(max(squares, 0.0)) / np.linalg.norm(predicted)), mass,
         'found' if sign > 0 else 'removed')
-
-
-def _sensor_covariance(rows: Array, body: Array, inverse: Array,
-                       sensors: joint_fit.SensorErrors) -> Array:
-    """
-    Return the covariance of the payload due to gain errors of the torque sensors, (10, 10).
-
-    The gain error of a joint changes the torque that the payload causes there; the torques of the
-    arm change as the model does, which was identified with the same sensors.
-    """
-    scaled = rows * SCALE
-    changes = [deviation * inverse @ (scaled[:, j].T @ (rows[:, j] @ body)) * SCALE
-               for j, deviation in enumerate(sensors.gain)]
-    return np.asarray(np.sum([np.outer(change, change) for change in changes], axis=0))
 
 
 def _largest_mass(model: IdentifiedModel, per_kilogram: Array) -> float:
@@ -301,9 +289,11 @@ def _largest_mass(model: IdentifiedModel, per_kilogram: Array) -> float:
     return float(np.min(limit[known] / torque[known], initial=np.inf)) if known.any() else 0.0
 
 
-def _feasible_body(rows: Array, torques: Array) -> Array:
+def _feasible_body(matrix: Array, target: Array, free: Array) -> Array:
     """
-    Return the parameters with a positive definite pseudo-inertia that fit the torques best, (10,).
+    Return the parameters with a positive definite pseudo-inertia that fit equations best, (10,).
+
+    `free` is the unconstrained solution.
 
     References
     ----------
@@ -311,83 +301,13 @@ def _feasible_body(rows: Array, torques: Array) -> Array:
     inertial parameter identification", IEEE Robotics and Automation Letters 3(1), 2018.
 
     """
-    flat, target = rows.reshape(-1, 10), torques.ravel()
-    free = payload_errors.solve_body(rows, torques)[0] * SCALE
-    free[0] = max(free[0], 1e-6)
-    shift = np.eye(4)
-    shift[:3, 3] = free[1:4] / free[0]
-    scale = free[0] * shift @ np.diag([_RADIUS ** 2] * 3 + [1.0]) @ shift.T
+    mass, shift = max(float(free[0]), 1e-6), np.eye(4)
+    shift[:3, 3] = free[1:4] / mass
+    scale = mass * shift @ np.diag([_RADIUS ** 2] * 3 + [1.0]) @ shift.T
     mean = from_pseudo_inertia(scale)
     transform = _WEAK_DEVIATION * link_transform(scale).T
-    orthogonal, triangle = np.linalg.qr(flat @ transform)
+    orthogonal, triangle = np.linalg.qr(matrix @ transform)
     solution, _ = solve_conic_least_squares(
-        triangle, orthogonal.T @ (target - flat @ mean),
+        triangle, orthogonal.T @ (target - matrix @ mean),
         [(-_WEAK_DEVIATION * np.eye(10), feasible_bound(mean, scale, _MARGIN))])
     return mean + transform @ solution
-
-
-def _free_body(rows: Array, torques: Array, states: Array) -> tuple[Array, Array, Array]:
-    """
-    Return the unconstrained estimate, its covariance, and the inverse of its information matrix.
-
-    The inverse is in units of `SCALE`. The covariance is a cluster-robust sandwich, so that model
-    errors, which last longer than a sample, do not count as independent. Clusters are blocks of
-    time, and blocks of similar states, because a repeated motion repeats the errors of the model;
-    the larger covariance is returned.
-
-    References
-    ----------
-    A. C. Cameron, D. L. Miller, "A practitioner's guide to cluster-robust inference", J. Human
-    Resources 50(2), 2015.
-
-    """
-    free, inverse = payload_errors.solve_body(rows, torques)
-    scaled = rows * SCALE
-    residual = torques - scaled @ free
-    scores = np.einsum('njk,nj->nk', scaled, residual)
-    blocks_of_time = np.arange(len(scores)) * _BLOCKS // len(scores)
-    covariances = [inverse * np.sum(residual ** 2) / max(residual.size - 10, 1)]
-    for block in (blocks_of_time, _similar_states(states)):
-        sums = np.array([scores[block == k].sum(axis=0) for k in range(_BLOCKS)])
-        sandwich = inverse @ sums.T @ sums @ inverse * _BLOCKS / (_BLOCKS - 10)
-        covariances.append(sandwich * _widening_factor(sums @ inverse[0]) ** 2
-                           + inverse @ inverse / LARGEST ** 2)
-    larger = max(covariances, key=lambda covariance: float(covariance[0, 0]))
-    return free * SCALE, larger * np.outer(SCALE, SCALE), inverse
-
-
-def _widening_factor(contributions: Array) -> float:
-    """
-    Return the factor by which few effective blocks widen the 95 % interval of the mass.
-
-    Parameters
-    ----------
-    contributions
-        Contribution of each block to the error of the mass, (blocks,).
-
-    References
-    ----------
-    A. V. Carter, K. T. Schnepel, D. G. Steigerwald, "Asymptotic behavior of a t-test robust to
-    cluster heterogeneity", Review of Economics and Statistics 99(4), 2017.
-
-    """
-    effective = float(np.sum(contributions ** 2) ** 2
-                      / max(np.sum(contributions ** 4), 1e-300))
-    return float(stats.t.ppf(0.975, max(effective - 1, 1.0)) / stats.norm.ppf(0.975))
-
-
-def _similar_states(states: Array) -> IndexArray:
-    """
-    Return the index of the nearest of `_BLOCKS` centres for each state, (N,).
-
-    Each centre is the state farthest from the previous centres (farthest-point sampling), so that
-    repeated states belong to one block.
-    """
-    scaled = (states - states.mean(axis=0)) / np.maximum(states.std(axis=0), 1e-12)
-    block = np.zeros(len(scaled), dtype=int)
-    nearest = np.sum((scaled - scaled[0]) ** 2, axis=1)
-    for k in range(1, _BLOCKS):
-        distance = np.sum((scaled - scaled[np.argmax(nearest)]) ** 2, axis=1)
-        block[distance < nearest] = k
-        nearest = np.minimum(nearest, distance)
-    return block

@@ -20,10 +20,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array, true_runs
+from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
+from robot_identification.dynamics.inertial import BODY_SCALE
 from robot_identification.errors import ConfigurationError
-from robot_identification.estimation.payload_errors import LARGEST, SCALE
 from robot_identification.recording import Recording
 from robot_identification.tools.joint_fit import (
     body_columns,
@@ -31,6 +31,7 @@ from robot_identification.tools.joint_fit import (
     Equations,
     join_runs,
     JointFit,
+    LARGEST,
     time_blocks,
 )
 from robot_identification.tools.motion_run import MotionRun, top_speed
@@ -43,9 +44,6 @@ _NOTICEABLE = 0.1, 0.02
 """Smallest change of the mass, relative to it, and of the centre of mass [m] that counts."""
 _REST, _STILL = 0.2, 0.002
 """A joint that moves less than the second number [rad or m] in the first [s] rests."""
-_CREEP, _FEWEST_ROWS = 5e-3, 10
-"""[rad/s or m/s] Speed below which static friction holds a joint, if it lasts for so many rows of
-the regression (some tenths of a second)."""
 _MAX_POSES = 2000
 """Largest number of samples whose poses are compared."""
 FEWEST_POSES = 4
@@ -118,7 +116,7 @@ def find_change(model: IdentifiedModel, runs: Sequence[MotionRun], carried: floa
             run.moving(top) & model.arm.measured, time_blocks(run.clock))
             for run, effects in zip(runs, changed)], []
     fit = JointFit.of(equations, body)
-    prior = np.array([*(LARGEST * SCALE)[body], *[np.inf] * 4])
+    prior = np.array([*(LARGEST * BODY_SCALE)[body], *[np.inf] * 4])
     freedom = np.full(4, len(fit.by_block) - 1.0)    # of all blocks: a short part has few of them
     effects = [replace(fit.estimate([*body, *range(first, first + 4)], prior).part(len(body)),
                        freedom=freedom) for first in range(10, 10 + 4 * len(times), 4)]
@@ -129,46 +127,6 @@ def find_change(model: IdentifiedModel, runs: Sequence[MotionRun], carried: floa
     if effect.p * len(times) > _LEVEL or (abs(mass) < small and np.linalg.norm(moment) < near):
         return None
     return PayloadChange(float(times[best]), mass, float(effect.deviations[0]), tuple(moment))
-
-
-def allow_static_friction(model: IdentifiedModel, states: Array, rows: Array, torques: Array,
-                          noise: Array) -> tuple[Array, Array]:
-    """
-    Return rows (N, n, 10) and torques (N, n) in which each rest of a joint has an unknown offset.
-
-    The offset is the static friction, with a standard deviation s of the friction at creeping
-    speed. The noise of N rows of unit variance with such an offset is I + s^2 1 1'; the rows are
-    multiplied by the inverse of its root, I - (1 - 1 / sqrt(1 + N s^2)) 1 1' / N.
-
-    Parameters
-    ----------
-    model
-        The model of the arm.
-    states
-        Positions and velocities, (N, 2 n).
-    rows, torques
-        Regressor of the payload and torque errors, in units of the noise.
-    noise
-        Standard deviation of each joint's torque, (n,) [N m or N].
-
-    """
-    n = model.arm.n
-    q, v = states[:, :n], states[:, n:]
-    creep = np.full((1, n), _CREEP)
-    load = model.transmitted_torque(q[:1], 0 * creep, 0 * creep)
-    friction = (model.friction_torque(creep, load, q[:1])
-                - model.friction_torque(-creep, load, q[:1]))[0] / 2
-    spread = np.abs(friction @ model.arm.transmission) / noise
-    rows, torques = np.array(rows), np.array(torques)
-    for j in range(n):
-        for rest in true_runs(np.abs(v[:, j]) < _CREEP):
-            count = rest.stop - rest.start
-            if count < _FEWEST_ROWS:
-                continue
-            share = 1 - 1 / np.sqrt(1 + count * spread[j] ** 2)
-            for values in (rows, torques):
-                values[rest, j] -= share * values[rest, j].mean(axis=0)
-    return rows, torques
 
 
 def describe_overload(model: IdentifiedModel, recording: Recording, body: Array) -> str:

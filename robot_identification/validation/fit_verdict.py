@@ -22,7 +22,6 @@ import numpy as np
 from robot_identification.dynamics.base_parameters import VISIBLE
 from robot_identification.dynamics.identified_model import UNCERTAINTY
 from robot_identification.estimation import Fit, uncertainty
-from robot_identification.estimation.payload_errors import payload_covariance
 from robot_identification.estimation.tilt import estimate_tilt, Tilt
 from robot_identification.signals import Samples
 from robot_identification.validation.held_out import HeldOut
@@ -147,9 +146,7 @@ def describe_fit(fit: Fit, recordings: Sequence[tuple[str, float]],
         UNCERTAINTY: uncertainty.to_rows(uncertainty.low_rank_covariance(
             consistent.structure, consistent.covariance)),
         'smallest_pseudo_inertia_eigenvalue': dict(zip(
-            consistent.structure.arm.joint_names, consistent.certificate.tolist())),
-        'payload_covariance': payload_covariance(
-            fit.model({}), consistent.covariance, samples).tolist()}
+            consistent.structure.arm.joint_names, consistent.certificate.tolist()))}
 
 
 def _training_motion(samples: Sequence[Samples]) -> list[dict[str, Any]]:

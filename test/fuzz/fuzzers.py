@@ -225,7 +225,6 @@ def _model_seed():
         information={
             'training_motion': [{'rate': 10.0, 'q': ROWS[::5].tolist()}], 'rank': 3,
             'servos': {name: {'kp': 10.0, 'limit': 3.0} for name in ARM.joint_names[:2]},
-            'payload_covariance': np.eye(10).tolist(),
             'uncertain_directions': [[0.1] * ModelStructure.of(ARM).count]})
     with tempfile.TemporaryDirectory() as folder:
         model.save(Path(folder) / 'm.yaml')

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only, readonly_view
 from robot_identification.dynamics.base_parameters import independent_columns
+from robot_identification.dynamics.inertial import BODY_SCALE
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.dynamics.regressor import joint_torque_regressor
 import robot_identification.errors as errors
@@ -34,7 +35,6 @@ STEEPNESS = 20.0           # of the smoothed sign in the Coulomb columns [s/rad 
 DRIVE_COLUMNS = ('none', 'friction', 'friction_and_rotor')
 BODIES = ('links', 'payload')
 SCALINGS = ('none', 'base', 'unit', 'prior', 'motion')
-PAYLOAD = np.array([1.0, *[0.1] * 3, *[0.01] * 6])    # [kg, kg m, kg m^2] 1 kg at 0.1 m
 PRIOR = 0.3                # relative standard deviation of the URDF's parameters
 PRIOR_FRICTION = (0.05, 0.05, 0.02)    # Coulomb, viscous, offset: prior std over rated torque
 
@@ -64,7 +64,7 @@ class DesignRegressor:
         by it. If None, all joints have equal weight.
     bodies
         From `BODIES`: 'links', or 'payload' for the parameters of a body at the last link alone,
-        in units of `PAYLOAD`, which have a prior standard deviation of one unit.
+        in units of `BODY_SCALE`, which have a prior standard deviation of one unit.
 
     Attributes
     ----------
@@ -192,7 +192,7 @@ class DesignRegressor:
     def _row_space(self, arm: Arm, scaling: str) -> Array:
         if self._payload:
             selected = np.zeros((self.size, 10))
-            selected[self._inertial - 10:self._inertial] = np.diag(PAYLOAD)
+            selected[self._inertial - 10:self._inertial] = np.diag(BODY_SCALE)
             return read_only(selected)
         q, v, a = np.random.default_rng(0).normal(size=(3, RANDOM_STATES * arm.n, arm.n))
         rows = self.regressor(q * np.where(arm.prismatic, 1.0, np.pi / 2), v, a)

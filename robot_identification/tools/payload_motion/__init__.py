@@ -25,24 +25,21 @@ from robot_identification.dynamics import (
     IdentifiedModel,
     joint_torque_regressor,
 )
+from robot_identification.dynamics.inertial import BODY_SCALE
 from robot_identification.errors import ConfigurationError, ExcitationError
-from robot_identification.estimation.payload_errors import LARGEST, SCALE
 from robot_identification.excitation import DesignOptions, Excitation, Payload
 from robot_identification.online.load_change import centre_covariance
-from robot_identification.tools.joint_fit import SensorErrors
+from robot_identification.tools.joint_fit import LARGEST, LOAD, model_errors, SensorErrors
 
 PERIOD, JOINTS = 8.0, 4
 """Default period [s], and number of the last joints that move: elbow and wrist of common arms."""
 _REST = 1e6
 """Noise of joints that rest, relative to that of the others: static friction hides the payload."""
 _CORRELATED = 0.2
-"""[s] Time over which noise below the low-pass is assumed to be correlated, with the variance of
-the white noise that the model knows."""
+"""[s] Time over which errors below the low-pass are assumed to be correlated; those of the
+difference of two recordings have the variance of the white noise that the model knows."""
 _RATE, _SLOW = 50.0, 0.03
 """Rate of the rows [Hz], and speed relative to the highest below which a torque does not count."""
-_LOAD = 0.03
-"""Standard deviation of the friction per load of a drive [-]: some per cent are common for
-gears."""
 _EXAMPLE = Payload(1.0, (0.0, 0.0, 0.05))
 """Payload whose accuracy is stated if none is given."""
 _RADIUS = 0.05
@@ -111,8 +108,9 @@ def expected_accuracy(model: IdentifiedModel, motion: Excitation,
     Return a payload and its expected accuracy with and without a recording of the empty arm.
 
     With a recording of the same motion without the payload, errors of the model cancel; noise of
-    both recordings and the gain errors of the torque sensors are left. Without it, errors of the
-    model count as they did in its training motion (`payload_covariance` of the model).
+    both recordings and the gain errors of the torque sensors are left. Without it, `model_errors`
+    are estimated beside the payload, and errors that last longer than a sample have the size of
+    the residuals of the model's training motion.
 
     Parameters
     ----------
@@ -136,30 +134,53 @@ def expected_accuracy(model: IdentifiedModel, motion: Excitation,
     used = (np.abs(v) > _SLOW * top) & (top > 1e-9) & model.arm.measured
     if not used.any():
         raise ExcitationError('no joint moves in this motion')
-    band = model.band
-    white = np.full(model.arm.n, 1e-9) if band is None else np.maximum(band.noise / 1.96, 1e-9)
-    decay = np.exp(-1 / _RATE / _CORRELATED)
-    noise = white * np.sqrt((1 + decay) / (1 - decay))
-    columns = joint_torque_regressor(model.arm, q, v, a, first_link=model.arm.n - 1)
-    scaled = columns * SCALE * (used / noise)[:, :, None]
-    inverse = np.linalg.inv(np.einsum('njk,njl->kl', scaled, scaled) / 2
-                            + np.eye(10) / LARGEST ** 2)    # noise of both recordings
-    gains = SensorErrors.of(model.arm, sensor_deviation).gain
-    torque = scaled @ (body / SCALE) / 2
+    band, n = model.band, model.arm.n
+    white, rest = (np.zeros(n),) * 2 if band is None else (band.noise / 1.96, band.rest)
+    columns = joint_torque_regressor(model.arm, q, v, a, first_link=n - 1)
+    load, rows = columns @ body, columns * BODY_SCALE
     sign = np.sign(v * model.torque(q, 0 * v, 0 * a))    # friction grows with the load
-    changes = [deviation * inverse @ (scaled[:, j].T @ (factor[:, j] * torque[:, j]))
-               for factor, deviations in ((np.ones_like(v), gains), (sign, _LOAD + 0 * gains))
-               for j, deviation in enumerate(deviations)]
-    own = inverse + np.sum([np.outer(change, change) for change in changes], axis=0)
-    covariance = own * np.outer(SCALE, SCALE)
-    modelled = covariance + np.array(model.information.get('payload_covariance', 0), dtype=float)
-    return payload, _accuracy(body, covariance), _accuracy(body, modelled)
+    changes = np.einsum('knj,ij->nikj', [
+        load * SensorErrors.of(model.arm, sensor_deviation).gain, LOAD * sign * load],
+        np.eye(n)).reshape(len(q), n, -1)
+    modelled = np.concatenate([rows, model_errors(model, q, v, a, top)], axis=2)
+    unloaded, alone = (_accuracy(body, _expected_covariance(
+        each, changes, used / np.maximum(noise, 1e-9))) for each, noise in (
+            (rows, np.sqrt(2) * white), (modelled, rest)))    # the noise of two recordings
+    return payload, unloaded, alone
+
+
+def _expected_covariance(columns: Array, changes: Array, weights: Array) -> Array:
+    """
+    Return the covariance of a body whose torques are the first ten columns, (10, 10).
+
+    Parameters
+    ----------
+    columns
+        Torques of the body, in units of `BODY_SCALE`, and of errors of one standard deviation that
+        are estimated beside it, (N, n, 10 + p).
+    changes
+        Torques of errors of one standard deviation that are not estimated, (N, n, c).
+    weights
+        One over the standard deviation of the noise, (N, n); zero for torques that do not count.
+
+    """
+    count = columns.shape[2]
+    decay = np.exp(-1 / _RATE / _CORRELATED)
+    flat, others = ((x * weights[:, :, None]).reshape(weights.size, -1)
+                    for x in (columns, changes))
+    prior = np.diag([*[LARGEST ** -2.0] * 10, *[1.0] * (count - 10)])
+    gram = flat.T @ flat
+    inverse = np.linalg.inv(gram + prior)
+    change = inverse @ (flat.T @ others)
+    covariance = inverse @ (gram * (1 + decay) / (1 - decay) + prior) @ inverse
+    covariance += change @ change.T
+    return np.asarray(covariance[:10, :10] * np.outer(BODY_SCALE, BODY_SCALE))
 
 
 def payload_condition(model: IdentifiedModel, motion: Excitation) -> float:
     """Return the condition number of the scaled columns of a payload in the moving joints."""
     _, q, v, a = motion.sample(rate=_RATE)
-    columns = joint_torque_regressor(model.arm, q, v, a, first_link=model.arm.n - 1) * SCALE
+    columns = joint_torque_regressor(model.arm, q, v, a, first_link=model.arm.n - 1) * BODY_SCALE
     return float(np.linalg.cond(columns[:, np.ptp(q, axis=0) > 1e-9].reshape(-1, 10)))
 
 
