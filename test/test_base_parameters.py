@@ -19,8 +19,10 @@ from excitation_arms import chain, tree
 import numpy as np
 import pytest
 from robot_identification import Arm
+from robot_identification.arm import load_arm
 from robot_identification.dynamics import base_parameters, ModelStructure
 from robot_identification.reporting.parameter_dicts import find_identifiability
+from scipy.linalg import qr
 from simulation_arms import example, two_link
 
 RANKS = {'panda': 43, 'xarm7': 43, 'ur5': 36, 'ur10': 36, 'z1': 36}
@@ -94,3 +96,21 @@ def test_a_vertical_slide_mixes_weight_and_offset():
     base = base_parameters(structure_of(Arm.from_urdf(text)))
     assert base.names == ('lift.m + 0.1019*lift.offset', 'lift.rotor_inertia - 0.1019*lift.offset',
                           'lift.coulomb', 'lift.viscous')
+
+
+def test_columns_chosen_by_a_pivoted_qr_of_the_rows_predict_the_same_torques():
+    """Gautier's decomposition of the recorded rows only names other parameters."""
+    arm = load_arm('ur10e')
+    structure = structure_of(arm)
+    base = base_parameters(structure)
+    rng = np.random.default_rng(3)
+    q, v, a = rng.normal(size=(3, 90, arm.n))
+    fitted, other = (columns.reshape(-1, structure.count)
+                     for columns in np.split(structure.columns(q, v, a), 2))
+    tau = rng.normal(size=len(fitted))    # no parameters explain it exactly
+    size = np.maximum(np.linalg.norm(fitted, axis=0), 1e-12)
+    chosen = qr(fitted / size, mode='r', pivoting=True)[1][:base.rank]
+    assert set(chosen) != set(base.columns)
+    ours, pivoted = (other[:, columns] @ np.linalg.lstsq(fitted[:, columns], tau)[0]
+                     for columns in (base.columns, chosen))
+    assert np.allclose(ours, pivoted, rtol=1e-7, atol=1e-7 * np.abs(ours).max())

@@ -121,8 +121,9 @@ def list_methods(estimators: Sequence[str], frictions: Sequence[str]) -> Iterato
     """
     Yield the methods of estimators and friction models, without those that cannot work together.
 
-    A linear estimator is not combined with friction that has nonlinear parameters, and an
-    estimator for nonlinear parameters of a recursive filter not with linear friction.
+    A linear estimator is not combined with friction that has nonlinear parameters, an estimator
+    for nonlinear parameters of a recursive filter not with linear friction, and one that simulates
+    the closed loop not with friction that drops from a breakaway torque.
 
     Parameters
     ----------
@@ -133,9 +134,12 @@ def list_methods(estimators: Sequence[str], frictions: Sequence[str]) -> Iterato
     for estimator in dict.fromkeys(estimators):
         for friction in dict.fromkeys(frictions):
             method = BenchmarkMethod(estimator, friction)
-            nonlinear = bool(get_friction(friction).nonlinear)
+            model = get_friction(friction)
+            nonlinear = bool(model.nonlinear)
             try:
-                able = estimator == AUTO or method.kind.info.nonlinear or not nonlinear
+                able = estimator == AUTO or (
+                    (method.kind.info.nonlinear or not nonlinear)
+                    and not (method.kind.info.control_law and model.abrupt))
             except RobotIdentificationError:
                 able = True    # the error is reported where the method runs
             online_pair = estimator in ('extended_kalman', 'exponential_forgetting_nonlinear')

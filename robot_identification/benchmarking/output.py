@@ -16,13 +16,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from robot_identification.benchmarking.measure import OK
+from robot_identification.benchmarking.metrics import RANKED
 from robot_identification.benchmarking.ranking import rank_methods, RankedMethod, REFERENCE
 from robot_identification.benchmarking.run import BenchmarkRun
 from robot_identification.benchmarking.sources import collect_sources
@@ -50,6 +51,8 @@ def write_benchmark(run: BenchmarkRun, folder: Path) -> dict[str, Any]:
     """
     groups = _rank_groups(run)
     rows = next(iter(groups.values()))
+    names = [each.name for each in run.data]
+    by_data = [(row, _ratios(run, row, names)) for row in rows]
     contents: dict[str, Any] = {
         'quick': run.quick, 'seeds': run.seeds, 'budget': run.budget, 'metrics': run.metrics,
         'reference': ' '.join(REFERENCE), 'environment': environment(),
@@ -58,17 +61,17 @@ def write_benchmark(run: BenchmarkRun, folder: Path) -> dict[str, Any]:
         'missing': run.missing,
         'table': [{'data': name, **tables.row_cells(row)} for name, part in groups.items()
                   for row in part],
+        'by_data': [{'method': row.name, 'friction': row.friction, 'model': row.model,
+                     **dict(zip(names, ratios))} for row, ratios in by_data],
         'failures': _failures(run)}
     texts = {
         'benchmark.json': json.dumps(plain({**contents, 'records': run.records}), indent=1),
         'benchmark.html': render_page(
             'benchmark.html', 'robot_identification.benchmarking', run=contents, groups=groups,
-            figure=_cost_figure(rows), joints=list(_joint_tables(run, rows))),
+            names=names, by_data=by_data, figure=_cost_figure(rows),
+            joints=list(_joint_tables(run, rows))),
         'table.csv': tables.write_csv(contents['table']), 'table.tex': tables.write_latex(groups),
-        'table.md': '\n'.join(
-            f'### {name}\n\n' + tables.write_markdown(
-                tables.HEADS, [tables.text_cells(row, ' to ') for row in part])
-            for name, part in groups.items()),
+        'table.md': _markdown(groups, names, by_data),
         'cite.bib': collect_sources(run)}
     with replace_files(folder) as new:
         for name, text in texts.items():
@@ -84,6 +87,34 @@ def _rank_groups(run: BenchmarkRun) -> dict[str, list[RankedMethod]]:
         kind: [record for record in run.records if kinds[record['data']] == kind]
         for kind in present}
     return {name: rank_methods(records, run.metrics) for name, records in groups.items()}
+
+
+def _ratios(run: BenchmarkRun, row: RankedMethod, names: Sequence[str]) -> list[float]:
+    """Return the geometric mean of error / wls of a method in each data set; NaN if unknown."""
+    errors: dict[tuple[str, ...], dict[tuple[str, str, int], float]] = {}
+    for record in run.records:
+        entry = record['estimator'], record['friction'], record['model']
+        errors.setdefault(entry, {})[record['data'], record['split'], record['seed']] = (
+            record['metrics'].get(RANKED, np.nan))
+    reference = errors.get(REFERENCE, {})
+    own = errors[row.estimator, row.friction, row.model]
+    logs = {name: [np.log(error / reference[case]) for case, error in own.items()
+                   if case[0] == name and case in reference and np.isfinite(error)]
+            for name in names}
+    return [float(np.exp(np.mean(each))) if each else np.nan for each in logs.values()]
+
+
+def _markdown(groups: Mapping[str, Sequence[RankedMethod]], names: Sequence[str],
+              by_data: Sequence[tuple[RankedMethod, Sequence[float]]]) -> str:
+    """Return the tables of ranks, and that of the data sets, in Markdown."""
+    parts: list[tuple[str, Sequence[str], list[list[str]]]] = [
+        (name, tables.HEADS, [tables.text_cells(row, ' to ') for row in rows])
+        for name, rows in groups.items()]
+    parts.append(('Error / wls in each data set', (*tables.HEADS[:3], *names), [
+        [row.name, row.friction, row.model, *(tables.format_number(x, '.2f') for x in ratios)]
+        for row, ratios in by_data]))
+    return '\n'.join(f'### {name}\n\n{tables.write_markdown(heads, rows)}'
+                     for name, heads, rows in parts)
 
 
 def _failures(run: BenchmarkRun) -> list[dict[str, Any]]:
