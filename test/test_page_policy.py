@@ -113,7 +113,8 @@ def benchmark(folder):
     x = np.array([1.0])
     figure = Figure('cost', 'cost', 'x', (Panel('y', (Curve('one', x, x, 'var(--ink)'),)),))
     return written(folder, render_page('benchmark.html', 'robot_identification.benchmarking',
-                                       run=run, rows=[row], figure=figure, joints=[]))
+                                       run=run, groups={'Recordings': [row]}, names=['a'],
+                                       by_data=[(row, [1.0])], figure=figure, joints=[]))
 
 
 PAGES = {
