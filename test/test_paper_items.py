@@ -18,6 +18,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from robot_identification.papers.studies import er16, survey_methods
+from robot_identification.papers.studies.ics_er16 import compare_value
 from robot_identification.papers.studies.study import Draw
 from robot_identification.papers.studies.survey_designs import design_motion
 from robot_identification.papers.studies.survey_parameters import about_centre, principal_moments
@@ -69,3 +70,12 @@ def test_printed_inertia_is_of_no_body_and_constrained_searches_find_possible_bo
         assert np.all(found[f'{search}, {survey_methods.DEFINITE}'] > 0)
         assert np.all(bodies[f'{search}, {survey_methods.POSSIBLE}'])
     assert not all(np.all(bodies[search]) for search in survey_methods.SEARCHED)
+
+
+def test_a_printed_value_is_equal_if_it_lies_between_the_quartiles():
+    assert compare_value(0.0404, 0.03, 0.05).startswith('equal')
+    assert compare_value(0.0404, -0.06, 0.03) == 'no: lower here'
+    assert compare_value(0.0967, 0.9, 1.6) == 'no: higher here'
+    assert [compare_value(None, *quartiles) for quartiles in (
+        (0.1, 0.3), (-0.2, -0.1), (-0.1, 0.1))] == [
+            'equal', 'no: lower here', 'no: of either sign here']

@@ -270,21 +270,28 @@ def _values(done: Sequence[CuckooDraw]) -> Table:
                               for one in done]
                     low, middle, high = np.percentile(ratios, (25, 50, 75)) - 1
                     end = when == 'at the end'
-                    equal = (low <= printed - 1 <= high if end else middle > 0)
                     rows.append((
                         f'cost of {other} above that of ICS, {when}', label,
                         f'best of {runs}' if runs > 1 else 'single run',
                         printed - 1 if end else 'positive', float(low), float(middle),
-                        float(high), 'equal' + ', within our quartiles' * end if equal else
-                        f'no: {"lower" if not end or middle < printed - 1 else "higher"} here'))
+                        float(high), compare_value(printed - 1 if end else None, low, high)))
     return Table(
         'Values of the paper: cost of CS and PSO relative to ICS', (
             'value', 'assumption', 'runs', 'paper', 'lower quartile', 'median', 'upper quartile',
             'equal, or why not'),
         tuple(rows), note=f'Relative differences over {len(done)} draws; the paper prints the '
         f'best of three runs on one recording of its arm, 4.04 % and 9.67 %. A value is equal if '
-        f'it lies between our quartiles; the text on {EARLY} iterations says only that ICS is '
-        f'better. Arm, recording and search ranges are not published.')
+        f'it lies between our quartiles. The text on {EARLY} iterations says only that ICS is '
+        f'better: equal if the lower quartile is positive. Arm, recording and search ranges are '
+        f'not published.')
+
+
+def compare_value(printed: float | None, low: float, high: float) -> str:
+    """Return whether a printed value, or None for a positive one, agrees with quartiles."""
+    if printed is None:
+        return 'equal' if low > 0 else 'no: lower here' if high < 0 else 'no: of either sign here'
+    return ('equal, within our quartiles' if low <= printed <= high else
+            f'no: {"lower" if high < printed else "higher"} here')
 
 
 def _items(done: Sequence[CuckooDraw]) -> Table:
