@@ -104,8 +104,8 @@ def small(name, quick, seed):
 def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     ran = []
 
-    def run_study(name, quick, seed, progress, tasks, tables, draws):
-        assert tables
+    def run_study(name, quick, seed, progress, tasks, tables, draws, further):
+        assert tables and further is None
         if len(ran) == 2 and name not in ran and not (tmp_path / 'stopped').exists():
             (tmp_path / 'stopped').touch()
             raise KeyboardInterrupt
@@ -143,8 +143,8 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
 
 
 def test_claims_of_several_seeds_are_judged_together(tmp_path, monkeypatch):
-    def run_study(name, quick, seed, progress, tasks, tables, draws):
-        assert tables == (seed == 0)
+    def run_study(name, quick, seed, progress, tasks, tables, draws, further):
+        assert tables == (seed == 0) and further is None
         study = small(name, quick, seed)
         pairs = [(1.0, 2.0 + seed + 0.1 * k) for k in range(6)]
         return dataclasses.replace(study, claims=(Claim('a claim', pairs),))
@@ -159,6 +159,42 @@ def test_claims_of_several_seeds_are_judged_together(tmp_path, monkeypatch):
     page = write_page(run, tmp_path / 'docs')
     assert '--seeds 3' in page.read_text()
     assert '3 undecided' in (page.parent / 'studies' / 'mfs_qj.md').read_text()
+
+
+def test_claims_that_a_seed_changes_get_further_draws_once(tmp_path, monkeypatch):
+    calls, stopped = [], []
+
+    def run_study(name, quick, seed, progress, tasks, tables, draws, further):
+        calls.append((name, seed, None if further is None else further[1]))
+        if further is None:
+            ups = 14 if seed == 0 else 7
+            claims = (Claim('a claim', [(1.0, 3.0)] * ups + [(3.0, 1.0)] * (14 - ups)),
+                      Claim('another one', [(1.0, 2.0 + k) for k in range(14)]))
+        else:
+            if (name, seed) == ('mfs_qj', 1) and not stopped:
+                stopped.append(name)
+                raise KeyboardInterrupt
+            (first, other), _ = further
+            claims = first.with_rows([[*first.pairs, *[(1.0, 3.0)] * 14]]), other
+        return dataclasses.replace(small(name, quick, seed), claims=claims, processor_seconds=1.0)
+
+    monkeypatch.setattr(stored_run, 'run_study', run_study)
+    seen = []
+    with pytest.raises(KeyboardInterrupt):
+        stored_run.run_all(tmp_path, False, range(3), lambda text, part: seen.append(part))
+    run = stored_run.run_all(tmp_path, False, range(3), lambda text, part: seen.append(part))
+    assert seen[-1] == 1.0
+    further = [call for call in calls if call[2] is not None]
+    every = [(name, seed, {(0, 0): 28}) for name in STUDIES for seed in range(3)]
+    stop = every.index(('mfs_qj', 1, {(0, 0): 28}))
+    assert further == [*every[:stop + 1], *every[stop:]]    # only the interrupted one ran twice
+    assert len(calls) == 3 * len(STUDIES) + len(further)
+    for study in run['studies']:
+        claim, other = study['claims']
+        assert [len(pairs) for pairs in claim['pairs']] == 3 * [28]
+        assert [len(pairs) for pairs in other['pairs']] == 3 * [14]
+        assert not is_changed_without_a_seed(claim) and claim['verdict'] == 'holds'
+        assert study['tables'] and study['processor_seconds'] == 6.0
 
 
 def test_a_process_that_dies_is_named(tmp_path, monkeypatch):

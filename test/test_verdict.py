@@ -15,12 +15,16 @@
 
 import numpy as np
 import pytest
+from robot_identification.papers.studies.reliability import (
+    change_probability,
+    decision_probability,
+)
 from robot_identification.papers.studies.study import StudyOptions
 from robot_identification.papers.studies.verdict import (
     ALPHA,
     Claim,
-    decision_probability,
     DEPENDS,
+    EVERY,
     FAILS,
     HOLDS,
     IN_PART,
@@ -31,6 +35,7 @@ from robot_identification.papers.studies.verdict import (
     read_claim,
     RELEVANT,
     rows_to_extend,
+    rows_to_settle,
     seeds_differ,
     UNDECIDED,
 )
@@ -133,7 +138,7 @@ def test_a_fixed_number_of_draws_needs_no_correction_for_looks():
     alone, = judge_claims(claims, fixed=True)
     assert alone.finding.p == pytest.approx(stats.binomtest(13, 14).pvalue)
     looks, = judge_claims(claims)
-    assert 1.2 * alone.finding.p < looks.finding.p < len(LOOKS) * alone.finding.p
+    assert 1.2 * alone.finding.p < looks.finding.p < len(EVERY) * alone.finding.p
     both, = judge_claims(claims, claims, fixed=True)
     assert both.finding.p == pytest.approx(stats.binomtest(26, 28).pvalue)
 
@@ -150,6 +155,84 @@ def test_only_rows_that_change_a_verdict_get_further_draws():
     hopeless, = judge_claims([claim_of(np.tile([1.0, -1.0], 14))])
     assert len(hopeless.claim.pairs) == LOOKS[-2] and not list(rows_to_extend(hopeless))
     assert not list(rows_to_extend(judge_claims([claim_of(np.tile(mixed, 4))])[0]))
+
+
+def settle(seeds, shares, rng):
+    """Return claims of several seeds with the draws that `rows_to_settle` asks for."""
+    while needed := rows_to_settle(seeds):
+        for (k, index), look in needed.items():
+            assert index == 0
+            for seed in seeds:
+                more = rng.random(max(0, look - len(seed[k].pairs))) < shares[k]
+                seed[k] = seed[k].with_rows([[*seed[k].pairs, *(
+                    (1.0, RELEVANT * (2.0 if up else 0.5)) for up in more)]])
+    return seeds
+
+
+def run_several_seeds(count, shares):
+    """Return the claims of five seeds with all draws that `study --all --seeds 5` computes."""
+    rng = np.random.default_rng(12)
+    alone = [list(each) for each in run_sequentially(5 * count, lambda rng: [
+        (1.0, RELEVANT * (2.0 if rng.random() < share else 0.5)) for share in shares])]
+    return [settle(alone[k:k + 5], shares, rng) for k in range(0, len(alone), 5)]
+
+
+@pytest.mark.parametrize(('share', 'false'), [
+    (0.5, {HOLDS, FAILS}), (MOST, {IN_PART, FAILS}), (1 - MOST, {IN_PART, HOLDS})])
+def test_draws_until_no_seed_changes_a_verdict_do_not_raise_the_rate_of_false_verdicts(
+        share, false):
+    runs = run_several_seeds(40, [share] * 3)
+    found = sum(any(v.verdict in false for v in judge_claims(*run)) for run in runs)
+    assert found <= stats.binom.ppf(0.999, len(runs), ALPHA)
+    counts = {len(claim.pairs) for run in runs for seed in run for claim in seed}
+    assert counts <= set(EVERY)
+
+
+@pytest.mark.parametrize('share', [0.3, 0.62, 0.8])
+def test_verdicts_change_without_a_seed_as_often_as_the_page_says(share):
+    runs = run_several_seeds(60, [share])
+    seen = [sum(len(seed[0].pairs) for seed in run) / 5 for run in runs]
+    changed = sum(bool({v[0].verdict for v in (
+        judge_claims(*run), *(judge_claims(*run[:k], *run[k + 1:]) for k in range(5)))}
+        - {judge_claims(*run)[0].verdict}) for run in runs)
+    differ = sum(len({judge_claims(seed)[0].verdict for seed in run}) > 1 for run in runs)
+    often, alone, draws = change_probability(share, runs=2000)
+    for count, expected in ((changed, often), (differ, alone)):
+        assert stats.binom.cdf(count, 60, expected) > 1e-4
+        assert stats.binom.sf(count - 1, 60, expected) > 1e-4
+    assert abs(np.mean(seen) - draws) < 4 * np.std(seen) / np.sqrt(60) + 1e-9
+    without = change_probability(share, further=(), runs=2000)
+    assert often <= without[0] and (share != 0.62 or often < 0.5 * without[0])
+
+
+def test_further_draws_go_on_where_a_study_stopped():
+    def of(done):
+        return [Claim(str(k), LazyPairs(done, lambda one, k=k: one[k]), variants={
+            ('x', 'y'): LazyPairs(done, lambda one, k=k: one[k + 2])}) for k in range(2)]
+
+    def make(draw):
+        return [(1.0, 1.0 + value) for value in np.random.default_rng(draw.noise).random(4)]
+
+    _, begun = StudyOptions(seed=3, count=14).collect(make, of)
+    _, whole = StudyOptions(seed=3, count=20).collect(make, of)
+    _, found = StudyOptions(seed=3, further=(begun, {(0, 1): 20, (1, 0): 16})).collect(make, of)
+    assert found[0].rows == (begun[0].rows[0], whole[0].rows[1])
+    assert found[1].rows == (whole[1].rows[0][:16], begun[1].rows[1])
+
+
+def test_only_rows_that_a_seed_changes_are_settled():
+    def seed(ups, **settings):
+        return [claim_of(np.where(np.arange(14) < ups, 1.0, -1.0), **settings)]
+
+    assert rows_to_settle([seed(14)] * 5) == {} == rows_to_settle([seed(10)])
+    assert rows_to_settle([seed(14), seed(7), seed(7)]) == {(0, 0): LOOKS[1]}
+    seeds = [[claim_of(np.tile(np.where(np.arange(14) < ups, 1.0, -1.0), EVERY[-1] // 14))]
+             for ups in (14, 6, 6)]
+    words = {judge_claims(*seeds[:k], *seeds[k + 1:])[0].verdict for k in range(3)}
+    assert len(words) > 1 and rows_to_settle(seeds) == {}      # they have all draws
+    variants = [{('x', 'other side'): seed(ups)[0].pairs, ('x', 'same side'): seed(7)[0].pairs}
+                for ups in (0, 7, 7)]
+    assert rows_to_settle([seed(14, variants=each) for each in variants]) == {(0, 1): LOOKS[1]}
 
 
 @pytest.mark.parametrize('name', DISTRIBUTIONS)

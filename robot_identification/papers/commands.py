@@ -58,8 +58,8 @@ def study_command(
         min=1, help='With --all: number of consecutive seeds, from --seed on. The claims are '
         'judged by the draws of all seeds, with the verdict of each seed beside it.')] = 1,
     draws: Annotated[int | None, typer.Option(
-        min=1, help='Number of draws of all claims. Default: 14, and up to 56 for claims that are '
-        'undecided.')] = None,
+        min=1, help='Number of draws of all claims. Default: 14, up to 56 for claims that are '
+        'undecided, and up to 224 for verdicts that one of several seeds changes.')] = None,
     scheduler: Annotated[str | None, typer.Option(
         help='Address of a running Dask scheduler (tcp://...) on which the study is computed.'
         )] = None,

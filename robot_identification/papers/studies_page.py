@@ -25,11 +25,15 @@ from typing import Any
 import numpy as np
 from robot_identification.output_folder import replace_paths
 from robot_identification.papers.picture import picture
+from robot_identification.papers.studies.reliability import (
+    change_probability,
+    decision_probability,
+)
 from robot_identification.papers.studies.verdict import (
     ALPHA,
-    decision_probability,
     DEPENDS,
     FAILS,
+    FURTHER,
     HOLDS,
     HOPELESS,
     IN_PART,
@@ -87,9 +91,14 @@ verdict is an error near the limit between them.
 * The test is sequential. Each seed starts with {LOOKS[0]} draws. An undecided claim gets further
 draws up to {' and then '.join(map(str, LOOKS[1:]))}, unless the one-sided p-value after
 {LOOKS[-2]} draws is {HOPELESS:g} or more. A sensitivity row gets them if its claim is decided and
-the row points the other way. The p-value is the probability that the smallest one of these tests
-is as small as observed, computed exactly, so the error rate is right wherever a claim stops.
-One-sided p-values of the seeds are combined by Fisher's method.
+the row points the other way.
+* Several seeds are judged together: their one-sided p-values are combined by Fisher's method. As
+long as a verdict changes when one of the seeds is left out, each seed gets further draws of the
+rows that change it, up to {LOOKS[1]}, {LOOKS[2]}, {FURTHER[0]} and at most {FURTHER[1]}.
+* The p-value of a seed is the probability that the smallest p-value of the tests at all these
+numbers of draws, from {LOOKS[0]} to {FURTHER[1]}, is as small as the smallest one so far, computed
+exactly. Further draws can only lower the smallest p-value, so the error rate is right wherever and
+for whatever reason the draws end.
 * The level is {ALPHA:g} for each of the two tests, after Holm's correction for all claims of the
 paper and their sensitivity rows together.
 * It is *undecided* if no corrected p-value is below {ALPHA:g}: there are too few draws for any of
@@ -235,8 +244,7 @@ def _agreement(run: Mapping[str, Any]) -> str:
         for study in run['studies'] if study['seeds'] != run['seeds'])
     listed = ('\n\nThe claims whose verdict changes if one seed is left out:\n' + names
               + '\n\nTheir shares lie near a limit between two verdicts, where no rule gives the '
-              'same word with all draws. More draws make such changes rarer (see the last table '
-              'of this page).' if names else '')
+              'same word with all draws (see the last table of this page).' if names else '')
     fixed = '' if run['draws'] is None else (
         f' With `--draws {run["draws"]}` the number of draws is fixed: undecided claims get no '
         f'further ones, and one test of the draws of all seeds needs no correction for looks.')
@@ -273,24 +281,32 @@ def _reliability() -> str:
             'never a contradiction here, and the page states the share.\n\n' + _table(
                 ('draws above the bound', *(f'{head}{end}' for end in (
                     '', f', corrected for {TESTS[1]}') for head in heads)), rows)
-            + '\n\nThe next table shows what more draws would change: the same probabilities with '
-            'other largest numbers of draws and with further draws for every undecided claim, '
-            f'averaged over all shares from 0 to 1 and corrected for {TESTS[1]} tests. They fall '
-            'slowly, and draws cost processor time.\n\n' + _table(
-                ('largest number of draws of a seed', 'two seeds differ', 'undecided'), _limits()))
+            + '\n\nThe next table is for one claim and five seeds that are judged together: how '
+            'often the verdict changes if one seed is left out, averaged over all shares from 0 '
+            'to 1 and at the worst share, how often the seeds alone do not all have the same '
+            'verdict, and the mean number of draws of a seed. It compares the rule of this page '
+            'with others: draws for undecided claims only, up to different numbers. Simulated, '
+            f'with p-values corrected for {TESTS[1]} tests. Draws for the verdicts that a seed '
+            'changes make changes rarer, with fewer draws, than more draws for all undecided '
+            'claims.\n\n' + _table(
+                ('rule', 'changes without a seed', 'at the worst share', 'seeds alone differ',
+                 'draws of a seed'), _rules()))
 
 
-def _limits() -> list[tuple[str, ...]]:
-    """Return mean probabilities that seeds differ or do not decide, by the number of draws."""
+def _rules() -> list[tuple[str, ...]]:
+    """Return how often verdicts change with the seed by several rules for further draws."""
     rows = list[tuple[str, ...]]()
-    shares = (np.arange(40) + 0.5) / 40
-    for count in (3, 4, 5):
-        looks = tuple(LOOKS[0] * 2 ** k for k in range(count))
-        words = np.array([decision_probability(share, TESTS[1], looks, 1.0) for share in shares])
-        words = np.column_stack([words, 1 - words.sum(axis=1)])
-        undecided = float(np.mean(words[:, 3]))
-        rows.append((str(looks[-1]), _cell(float(np.mean(1 - np.sum(words ** 2, axis=1))), 2),
-                     f'{undecided:.1g}' if undecided > 1e-9 else '< 1e-9'))    # rounding errors
+    longest = (*LOOKS, *FURTHER)
+    rules = [(f'undecided claims up to {longest[count - 1]}', longest[:count], ())
+             for count in range(len(LOOKS), len(longest) + 1)]
+    for name, looks, further in (*rules, (
+            f'this page: undecided claims up to {LOOKS[-1]}, claims that a seed changes up to '
+            f'{FURTHER[-1]}', LOOKS, FURTHER)):
+        found = np.array([change_probability(share, TESTS[1], looks, further)
+                          for share in (np.arange(40) + 0.5) / 40])
+        changed, differ, draws = found.mean(axis=0)
+        rows.append((name, _cell(changed, 2), _cell(found[:, 0].max(), 2), _cell(differ, 2),
+                     f'{draws:.0f}'))
     return rows
 
 

@@ -26,6 +26,7 @@ from robot_identification.papers.studies.elpidso_2link import elpidso_2link
 from robot_identification.papers.studies.ics_er16 import ics_er16
 from robot_identification.papers.studies.mfs_qj import mfs_qj
 from robot_identification.papers.studies.study import (
+    Further,
     HERE,
     PAPER,
     Plot,
@@ -75,7 +76,8 @@ def study_name(name: str) -> str:
 
 def run_study(name: str, *, quick: bool = False, seed: int = 0,
               progress: Progress | None = None, tasks: Tasks | None = None,
-              tables: bool = True, draws: int | None = None) -> StudyResult:
+              tables: bool = True, draws: int | None = None,
+              further: Further | None = None) -> StudyResult:
     """
     Reproduce the comparison of a paper and return its result.
 
@@ -96,6 +98,8 @@ def run_study(name: str, *, quick: bool = False, seed: int = 0,
         Whether to compute tables and plots, in addition to the claims.
     draws
         Number of draws of all claims. None: as many as they need, see `StudyOptions.collect`.
+    further
+        Claims and draws with which the study goes on, see `StudyOptions`.
 
     Raises
     ------
@@ -110,7 +114,7 @@ def run_study(name: str, *, quick: bool = False, seed: int = 0,
     """
     study = STUDIES[study_name(name)]
 
-    options = StudyOptions(quick, seed, count=draws, tables=tables)
+    options = StudyOptions(quick, seed, count=draws, tables=tables, further=further)
     if progress is not None:
         options = dataclasses.replace(options, progress=progress)
     if tasks is not None:

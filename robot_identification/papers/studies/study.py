@@ -40,6 +40,7 @@ _Key = TypeVar('_Key', bound=Hashable)
 _Value = TypeVar('_Value')
 RowKey = tuple[int, int]
 """Index of a claim, and of one of its rows: 0, or the number of a variant from 1 on."""
+Further = tuple[Sequence[Claim], Mapping[RowKey, int]]
 
 
 def map_items(function: Callable[..., Any], *sequences: Sequence[Any],
@@ -135,6 +136,9 @@ class StudyOptions:
         Number of draws of all claims; None for as many as the claims need.
     tables
         Whether to compute the tables and plots; without them a study computes its claims only.
+    further
+        Claims of this seed and the numbers of draws up to which some of their rows are continued;
+        nothing else is then computed. None: start with the first draw.
 
     """
 
@@ -144,6 +148,7 @@ class StudyOptions:
     map_items: MapFunction = map_items
     count: int | None = None
     tables: bool = True
+    further: Further | None = None
 
     @property
     def first(self) -> int:
@@ -188,6 +193,9 @@ class StudyOptions:
             Results of the first draws, empty without tables; and the claims.
 
         """
+        if self.further is not None:
+            given, needed = self.further
+            return [], tuple(self._extended(given, needed, (make, claim, args), self))
         head = self.draws()
         done: list[Any] = []
         if self.tables:
@@ -217,19 +225,25 @@ class StudyOptions:
             The arguments `make`, `claim` and `args` of `collect`.
 
         """
-        draws, fraction, claims = self.draws(LOOKS[-1]), 0.5, list(claims)
+        fraction, claims = 0.5, list(claims)
         while True:
             needed = {(k, index): look for k, judged in enumerate(judge_claims(claims))
                       for index, look in rows_to_extend(judged)}
             if not needed:
                 return claims
             end = (1 + fraction) / 2
-            found = self._further(needed, claims, draws, study,
-                                  self.stage(fraction, end, 'undecided claims'))
-            claims = [each.with_rows([[*row, *found.get((k, index), ())]
-                                      for index, row in enumerate(each.rows)])
-                      for k, each in enumerate(claims)]
+            claims = self._extended(claims, needed, study,
+                                    self.stage(fraction, end, 'undecided claims'))
             fraction = end
+
+    def _extended(self, claims: Sequence[Claim], needed: Mapping[RowKey, int],
+                  study: tuple[Any, ...], stage: StudyOptions) -> list[Claim]:
+        """Return the claims with draws up to the needed number in some of their rows."""
+        draws = self.draws(max(needed.values()))
+        found = self._further(needed, claims, draws, study, stage)
+        return [each.with_rows([[*row, *found.get((k, index), ())]
+                                for index, row in enumerate(each.rows)])
+                for k, each in enumerate(claims)]
 
     def _further(self, needed: Mapping[RowKey, int], claims: Sequence[Claim],
                  draws: Sequence[Draw], study: tuple[Any, ...],

@@ -31,6 +31,10 @@ ALPHA = 0.05
 """Level of the two-sided tests, after the corrections for looks and for the number of tests."""
 LOOKS = (14, 28, 56)
 """Numbers of draws of a seed at which claims are tested; undecided ones get further draws."""
+FURTHER = (112, 224)
+"""The same for each of several seeds, if a verdict changes when one of the seeds is left out."""
+EVERY = (*LOOKS, *FURTHER)
+"""All numbers of draws for which p-values are corrected."""
 HOPELESS = 0.2
 """One-sided p-value above which a claim gets no draws beyond the last but one of `LOOKS`."""
 MOST = 0.75
@@ -213,10 +217,11 @@ def judge_claims(*seeds: Sequence[Claim], fixed: bool = False) -> tuple[JudgedCl
     their p-values). The statement with the smaller corrected p-value is made. The statements
     overlap: near the limit between two verdicts both are right.
 
-    The tests are repeated at the numbers of draws `LOOKS`. A p-value is the exact probability that
-    the smallest of these p-values is as small as the observed one, so draws may be added until a
-    claim is decided. One-sided p-values of several seeds are combined by Fisher's method. Holm's
-    method corrects each of the two tests for their number, over all claims of the paper and their
+    The tests are repeated at the numbers of draws `EVERY`. A p-value is the exact probability that
+    the smallest p-value of all these tests is as small as the smallest one so far. The latter can
+    only fall with further draws, so the p-value is valid whenever the draws end, for whatever
+    reason. One-sided p-values of several seeds are combined by Fisher's method. Holm's method
+    corrects each of the two tests for their number, over all claims of the paper and their
     variants, and over those of this package. A claim is undecided if both corrected p-values are
     at least `ALPHA`. Draws that are all the same contain nothing random; they count once, and
     their common value decides. A claim depends on an assumption if it holds and a variant does
@@ -273,13 +278,43 @@ def judge_seeds(seeds: Sequence[Sequence[Claim]], fixed: bool = False) -> list[d
 
     """
     alone = [judge_claims(seed, fixed=fixed) for seed in seeds]
-    others = [judge_claims(*seeds[:k], *seeds[k + 1:], fixed=fixed)
-              for k in range(len(seeds))] if len(seeds) > 1 else []
-    judged = judge_claims(*seeds, fixed=fixed)
+    others, judged = _without_each(seeds, fixed), judge_claims(*seeds, fixed=fixed)
     differ = holm(np.array([seeds_differ(each.seeds) for each in judged]))
     return [{**each.contents(), 'by_seed': [seed[k].verdict for seed in alone],
              'without_seed': [rest[k].verdict for rest in others],
              'seeds_differ': float(differ[k])} for k, each in enumerate(judged)]
+
+
+def _without_each(seeds: Sequence[Sequence[Claim]], fixed: bool = False
+                  ) -> list[tuple[JudgedClaim, ...]]:
+    """Return the claims, judged without one of the seeds, for each seed."""
+    return [judge_claims(*seeds[:k], *seeds[k + 1:], fixed=fixed)
+            for k in range(len(seeds))] if len(seeds) > 1 else []
+
+
+def rows_to_settle(seeds: Sequence[Sequence[Claim]]) -> dict[tuple[int, int], int]:
+    """
+    Return the rows that change a verdict if one of the seeds is left out.
+
+    Returns
+    -------
+    dict
+        For the number of a claim and of its row, the number of draws that each seed then has: the
+        next one of `EVERY` after the smallest present number. Rows with all draws are left out.
+
+    """
+    needed, others = dict[tuple[int, int], int](), _without_each(seeds)
+    for k, judged in enumerate(judge_claims(*seeds)):
+        each = [judged, *(rest[k] for rest in others)]
+        if len({one.verdict for one in each}) == 1:
+            continue
+        words = zip(*([row.verdict for row in (one.finding, *one.variants)] for one in each))
+        changing = [index for index, row in enumerate(words) if len(set(row)) > 1]
+        for index in changing[:1] if changing[0] == 0 else changing:
+            least = min(len(claim.rows[index]) for claim in judged.seeds)
+            if least < EVERY[-1]:
+                needed[k, index] = next(look for look in EVERY if look > least)
+    return needed
 
 
 def rows_to_extend(judged: JudgedClaim) -> Iterator[tuple[int, int]]:
@@ -298,37 +333,6 @@ def rows_to_extend(judged: JudgedClaim) -> Iterator[tuple[int, int]]:
             continue
         if len(pairs) < LOOKS[-2] or _Row.of(judged.seeds, index).least < HOPELESS:
             yield index, next(look for look in LOOKS if look > len(pairs))
-
-
-def decision_probability(share: float, tests: int = 1, looks: tuple[int, ...] = LOOKS,
-                         hopeless: float = HOPELESS) -> tuple[float, float, float]:
-    """
-    Return the probabilities that one seed finds `HOLDS`, `FAILS` and `IN_PART`.
-
-    Parameters
-    ----------
-    share
-        Probability that the ratio of a draw exceeds the required one; 0.5 at the bound.
-    tests
-        Number of tests for which the p-value is corrected.
-    looks, hopeless
-        Numbers of draws at which the seed is tested, and the limit for the last look.
-
-    """
-    level, going = ALPHA / tests, np.ones(1)
-    found = np.zeros(3)
-    for look in looks:
-        going, tails = _draw_until(look, going, share)
-        exact = np.array([[_crossing(k, float(p), looks) for p in row]
-                          for k, row in enumerate(tails)])
-        p = np.stack([*(2 * exact[:2]), np.maximum(exact[2], exact[3])])
-        best, ends = np.argmin(p, axis=0), np.min(p, axis=0) < level
-        for k in range(3):
-            found[k] += np.sum(going[ends & (best == k)])
-        if look == looks[-2]:
-            ends |= np.min(tails[:2], axis=0) >= hopeless
-        going = np.where(ends, 0.0, going)
-    return float(found[0]), float(found[1]), float(found[2])
 
 
 def seeds_differ(seeds: Sequence[Claim]) -> float:
@@ -397,7 +401,7 @@ class _Row:
 
     @cached_property
     def one_sided(self) -> Array:
-        """P-values (4,) of the tests of `_sign_tests`, corrected for the looks."""
+        """P-values (4,) of the tests of `sign_tests`, corrected for the looks."""
         if self.fixed:
             return _one_sided(self.ratios, self.bound)
         seeds = np.array([_sequential(ratios, self.bound) for ratios in self.seeds])    # (s, 4)
@@ -435,13 +439,13 @@ class _Row:
 
 def _sequential(ratios: Array, bound: float) -> Array:
     """Return the one-sided p-values (4,) of one seed, corrected for the looks."""
-    looks = [*(look for look in LOOKS[:-1] if look < len(ratios)), len(ratios)]
+    looks = [*(look for look in EVERY if look < len(ratios)), len(ratios)]
     least = np.min([_one_sided(ratios[:look], bound) for look in looks], axis=0)
-    every = tuple(sorted({*LOOKS, len(ratios)}))
-    return np.array([_crossing(k, float(p), every) for k, p in enumerate(least)])
+    every = tuple(sorted({*EVERY, len(ratios)}))
+    return np.array([crossing(k, float(p), every) for k, p in enumerate(least)])
 
 
-def _draw_until(look: int, going: Array, share: float) -> tuple[Array, Array]:
+def draw_until(look: int, going: Array, share: float) -> tuple[Array, Array]:
     """
     Return the probabilities of the draws above the bound after further draws, and their p-values.
 
@@ -462,15 +466,15 @@ def _draw_until(look: int, going: Array, share: float) -> tuple[Array, Array]:
     """
     more, above = look - len(going) + 1, np.arange(look + 1.0)
     return (np.convolve(going, stats.binom.pmf(np.arange(more + 1), more, share)),
-            _sign_tests(above, look - above))
+            sign_tests(above, look - above))
 
 
 @cache
-def _crossing(test: int, p: float, looks: tuple[int, ...]) -> float:
+def crossing(test: int, p: float, looks: tuple[int, ...]) -> float:
     """Return the probability that a test's p-value is at most p at one of the looks."""
     null, going, found = (0.5, 0.5, MOST, 1 - MOST)[test], np.ones(1), 0.0
     for look in looks:
-        going, tails = _draw_until(look, going, null)
+        going, tails = draw_until(look, going, null)
         crossed = tails[test] <= p * (1 + EQUAL)
         found += float(going[crossed].sum())
         going = np.where(crossed, 0.0, going)
@@ -479,11 +483,11 @@ def _crossing(test: int, p: float, looks: tuple[int, ...]) -> float:
 
 def _one_sided(ratios: Array, bound: float) -> Array:
     """Return the p-values (4,) of the sign tests of the ratios against a bound."""
-    return _sign_tests(np.asarray(np.sum(ratios > bound), dtype=float),
+    return sign_tests(np.asarray(np.sum(ratios > bound), dtype=float),
                        np.asarray(np.sum(ratios < bound), dtype=float))
 
 
-def _sign_tests(above: Array, below: Array) -> Array:
+def sign_tests(above: Array, below: Array) -> Array:
     """Return p-values (4, ...): share above 1/2, below 1/2, below `MOST`, above 1 - `MOST`."""
     n = np.asarray(above + below, dtype=np.intp)
     return np.stack([special.bdtrc(above - 1.0, n, 0.5), special.bdtr(above, n, 0.5),
