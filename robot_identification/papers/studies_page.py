@@ -106,7 +106,8 @@ the statements.
 * It *depends on* an assumption if it holds and does not hold under another value of it, or the
 reverse: one that
 the paper's text allows, or our signal chain, controller or fit in place of the paper's. The
-sensitivity rows show both numbers.
+sensitivity rows show both numbers. A verdict that is only weaker under another value (*holds* and
+*in part*, for instance) is named beside it.
 * Draws that are all the same contain nothing random and count once.
 
 *ratio* is the median over the draws with its 95 % interval from order statistics, *share* the
@@ -159,7 +160,8 @@ def reduced(run: Mapping[str, Any]) -> dict[str, Any]:
 
 def pages(run: Mapping[str, Any]) -> dict[str, str]:
     """Return the texts of all pages and pictures for a stored run, by file name."""
-    texts = {PAGE: _text([INTRODUCTION, '---', _matrix(run), *_stored_run(run), '## Rules',
+    texts = {PAGE: _text([INTRODUCTION, '---', _matrix(run), _literal_runs(run), *_stored_run(run),
+                          '## Rules',
                           VERDICTS, _reliability()])}
     for study in run['studies']:
         texts[f'{FOLDER}/{study["study"]}.md'] = _text(_study(study))
@@ -187,13 +189,43 @@ def _matrix(run: Mapping[str, Any]) -> str:
         link = f'[{study["title"]}]({FOLDER}/{study["study"]}.md)'
         seen = Counter(_short(claim) for claim in study['claims'] if not claim['ours'])
         counts.append((link, study['reference'], *(str(seen[each] or '') for each in verdicts)))
-        claims += [(f'`{study["study"]}`', claim['claim'], f'**{claim["verdict"]}**',
-                    _ratio(claim), _cell(claim['at_least']), _share(claim))
+        claims += [(f'`{study["study"]}`', claim['claim'], _here(claim), _ratio(claim),
+                    _cell(claim['at_least']), _share(claim))
                    for claim in study['claims'] if not claim['ours']]
     return '\n\n'.join((
         '## Five papers', 'Numbers of claims by what simulated arms say about them.',
         _table(('study', 'paper', *verdicts), counts),
         _table(('study', 'claim of the paper', 'here', 'ratio', 'required', 'share'), claims)))
+
+
+def _literal_runs(run: Mapping[str, Any]) -> str:
+    """Return how the methods of claims that do not hold were run, and their sensitivity."""
+    rows = [(f'`{study["study"]}`', claim['claim'], f'**{claim["verdict"]}**', claim['literal'],
+             '; '.join(f'{_assumption(row)} - {row["verdict"]}, {_share(row)}'
+                       for row in claim['sensitivity']))
+            for study in run['studies'] for claim in study['claims']
+            if _short(claim) in (FAILS, DEPENDS)]
+    return '\n\n'.join((
+        '## What does not hold, and how it was run',
+        'For each claim that does not hold or depends on an assumption: how closely its methods '
+        'follow the print, and the verdict with its share of the draws under other values of what '
+        'the paper does not print.',
+        _table(('study', 'claim', 'here', 'run', 'under other assumptions'), rows)))
+
+
+def _here(claim: Mapping[str, Any]) -> str:
+    """Return the verdict of a claim, and the decided ones of its sensitivity that are others."""
+    depends = _short(claim) == DEPENDS
+    own = (HOLDS if claim['share'] > 0.5 else FAILS) if depends else claim['verdict']
+    others = [f'{row["verdict"]} with {_assumption(row)} ({row["share"]:.0%})'
+              for row in claim['sensitivity'] if row['verdict'] not in (own, UNDECIDED)]
+    return '; '.join((f'**{claim["verdict"]}**' + (f': {own}' if depends else ''), *others))
+
+
+def _assumption(row: Mapping[str, Any]) -> str:
+    """Return the assumption of a sensitivity row and its value."""
+    assumption, value = row['assumption'], row['value']
+    return value if value.startswith(assumption) else f'{assumption}: {value}'
 
 
 def _short(claim: Mapping[str, Any]) -> str:
@@ -248,12 +280,14 @@ def _agreement(run: Mapping[str, Any]) -> str:
     fixed = '' if run['draws'] is None else (
         f' With `--draws {run["draws"]}` the number of draws is fixed: undecided claims get no '
         f'further ones, and one test of the draws of all seeds needs no correction for looks.')
+    further = '' if fixed else (' after the further draws that such claims get (see the rules; '
+                                'the last table says how often that is not enough)')
     return (f'{len(claims)} claims, {len(run["seeds"])} seeds. {opposite} claims hold with one '
             f'seed alone and do not hold with another, and in {differ} claims the draws of one '
             f"seed differ from those of the others (Fisher's exact test, corrected for the "
             f'number of seeds and claims). {len(left_out)} verdicts change if any one of the '
-            f'seeds is left out. One seed alone has fewer draws: for {len(words)} claims the '
-            f'seeds alone do not all have the same verdict, mostly because one of them is '
+            f'seeds is left out{further}. One seed alone has fewer draws: for {len(words)} claims '
+            f'the seeds alone do not all have the same verdict, mostly because one of them is '
             f'undecided.{fixed}{fewer}{listed}')
 
 
@@ -325,7 +359,7 @@ def _claims(study: Mapping[str, Any], ours: bool) -> str:
     if not claims:
         return ''
     runs = {claim['literal'] for claim in claims}    # stated once if it is the same for all
-    rows = [(c['claim'], f'**{c["verdict"]}**', _ratio(c), _cell(c['at_least']), _share(c),
+    rows = [(c['claim'], _here(c), _ratio(c), _cell(c['at_least']), _share(c),
              _cell(c['p'], 2), str(c['n']), _by_seed(c),
              '; '.join(filter(None, (c['evidence'], c['literal'] if len(runs) > 1 else ''))))
             for c in claims]
@@ -337,7 +371,7 @@ def _claims(study: Mapping[str, Any], ours: bool) -> str:
 
 
 def _sensitivity(study: Mapping[str, Any]) -> str:
-    rows = [(c['claim'], f'{row["assumption"]}: {row["value"]}', row['verdict'], _ratio(row),
+    rows = [(c['claim'], _assumption(row), row['verdict'], _ratio(row),
              _cell(c['at_least']), _share(row), _cell(row['p'], 2))
             for c in study['claims'] for row in c['sensitivity']]
     return '' if not rows else '\n\n'.join((

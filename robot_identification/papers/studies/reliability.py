@@ -29,6 +29,8 @@ from robot_identification.papers.studies.verdict import (
 )
 from scipy import stats
 
+_UNDECIDED = 3    # number of this verdict in `_words`
+
 
 def decision_probability(share: float, tests: int = 1) -> tuple[float, float, float]:
     """
@@ -91,9 +93,9 @@ def change_probability(share: float, tests: int = 1, looks: tuple[int, ...] = LO
     for look in looks:
         least, count = np.where(going, np.minimum(least, tails[look]), least), np.where(
             going, look, count)
-        going &= _words(_corrected(least, every), tests) == _UNDECIDED
+        going = going & (_words(_corrected(least, every), tests) == _UNDECIDED)
         if look == looks[-2]:
-            going &= np.min(tails[look][:2], axis=0) < HOPELESS
+            going = going & (np.min(tails[look][:2], axis=0) < HOPELESS)
     changed = _change_without_a_seed(_corrected(least, every), tests)
     for before, look in zip((0, *every) if further else (), every):
         more = changed[:, np.newaxis] & (count < look) & (count >= before)
@@ -103,9 +105,6 @@ def change_probability(share: float, tests: int = 1, looks: tuple[int, ...] = LO
     alone = _words(_corrected(least, every), tests)
     return (float(np.mean(changed)), float(np.mean(np.ptp(alone, axis=1) > 0)),
             float(np.mean(count)))
-
-
-_UNDECIDED = 3
 
 
 def _corrected(least: Array, looks: tuple[int, ...]) -> Array:

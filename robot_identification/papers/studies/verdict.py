@@ -484,7 +484,7 @@ def crossing(test: int, p: float, looks: tuple[int, ...]) -> float:
 def _one_sided(ratios: Array, bound: float) -> Array:
     """Return the p-values (4,) of the sign tests of the ratios against a bound."""
     return sign_tests(np.asarray(np.sum(ratios > bound), dtype=float),
-                       np.asarray(np.sum(ratios < bound), dtype=float))
+                      np.asarray(np.sum(ratios < bound), dtype=float))
 
 
 def sign_tests(above: Array, below: Array) -> Array:
