@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from robot_identification.arrays import Array
 from robot_identification.papers.studies.verdict import (
     ALPHA,
@@ -124,10 +125,11 @@ def _words(p: Array, tests: int) -> Array:
     return np.where(tests * np.minimum(direction, part) < ALPHA, decided, _UNDECIDED)
 
 
-def _change_without_a_seed(p: Array, tests: int) -> Array:
+def _change_without_a_seed(p: Array, tests: int) -> NDArray[np.bool_]:
     """Return whether verdicts change without one of the seeds, for p-values (4, runs, seeds)."""
     def together(some: Array) -> Array:
         return _words(stats.chi2.sf(-2 * np.sum(np.log(some), axis=2), 2 * some.shape[2]), tests)
 
     every = together(p)
-    return np.any([together(np.delete(p, k, axis=2)) != every for k in range(p.shape[2])], axis=0)
+    changes = [together(np.delete(p, k, axis=2)) != every for k in range(p.shape[2])]
+    return np.asarray(np.any(changes, axis=0))
