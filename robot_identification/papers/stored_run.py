@@ -19,41 +19,26 @@ from collections.abc import Callable, Mapping, Sequence
 import contextlib
 from dataclasses import dataclass
 import functools
-from importlib.metadata import PackageNotFoundError, version
 import json
-import os
 from pathlib import Path
-import platform
 import queue
 import signal
 from typing import Any, TYPE_CHECKING
 
 from robot_identification.errors import ConfigurationError
 from robot_identification.helper_process import isolated_workers
+from robot_identification.papers.run_environment import environment
 from robot_identification.papers.studies import run_study, STUDIES
 from robot_identification.papers.studies.study import Further, Progress
 from robot_identification.papers.studies.verdict import judge_seeds, read_claim, rows_to_settle
 from robot_identification.papers.study_report import write_study
-from robot_identification.reporting.results_dict import software_versions
 
 if TYPE_CHECKING:    # Dask
     from robot_identification.fleet.cluster import Tasks
 
-PACKAGES = ('scipy', 'numba', 'mujoco', 'clarabel', 'cma')
 LONGEST = ('survey_er20', 'ics_er16', 'elpidso_2link', 'mfs_qj', 'abc_er16')    # start order
 STORED = 'study.json'
 POLL = 0.2    # [s] longest wait for a message from the processes
-
-
-def environment() -> dict[str, str]:
-    """Return processor, number of cores and package versions, which affect results."""
-    machine = {'processor': _processor(), 'cores': str(os.cpu_count()), **software_versions()}
-    for package in PACKAGES:
-        try:
-            machine[package] = version(package)
-        except PackageNotFoundError:
-            machine[package] = 'not installed'
-    return machine
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,13 +279,3 @@ def stored_study(job: Job, progress: Progress, tasks: Tasks | None = None) -> di
         write_study({**result.contents(), **job.choice}, job.folder)
         stored = json.loads((job.folder / STORED).read_text(encoding='utf-8'))
     return dict(stored)
-
-
-def _processor() -> str:
-    try:
-        for line in Path('/proc/cpuinfo').read_text(encoding='utf-8').splitlines():
-            if line.startswith('model name'):
-                return line.split(':', 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
