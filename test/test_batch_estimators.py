@@ -335,7 +335,8 @@ def test_intervals_that_do_not_hold_are_said_to(name, friction, words):
 
 @pytest.mark.parametrize(('estimator', 'friction', 'stated'), [
     ('wls', 'coulomb_viscous', True), ('wls', 'atan', True), ('wls', 'bompos', False),
-    ('wls', 'sech_tanh', False)])
+    ('wls', 'sech_tanh', False), ('ga', 'coulomb_viscous', False),
+    ('bounded', 'coulomb_viscous', True)])
 def test_no_intervals_are_stated_where_they_would_be_wrong(estimator, friction, stated):
     data, *_ = friction_samples(two_link(), friction)
     estimate = fit_samples(two_link(), [data], FitOptions(

@@ -52,8 +52,9 @@ class SearchEstimator(Estimator):
 
     The covariance is that of least squares, with the noise of the search's residuals and with
     friction shapes taken as known. It does not account for the distance of the result from the
-    optimum. For comparison, least squares is run from the shapes that the search found. If the
-    cost of the search is more than 1 % higher, the status is 'not_converged'.
+    optimum, so no intervals are stated unless the result is exact. For comparison, least squares
+    is run from the shapes that the search found. If the cost of the search is more than 1 %
+    higher, the status is 'not_converged'.
 
     Parameters
     ----------
@@ -83,6 +84,8 @@ class SearchEstimator(Estimator):
     info = EstimatorInfo(
         cost='its budget of evaluations, 20 000 by default', bounds=True, consistent=NEAREST,
         purpose='another objective is needed, or for comparison with papers')
+    interval_doubt = ('its covariance is that of least squares and ignores how far the search is '
+                      'from the optimum; use wls where intervals matter')
     search: ClassVar[type[Search]]
     exact: ClassVar[bool] = False
 
@@ -174,7 +177,7 @@ class BoundedLeastSquares(SearchEstimator):
     summary = 'least squares within bounds; variable projection over friction shapes'
     info = EstimatorInfo(bounds=True, consistent=NEAREST,
                          purpose='the range of every parameter is known')
-    exact = True
+    exact, interval_doubt = True, ''
 
     def __init__(self, objective: str = 'squared', bounds: str | Bounds = 'urdf',
                  relative: float = RELATIVE, weights: ArrayLike | None = None) -> None:
