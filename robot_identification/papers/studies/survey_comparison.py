@@ -25,10 +25,8 @@ from robot_identification.arrays import Array
 from robot_identification.excitation import Excitation
 from robot_identification.papers.studies import survey_methods
 from robot_identification.papers.studies.study import Draw, Part, Table
-from robot_identification.papers.studies.survey_parameters import (
-    about_centre,
-    principal_moments,
-)
+from robot_identification.papers.studies.survey_definite import tabulate_definite
+from robot_identification.papers.studies.survey_parameters import about_centre
 from robot_identification.papers.studies.survey_published import (
     compare_inertia,
     GUIDE,
@@ -125,7 +123,7 @@ def summarise_methods(done: Sequence[MethodDraw], tracking: Tracking) -> Part:
     linear, stribeck, changed = ([getattr(one, name) for one in done]
                                  for name in ('linear', 'stribeck', 'changed'))
     return Part(
-        (*_joints(done[0]), _definite(linear), _errors('Linear friction', linear, CAD),
+        (*_joints(done[0]), tabulate_definite(linear), _errors('Linear friction', linear, CAD),
          PUBLISHED_LINEAR,
          _errors('Stribeck friction', stribeck, CAD), PUBLISHED_NONLINEAR,
          _errors('Linear friction', changed, OTHER), _levels(linear, stribeck, tracking),
@@ -162,37 +160,6 @@ def _joint(standard: Array, shape: Array, n: int) -> tuple[float, ...]:
     ordered = (friction[:2] if size == 3 else (friction[0], friction[1], shape[2, 0],
                                                friction[2]))
     return tuple(float(x) for x in (*link, *ordered))
-
-
-def _definite(runs: Sequence[Results]) -> Table:
-    """Return the principal moments of the links by method, as printed and here."""
-    n, first = load_arm('er20_c10').n, next(iter(runs[0]))
-    published = principal_moments(
-        np.array([row[1:] for row in PUBLISHED_JOINT.rows[:10]], dtype=float).T)
-    printed = dict(zip(PUBLISHED_JOINT.heads[1:], published[:, 0]))
-    rows: list[tuple[str | float, ...]] = []
-    for method in ('set', *runs[0]):
-        standard = np.array([results[first].truth[0] if method == 'set' else
-                             results[method].standard for results in runs])
-        moments = principal_moments(about_centre(standard[:, :10 * n].reshape(-1, n, 10)))
-        rows.append((method, float(printed[method]) if method in printed else '-',
-                     float(np.median(moments[:, 2, 0])), *(
-                         float(np.mean(np.sum(wrong, axis=1))) for wrong in (
-                             moments[..., 0] <= 0,
-                             moments[..., 0] + moments[..., 1] < moments[..., 2]))))
-    return Table(
-        'Searches constrained to positive definite inertias (section 3.4), linear friction, '
-        'without noise', ('method', 'Table 5: smallest principal moment of joint 3 [kg m^2]',
-                  'here: smallest principal moment of joint 3 [kg m^2]',
-                  'links of six that are not positive definite',
-                  'links of six that are no possible body'),
-        tuple(rows), note=f'Median and means over {len(runs)} draws; inertia about the centre of '
-        f'mass; "set": the true arm. The survey says that the inertia matrix can be constrained '
-        f'to be positive definite. Of its Table 5, the results of the genetic algorithm and of '
-        f'the particle filter are; the arm itself is not. Here an infeasible candidate is worse '
-        f'than every feasible one. Where the free search ends inside the constraint, the '
-        f'constrained one is the same. The largest moment of a possible body is at most the sum '
-        f'of the others. The next table has the errors of the constrained searches.')
 
 
 def _errors(title: str, runs: Sequence[Results], arm: str) -> Table:
