@@ -139,7 +139,7 @@ def evaluate(name: str, seed: int, minutes: float) -> str:
     limits = np.array([x.limit for x in found])
     still = np.flatnonzero(np.all(np.abs(states[2]) < 1e-3, axis=1))
     moving = np.flatnonzero(np.sum(np.abs(states[2]) > 0.1, axis=1) >= model.arm.n - 2)
-    breakaway = np.tile((1 + DAY) * plant.breakaway, (len(limits), 1))
+    breakaway = plant.breakaway(states[1], 1 + DAY)
     forces = [median_force(model, states, least, rows) for least, rows in (
         (limits, still), (breakaway, still), (limits, moving))]
     force = PUSH.get(name, 20.0)

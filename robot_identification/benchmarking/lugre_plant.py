@@ -66,7 +66,7 @@ class LuGrePlant:
         self._data = self._model.createData()
         self.limit = np.where(np.isfinite(arm.limits.torque), arm.limits.torque, 50.0)
         self.coulomb = self.limit * rng.uniform(0.02, 0.04, arm.n)
-        self.breakaway = self.coulomb * rng.uniform(1.1, 1.4, arm.n)
+        self._static = self.coulomb * rng.uniform(1.1, 1.4, arm.n)
         self._fall = rng.uniform(0.03, 0.08, arm.n)     # [rad/s] Stribeck velocity
         self._viscous = self.coulomb * rng.uniform(0.3, 0.8, arm.n)
         self._load = rng.uniform(0.0, 0.04, arm.n)
@@ -161,9 +161,7 @@ class LuGrePlant:
     def torque(self, q: Array, v: Array, a: Array, day: float | Array = 1.0,
                rate: float = RATE) -> Array:
         """Return the torques of bodies and friction at samples of a rate, (N, n) [N m or N]."""
-        rigid = np.array([pin.rnea(self._model, self._data, *row) for row in zip(q, v, a)])
-        level = day * (self.coulomb + (self.breakaway - self.coulomb)
-                       * np.exp(-(v / self._fall) ** 2) + self._load * np.abs(rigid))
+        rigid, level = self._friction(q, v, a, day)
         stiffness = self.coulomb / self._presliding
         steady = level * np.sign(v)
         fade = np.exp(-np.abs(v) * stiffness / level / rate)
@@ -172,3 +170,13 @@ class LuGrePlant:
             state = steady[k] + (state - steady[k]) * fade[k]
             friction[k] = state
         return rigid + friction + day * self._viscous * v
+
+    def breakaway(self, q: Array, day: float | Array = 1.0) -> Array:
+        """Return the torques that overcome friction at rest, (N, n) [N m or N]."""
+        return self._friction(q, np.zeros_like(q), np.zeros_like(q), day)[1]
+
+    def _friction(self, q: Array, v: Array, a: Array, day: float | Array) -> tuple[Array, Array]:
+        """Return the torques of the bodies, and the largest friction but the viscous one."""
+        rigid = np.array([pin.rnea(self._model, self._data, *row) for row in zip(q, v, a)])
+        return rigid, day * (self.coulomb + (self._static - self.coulomb)
+                             * np.exp(-(v / self._fall) ** 2) + self._load * np.abs(rigid))

@@ -298,7 +298,7 @@ def _estimate(fit: JointFit, candidate: Candidate, beside: Sequence[Candidate],
     """
     used = [k for each in beside for k in each.columns]
     columns = [*used, *candidate.columns]
-    effect = fit.estimate(columns)
+    effect = fit.estimate(columns, unbiased=True)
     if any(each.kind in ('body', 'tilt') for each in (candidate, *beside)):
         effect = replace(effect, covariance=effect.covariance
                          + fit.sensor_covariance(columns, sensors))

@@ -104,8 +104,8 @@ def compare_motions(first: Sequence[MotionRun], second: Sequence[MotionRun],
     explanation = find_explanation(equations, candidates.members, sensors)
     own = range(number, number + base.rank)
     joint_fit = JointFit.of(equations, own)
-    fit = joint_fit.estimate(own)
-    alone = min(1.0, base.rank * min(joint_fit.estimate([k]).p for k in own))
+    fit = joint_fit.estimate(own, unbiased=True)
+    alone = min(1.0, base.rank * min(joint_fit.estimate([k], unbiased=True).p for k in own))
     used = [run.moving(top) & model.arm.measured for run in second]
     error, second_error, torque = (
         float(np.linalg.norm(np.concatenate([x[mask] for x, mask in zip(each, used)])))

@@ -25,7 +25,6 @@ from robot_identification.arrays import Array, ReadOnlyArrays, sphere_points
 from robot_identification.errors import UnknownNameError
 from robot_identification.online.momentum import GAP, MomentumObserver
 from robot_identification.online.residuals import (
-    BREAKAWAY,
     CHANGE,
     FrictionAllowance,
     ResidualStatistics,
@@ -142,11 +141,10 @@ class ContactObserver:
         """
         model, q = self.observer.model, np.asarray(q, dtype=float)[None]
         fast, still, statistics = np.full_like(q, 10 * SLOW), np.zeros_like(q), self.statistics
-        held = (BREAKAWAY if statistics.rest_friction is None else
-                (1 + CHANGE) * statistics.rest_friction)
         variance, friction = statistics.uncertainty(model, q, still)
+        shares = (still, self._allowance.share), (fast, CHANGE)
         return tuple(self.threshold * statistics.deviations(v, variance, v is still)[0]
-                     + share * friction[0] for v, share in ((still, held), (fast, CHANGE)))
+                     + share * friction[0] for v, share in shares)
 
     def step(self, t: float, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> ExternalTorque:
         """

@@ -45,9 +45,10 @@ towards rest (Stribeck) and from day to day by some 10 % each."""
 OWN = 1.1
 """Margin of the threshold above the largest residual without contact: `ContactObserver` computes
 the uncertainty of the model twenty times a second only."""
-CHANGE = 0.2
-"""Largest relative change of friction between the identification and a day of work: temperature
-changes it by 15 %, and a fifth of it is the part of a Stribeck curve that the model may lack."""
+WARMING = 0.15
+"""Largest relative change of friction between the reference and a day of work, by temperature."""
+CHANGE = WARMING + 0.05
+"""The same for friction in motion, of which the model may lack a part of the Stribeck curve."""
 PRESLIDING = 3e-3
 """[rad or m] Travel after rest or a reversal in which friction builds up: gears and bearings slide
 after some thousandths of a radian; until then friction may still act in the former direction."""
@@ -73,7 +74,7 @@ class FrictionAllowance:
     motion, until the joint has travelled by some `PRESLIDING`. The bound is kept for `HOLD`, and
     then fades as the observer's low-pass forgets it. In motion it is `CHANGE` of the friction.
     While the whole arm rests, the bound is the friction that a reference showed at rest, if it had
-    pauses, and `CHANGE` of it.
+    pauses, and `WARMING` of it.
 
     Parameters
     ----------
@@ -82,11 +83,16 @@ class FrictionAllowance:
     rest_friction
         As in `ResidualStatistics`; None if unknown.
 
+    Attributes
+    ----------
+    share
+        Bound at rest over the friction of the model at the speed `REST`, (n,) or one value.
+
     """
 
     def __init__(self, bandwidth: float, rest_friction: Array | None = None) -> None:
-        self._rate = 2 * np.pi * bandwidth
-        self._rest = None if rest_friction is None else (1 + CHANGE) * rest_friction
+        self._rate, self._known = 2 * np.pi * bandwidth, rest_friction is not None
+        self.share = BREAKAWAY if rest_friction is None else (1 + WARMING) * rest_friction
         self.reset()
 
     @property
@@ -126,10 +132,12 @@ class FrictionAllowance:
         moving = CHANGE + (BREAKAWAY - 1) * np.exp(-speed / SLOW)
         static = BREAKAWAY + np.minimum(speed / REST, 1.0)    # the model already shows friction
         bound = friction * (moving + (static - moving) * unknown)
-        if t - self._moved > RESTED and self._rest is not None:
-            bound = friction * (self._rest + np.minimum(speed / REST, 1.0))
+        rests = self._known and t - self._moved > RESTED
+        if rests:
+            bound = friction * (self.share + np.minimum(speed / REST, 1.0))
         faded = self._level * np.where(t > self._until, np.exp(-self._rate * step), 1.0)
-        self._until = np.where(bound >= faded, t + HOLD, self._until)
+        if not rests:
+            self._until = np.where(bound >= faded, t + HOLD, self._until)
         self._t, self._forward, self._level = t, forward, np.maximum(bound, faded)
         return self._level
 

@@ -260,7 +260,8 @@ class JointFit(ReadOnlyArrays):
                    float(np.sum(np.bincount(joint, minlength=n) / factors)), errors,
                    _widening(factors, numbers))
 
-    def estimate(self, columns: Sequence[int], prior: Array | float = np.inf) -> Effect:
+    def estimate(self, columns: Sequence[int], prior: Array | float = np.inf,
+                 unbiased: bool = False) -> Effect:
         """
         Return the estimate of some effects.
 
@@ -270,6 +271,10 @@ class JointFit(ReadOnlyArrays):
             Indices of the effects.
         prior
             Standard deviations of these effects before the recordings, (k,); their mean is zero.
+        unbiased
+            Whether the jackknife's variance is divided by its expectation for independent errors,
+            which is too large where few blocks determine much: with the information A_b of all
+            blocks but b, it is the sum of A_b^-1 - A^-1, and the variance is A^-1. See `_freedom`.
 
         """
         chosen, full = list(columns), self._reduced[0]
@@ -278,14 +283,18 @@ class JointFit(ReadOnlyArrays):
         scale = 1 / np.sqrt(np.maximum(np.diag(matrices[0]), 1e-300))
         values, *others = (_solve(matrix, right, scale) for matrix, right in zip(
             matrices, self._reduced[:, chosen, -1]))
-        change, count = np.array(others) - values, len(others)
+        change = np.array(others) - values
         own = self.nuisance + np.array(chosen, dtype=int)
         shares = self.by_joint[:, own, own]
         wider = np.sqrt(self.widening @ shares / np.maximum(shares.sum(axis=0), 1e-300))
-        covariance = (count - 1) / count * (change * wider).T @ (change * wider)
         inverses = np.array([_solve(matrix, np.eye(len(chosen)), scale) for matrix in matrices])
         known = inverses[0] * information @ inverses[0].T
-        return Effect(values, covariance + known, known,
+        wider *= np.sqrt(1 - 1 / len(change))
+        if unbiased:
+            expected = np.einsum('bii->i', inverses[1:] - inverses[0]) * (1 - 1 / len(change))
+            wider *= np.sqrt(np.minimum(np.diag(inverses[0] - known) / expected, 1.0))
+        covariance = (change * wider).T @ (change * wider) + known
+        return Effect(values, covariance, known,
                       float(full[-1, -1] - full[chosen, -1] @ values),
                       _freedom(matrices, inverses))
 
