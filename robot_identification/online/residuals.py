@@ -45,10 +45,9 @@ towards rest (Stribeck) and from day to day by some 10 % each."""
 OWN = 1.1
 """Margin of the threshold above the largest residual without contact: `ContactObserver` computes
 the uncertainty of the model twenty times a second only."""
-WARMING = 0.15
-"""Largest relative change of friction between the reference and a day of work, by temperature."""
-CHANGE = WARMING + 0.05
-"""The same for friction in motion, of which the model may lack a part of the Stribeck curve."""
+CHANGE = 0.2
+"""Largest relative change of friction between the identification and a day of work: temperature
+changes it by 15 %, and a fifth of it is the part of a Stribeck curve that the model may lack."""
 PRESLIDING = 3e-3
 """[rad or m] Travel after rest or a reversal in which friction builds up: gears and bearings slide
 after some thousandths of a radian; until then friction may still act in the former direction."""
@@ -74,7 +73,7 @@ class FrictionAllowance:
     motion, until the joint has travelled by some `PRESLIDING`. The bound is kept for `HOLD`, and
     then fades as the observer's low-pass forgets it. In motion it is `CHANGE` of the friction.
     While the whole arm rests, the bound is the friction that a reference showed at rest, if it had
-    pauses, and `WARMING` of it.
+    pauses, and `CHANGE` of it.
 
     Parameters
     ----------
@@ -92,7 +91,7 @@ class FrictionAllowance:
 
     def __init__(self, bandwidth: float, rest_friction: Array | None = None) -> None:
         self._rate, self._known = 2 * np.pi * bandwidth, rest_friction is not None
-        self.share = BREAKAWAY if rest_friction is None else (1 + WARMING) * rest_friction
+        self.share = BREAKAWAY if rest_friction is None else (1 + CHANGE) * rest_friction
         self.reset()
 
     @property

@@ -292,7 +292,8 @@ class JointFit(ReadOnlyArrays):
         wider *= np.sqrt(1 - 1 / len(change))
         if unbiased:
             expected = np.einsum('bii->i', inverses[1:] - inverses[0]) * (1 - 1 / len(change))
-            wider *= np.sqrt(np.minimum(np.diag(inverses[0] - known) / expected, 1.0))
+            variance = np.diag(inverses[0] - known)
+            wider *= np.sqrt(variance / np.maximum(expected, variance))
         covariance = (change * wider).T @ (change * wider) + known
         return Effect(values, covariance, known,
                       float(full[-1, -1] - full[chosen, -1] @ values),
