@@ -13,6 +13,7 @@
 # limitations under the License.
 """Square-root unscented Kalman filter: closed forms, exact and noisy positions, refusals."""
 
+from dataclasses import replace
 from functools import partial
 
 from known_truth import friction_samples, standard_truth
@@ -124,5 +125,10 @@ def test_what_the_filter_cannot_find_is_refused():
     regression = build_regression(two_link(), [data], 'stribeck')
     with pytest.raises(EstimationError, match='srukf does not find the friction'):
         get_estimator('srukf').fit(type(regression)(regression.base, [data], fixed=False))
+    short, *_ = friction_samples(two_link(), 'coulomb_viscous', seconds=16.0)
+    pieces = tuple(slice(k, k + 6) for k in range(0, 3000, 6))
+    with pytest.raises(EstimationError, match='every run of samples is too short'):
+        get_estimator('srukf').fit(build_regression(two_link(), [replace(
+            short, segments=pieces, decimation_cutoff=float('inf'))]))
     with pytest.raises(ConfigurationError, match='position_noise must be positive'):
         get_estimator('srukf', position_noise=-1.0)

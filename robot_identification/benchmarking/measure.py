@@ -35,8 +35,10 @@ from robot_identification.estimation.model_fit import fit_model
 from robot_identification.parallel import single_threaded_blas, use_cores
 
 OK, FAILED, NOT_APPLICABLE = 'ok', 'failed', 'not applicable'
-TIMED = 300
-"""Evaluations of the first call of a search; each further call has three times as many."""
+COMPILED = 60.0
+"""[s] Limit of the processor time of the first call of a search, which compiles its code."""
+TIMED = 200
+"""Evaluations of the first call of a search; each further call has twice as many."""
 LONG_ENOUGH = 0.1
 """Fraction of the budget by which a call of a search is longer than the one before, so that the
 difference, without what every fit takes, shows its speed."""
@@ -135,25 +137,28 @@ def _fit_within(case: BenchmarkCase, method: BenchmarkMethod, seed: int,
     if 'seed' in accepted:
         settings['seed'] = seed
 
-    def fit(extra: Mapping[str, Any]) -> tuple[Fit, float]:
+    def fit(extra: Mapping[str, Any], limit: float = budget) -> tuple[Fit, float]:
         options = replace(method.options, settings={**settings, **extra})
         began = time.process_time()
-        with processor_limit(budget):
+        with processor_limit(limit):
             result = fit_model(case.arm, case.fitted, options, lambda text, fraction: None)
         return result.fit, time.process_time() - began
 
+    first = method not in _started
+    _started.add(method)
     attempts: list[dict[str, Any]] = [{}]
     if 'budget' in accepted:
+        if first:
+            fit({'budget': TIMED}, COMPILED)
         count, before, seconds = TIMED, np.inf, fit({'budget': TIMED})[1]
         while seconds - before < LONG_ENOUGH * budget:
-            count, before = 3 * count, seconds
+            count, before = 2 * count, seconds
             seconds = fit({'budget': count})[1]
-        speed = 2 / 3 * count / (seconds - before)
+        speed = count / 2 / (seconds - before)
         attempts = [{'budget': int(count + speed * (fraction * budget - seconds))}
                     for fraction in FILLED]
-    elif method not in _started:
+    elif first:
         attempts *= 2    # the first call may have compiled code
-    _started.add(method)
     while True:
         extra = attempts.pop(0)
         try:

@@ -198,7 +198,8 @@ class SquareRootUnscented(RecursiveEstimator):
         Raises
         ------
         EstimationError
-            The friction has nonlinear parameters, memory, or depends on the load.
+            The friction has nonlinear parameters, memory, or depends on the load; or every run of
+            samples is too short.
 
         """
         friction = regression.base.structure.friction
@@ -211,8 +212,11 @@ class SquareRootUnscented(RecursiveEstimator):
         running = UnscentedFilter(np.append(np.zeros(states), mean),
                                   np.append(np.ones(states), std), states)
         deviations = ReweightedFit.of(regression.normal).deviations
-        steps = [_Steps(samples, segment) for samples in regression.samples
-                 for segment in samples.segments]
+        steps = [each for each in (_Steps(samples, segment) for samples in regression.samples
+                                   for segment in samples.segments) if each.usable]
+        if not steps:
+            raise EstimationError(f'every run of samples is too short for the estimator '
+                                  f'{self.name}: record longer, or use wls')
         half, passed = sum(len(each.q) for each in steps) // 2, 0
         middle, variance = mean, std ** 2
         for each in steps:
@@ -240,7 +244,7 @@ class SquareRootUnscented(RecursiveEstimator):
                      else steps.position_noise())
         noise = np.append(positions, deviations * np.sqrt(steps.rows_per_step))
         resting = steps.speeds(structure.arm.transmission) < self.rest_speed
-        moving = ~(resting @ (structure.arm.transmission != 0))    # (K, n)
+        moving = structure.arm.measured & ~(resting @ (structure.arm.transmission != 0))  # (K, n)
         running.restart(np.concatenate([steps.q[0], steps.v[0], steps.a[0]]),
                         np.concatenate([positions, *np.std([steps.v, steps.a], axis=1)]))
 
@@ -297,7 +301,9 @@ class _Steps:
         # The torque noise of a step has the power density of that of a decimated row.
         self.rows_per_step = 1 / (self.duration * decimator.decimated_rate)
         changes = np.diff(decimator.apply(samples.a[segment]), axis=0)
-        self.jerk = np.sqrt(np.mean(changes ** 2, axis=0) * decimator.decimated_rate)
+        self.usable = len(changes) > 0 and len(self.q) > ORDER
+        self.jerk = np.sqrt(np.sum(changes ** 2, axis=0) / max(len(changes), 1)
+                            * decimator.decimated_rate)
 
     def _split(self, signal: Array) -> Array:
         """Return a signal (N, n) as the samples of each step, (K, size, n)."""
