@@ -122,5 +122,6 @@ class IdentificationOptions(ModelOptions):
             An option does not exist.
 
         """
-        check_keys(options, cls.__dataclass_fields__, 'identify', ConfigurationError)
+        known = (*cls.__dataclass_fields__, 'held_out')
+        check_keys(options, known, 'identify', ConfigurationError)
         return cls(**{name: value for name, value in options.items() if value is not None})

@@ -213,6 +213,25 @@ try:
     ri.identify('two_link', {'t': recording.t, 'q': recording.q, 'tau': recording.tau})
 except ri.RobotIdentificationError as error:
     assert 'Recording(t, q, tau, joint_names=' in str(error)
+try:
+    ri.identify('two_link', 'motion.csv', heldout='other.csv')
+except ri.RobotIdentificationError as error:
+    assert "did you mean 'held_out'?" in str(error)
+""",
+    'an index of dates, and one of seconds': """
+import pandas as pd
+from robot_identification import identify, load_recording
+r = load_recording('motion.csv')
+dates = pd.Timestamp('2026-05-04 10:00') + pd.to_timedelta(r.t, unit='s')
+for index in (dates, pd.Index(r.t, name='time')):
+    frame = pd.DataFrame({f'{name}{j}': x[:, j] for name, x in (('q', r.q), ('tau', r.tau))
+                          for j in range(2)}, index=index)
+    assert identify('two_link', frame, held_out='other.csv').verdict.passed
+""",
+    'base parameters of an arm': """
+import robot_identification as ri
+base = ri.base_parameters(ri.load_arm('two_link'))
+assert sum(name.endswith('.viscous') for name in base.names) == 2
 """,
     'columns named as a simulator names them': """
 import pandas as pd

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from robot_identification.arm import Arm
 from robot_identification.arrays import Array, IndexArray, read_only, ReadOnlyArrays
 from robot_identification.dynamics.structure import ModelStructure
 from robot_identification.errors import EstimationError
@@ -118,7 +119,7 @@ class BaseParameters(ReadOnlyArrays):
         return text.removeprefix(' + ')
 
 
-def base_parameters(structure: ModelStructure, *, seed: int = 0) -> BaseParameters:
+def base_parameters(structure: ModelStructure | Arm, *, seed: int = 0) -> BaseParameters:
     """
     Return the base parameters of a model structure.
 
@@ -130,7 +131,7 @@ def base_parameters(structure: ModelStructure, *, seed: int = 0) -> BaseParamete
     Parameters
     ----------
     structure
-        Arm and friction model.
+        Arm and friction model, or an arm with Coulomb and viscous friction.
     seed
         Seed of the random states.
 
@@ -156,6 +157,8 @@ def base_parameters(structure: ModelStructure, *, seed: int = 0) -> BaseParamete
     >>> beta = base.project(standard)    # (count,) -> (rank,)    # doctest: +SKIP
 
     """
+    if isinstance(structure, Arm):
+        structure = ModelStructure.of(structure)
     arm = structure.arm
     rng = np.random.default_rng(seed)
     count = 40 + 4 * structure.count // arm.n
