@@ -23,7 +23,9 @@ import sys
 import numpy as np
 import pytest
 from reporting_results import chain
-from robot_identification import identify, inverse_dynamics, Recording
+from robot_identification import identify, inverse_dynamics, load_arm, Recording
+from robot_identification.benchmarking.lugre_plant import LuGrePlant
+from robot_identification.benchmarking.random_motion import RandomMotion
 from robot_identification.cli.commands import app
 from robot_identification.errors import ConfigurationError
 from robot_identification.fleet.comparison import compare, comparison_to_dict, holm
@@ -227,6 +229,35 @@ def test_intervals_count_errors_that_outlast_a_block():
     exact = (1 + keep) / (1 - keep) / (1 - keep ** 2) / 750    # of a mean of many rows
     assert abs(np.var(values) / exact - 1) < 0.25
     assert abs(np.mean(variances) / exact - 1) < 0.08
+
+
+def test_the_jackknife_beside_many_columns_is_unbiased():
+    """Nine blocks and thirty columns in common: left-out blocks determine much."""
+    rng, errors = np.random.default_rng(0), []
+    columns = rng.normal(size=(90, 1, 30))
+    effects = np.linspace(0, 1, 90)[:, None, None] ** 2
+    for _ in range(400):
+        fit = JointFit.of([Equations(rng.normal(size=(90, 1)), columns, effects,
+                                     np.ones((90, 1), bool), np.repeat(np.arange(9), 10))], [0])
+        each = [fit.estimate([0], unbiased=unbiased) for unbiased in (False, True)]
+        errors.append([each[0].values[0] ** 2, *(one.covariance[0, 0] for one in each)])
+    true, plain, unbiased = np.mean(errors, axis=0)
+    assert plain > 1.3 * true and unbiased == pytest.approx(true, rel=0.15)
+
+
+def test_friction_that_grows_with_the_load_of_a_body_is_not_named_beside_it(tmp_path):
+    arm, found = load_arm('xarm7'), []
+    motion = RandomMotion(arm, 10.0, np.random.default_rng([1003, 0]))
+    for number in (0, 5):
+        plant = LuGrePlant(arm, 1003)
+        if number:
+            plant.carry(0.3, np.array([0.02, 0.01, 0.08]))
+        plant.reseed(1003, number)
+        identify(arm, plant.repeat(motion, 3)).save(tmp_path / str(number))
+        found.append(load_results(tmp_path / str(number)))
+    changes = compare(*found, NAMES).explanation.changes
+    assert [each.kind for each in changes] == ['body']
+    assert abs(changes[0].size - 0.3) < changes[0].half_width
 
 
 def test_every_kind_of_change_has_a_next_step():

@@ -177,15 +177,29 @@ def test_friction_at_rest_is_a_bound_that_ends_after_some_travel():
     assert np.all(rest - motion > 0.9 * friction) and np.all(rest - motion < 1.5 * friction)
     allowance = FrictionAllowance(10.0)
     speed = np.concatenate([np.zeros(50), np.full(200, 0.5)])    # from rest in one step
-    levels = np.array([allowance.step(k / RATE, np.array([v]), np.array([1.0]))[0]
+    levels = np.array([allowance.step(k / RATE, np.array([v]), np.zeros(1), np.array([1.0]))[0]
                        for k, v in enumerate(speed)])
     assert levels[40] == pytest.approx(BREAKAWAY)
     just, later = 50 + round(0.03 * RATE), 50 + round(0.25 * RATE)
     assert levels[just] > BREAKAWAY and levels[later] == pytest.approx(CHANGE, abs=0.02)
     back = FrictionAllowance(10.0)
-    values = [back.step(k / RATE, np.array([v]), np.array([1.0]))[0]
+    values = [back.step(k / RATE, np.array([v]), np.zeros(1), np.array([1.0]))[0]
               for k, v in enumerate([0.5] * 200 + [-0.5] * 5)]
     assert values[199] < CHANGE + 0.02 and values[201] > BREAKAWAY    # after a reversal
+
+
+@pytest.mark.parametrize('rate', [200.0, 1000.0])
+def test_a_torque_that_is_late_is_no_contact(rate):
+    """A step of the torque that is 5 ms late, seen through the observer's low-pass of 10 Hz."""
+    t = np.arange(0, 0.3, 1 / rate)
+    late = 2 * np.pi * 10.0 * np.maximum(t - 0.1 - np.array([[0.0], [0.005]]), 0.0)
+    residual = np.abs(np.diff(-np.expm1(-late), axis=0))[0]
+    allowance = FrictionAllowance(10.0)
+    levels = np.array([allowance.step(each, np.ones(1), np.array([float(each >= 0.105)]),
+                                      np.zeros(1))[0] for each in t])
+    peak = int(np.argmax(residual))
+    assert residual[peak] > 0.2 and np.all(levels[peak:] > 0.8 * residual[peak:])
+    assert levels[-1] < 1e-3
 
 
 def test_pauses_of_the_reference_teach_the_friction_at_rest():

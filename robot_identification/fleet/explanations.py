@@ -76,6 +76,8 @@ class Candidate:
         Unit in which the change is shown.
     columns
         Indices of its effects.
+    loads
+        Indices of the torques of a body with the sign that they have in friction of load.
 
     """
 
@@ -83,6 +85,7 @@ class Candidate:
     subject: str
     unit: str
     columns: tuple[int, ...]
+    loads: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -212,22 +215,24 @@ class Candidates:
             unit = KINDS[kind][2] or torque_units[arm.joint_names.index(subject)]
             members.append(Candidate(kind, subject, unit, tuple(range(first, first + count))))
             first += count
+        members[0] = replace(members[0], loads=tuple(range(first, first + 4)))
         return tuple(members)
 
     def columns(self, q: Array, v: Array, a: Array) -> Array:
-        """Return the torques of a unit of each change, (N, n, m)."""
+        """Return the torques of a unit of each change, and of `Candidate.loads`, (N, n, m)."""
         model, arm = self.model, self.model.arm
         drives = np.einsum('njek,ek->nje', self.friction_columns(q, v, a), self.friction)
         joints = np.tile(np.eye(arm.n), (len(q), 1, 1))
-        parts = [joint_torque_regressor(arm, q, v, a, first_link=arm.n - 1)[:, :, :4], drives,
-                 joints * path_torque(model, q, v, a)[:, :, None], joints,
+        body = joint_torque_regressor(arm, q, v, a, first_link=arm.n - 1)[:, :, :4]
+        parts = [body, drives, joints * path_torque(model, q, v, a)[:, :, None], joints,
                  drives.sum(axis=2, keepdims=True)]
         if np.any(arm.gravity):
             still = np.zeros_like(q)
             parts.append(np.stack([inverse_dynamics(
                 arm.with_gravity(np.cross(axis, arm.gravity)), q, still, still, model.inertial)
                 for axis in perpendicular_axes(arm.gravity)], axis=2))
-        return np.concatenate(parts, axis=2)
+        grows = np.sign(v * model.transmitted_torque(q, v, a))    # friction, with the load
+        return np.concatenate([*parts, body * grows[:, :, None]], axis=2)
 
 
 def find_explanation(equations: Sequence[Equations],
@@ -294,14 +299,17 @@ def _estimate(fit: JointFit, candidate: Candidate, beside: Sequence[Candidate],
     Return the estimate of a candidate beside others.
 
     A body or tilt changes torques of the arm; the gain errors of the sensors change what they
-    measure of it, by some per cent in each joint, which the covariance contains.
+    measure of it, by some per cent in each joint, and friction changes with the load of a body.
+    The covariance contains both.
     """
     used = [k for each in beside for k in each.columns]
     columns = [*used, *candidate.columns]
     effect = fit.estimate(columns, unbiased=True)
     if any(each.kind in ('body', 'tilt') for each in (candidate, *beside)):
+        loads = {k: load for each in (candidate, *beside)
+                 for k, load in zip(each.columns, each.loads)}
         effect = replace(effect, covariance=effect.covariance
-                         + fit.sensor_covariance(columns, sensors))
+                         + fit.sensor_covariance(columns, sensors, loads=loads))
     return effect.part(len(used))
 
 

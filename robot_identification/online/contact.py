@@ -174,7 +174,7 @@ class ContactObserver:
             self._since, self._uncertainty = t, self.statistics.uncertainty(
                 self.observer.model, np.asarray(q, dtype=float)[None], speed[None])
         variance, friction = self._uncertainty
-        allowed = self._allowance.step(t, speed, friction[0])
+        allowed = self._allowance.step(t, speed, np.asarray(tau, dtype=float), friction[0])
         std = self.statistics.deviations(speed, variance, self._allowance.resting)[0]
         limit = self.threshold * std + allowed
         joints = np.abs(torque) > limit

@@ -56,6 +56,10 @@ SLOW = 0.1
 RESTED = 0.1
 """[s] Time for which every joint is slower than `REST` before the arm counts as resting: the
 observer has then forgotten the motion, and friction only changes with the external torque."""
+LAG = 6e-3
+"""[s] Delay of measured torques that the model may not know: cycles of a drive and of a driver, and
+filters of its signals. Where the torque changes by T at once, the residual differs by up to
+2 pi `bandwidth` `LAG` T."""
 PAUSES = 10
 """Fewest pauses of a reference from which friction at rest is learnt: its largest value then is at
 most some per cent below that of many pauses."""
@@ -66,14 +70,15 @@ effort: the length of the window that smooths joint states, and some samples."""
 
 class FrictionAllowance:
     """
-    Largest external torque as which friction may appear, joint by joint.
+    Largest external torque as which friction or a delay may appear, joint by joint.
 
     A joint at rest may hold any torque up to its static friction, so that this is a bound and not
     a standard deviation. After rest or a reversal friction may even act in the direction of
     motion, until the joint has travelled by some `PRESLIDING`. The bound is kept for `HOLD`, and
     then fades as the observer's low-pass forgets it. In motion it is `CHANGE` of the friction.
     While the whole arm rests, the bound is the friction that a reference showed at rest, if it had
-    pauses, and `CHANGE` of it.
+    pauses, and `CHANGE` of it. A delay of the torque counts as `LAG` times its derivative, which
+    passes the low-pass of the observer.
 
     Parameters
     ----------
@@ -104,8 +109,9 @@ class FrictionAllowance:
         self._t = self._moved = -np.inf
         none: Array = np.zeros(0)
         self._level, self._until, self._travel, self._forward = none, none, none, none
+        self._torque = none
 
-    def step(self, t: float, v: Array, friction: Array) -> Array:
+    def step(self, t: float, v: Array, tau: Array, friction: Array) -> Array:
         """
         Return the allowance at a joint state, (n,) [N m or N].
 
@@ -113,14 +119,15 @@ class FrictionAllowance:
         ----------
         t
             Stamp [s].
-        v, friction
-            Velocities of the joints, and magnitudes of their friction from `uncertainty`, (n,).
+        v, tau, friction
+            Velocities and torques of the joints, and magnitudes of their friction from
+            `uncertainty`, (n,).
 
         """
         speed, forward = np.abs(v), np.sign(v)
         if not len(self._level):
             self._t = self._moved = t
-            self._forward = forward
+            self._forward, self._torque = forward, tau
             self._level = self._travel = np.zeros(len(v))
             self._until = np.full(len(v), -np.inf)
         step = max(t - self._t, 0.0)
@@ -138,7 +145,8 @@ class FrictionAllowance:
         if not rests:
             self._until = np.where(bound >= faded, t + HOLD, self._until)
         self._t, self._forward, self._level = t, forward, np.maximum(bound, faded)
-        return self._level
+        self._torque = tau + (self._torque - tau) * np.exp(-self._rate * step)
+        return self._level + LAG * self._rate * np.abs(tau - self._torque)
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,7 +318,7 @@ def calibrate_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, 
     >>> observer = ContactObserver(MomentumObserver(model), statistics)    # doctest: +SKIP
 
     """
-    t, q, v = (np.asarray(x, dtype=float) for x in (t, q, v))
+    t, q, v, tau = (np.asarray(x, dtype=float) for x in (t, q, v, tau))
     residual = observer.run(t, q, v, tau)
     starts = observer.segment_starts(t)
     since = t - np.repeat(t[starts], np.diff([*starts, len(t)]))
@@ -330,7 +338,7 @@ def calibrate_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, 
         directions=observer.model.uncertain_directions if covariance is None
         else covariance_root(covariance), seconds=seconds)
     variance, friction = statistics.uncertainty(observer.model, q, v)
-    allowed, resting = _allowed(observer, t, v, friction, None)
+    allowed, resting = _allowed(observer, (t, v, tau), friction, None)
     excess = np.maximum(np.abs(residual - bias) - allowed, 0.0)
     slow = kept[:, None] & (np.abs(v) < SLOW)
     rms = np.sqrt(np.sum(np.where(slow, excess, 0.0) ** 2, axis=0)
@@ -339,7 +347,8 @@ def calibrate_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, 
     statistics = replace(
         statistics, slow_deviation=np.maximum(std, rms), rest_friction=held,
         rest_deviation=None if within is None else np.where(np.isfinite(std), within, np.inf))
-    allowed, resting = _allowed(observer, t, v, friction, statistics.rest_friction)
+    allowed, resting = _allowed(observer, (t, v, tau), friction,
+                                statistics.rest_friction)
     excess = np.maximum(np.abs(residual - bias) - allowed, 0.0)
     size = (excess / statistics.deviations(v, variance, resting[:, None]))[kept]
     before, here, after = size[:-2], size[1:-1], size[2:]
@@ -367,15 +376,16 @@ def _rest_statistics(residual: Array, friction: Array, resting: Array
             np.maximum(np.sqrt(np.sum(within ** 2, axis=0) / count), 1e-12))
 
 
-def _allowed(observer: MomentumObserver, t: Array, v: Array, friction: Array,
+def _allowed(observer: MomentumObserver, states: tuple[Array, Array, Array], friction: Array,
              rest_friction: Array | None) -> tuple[Array, Array]:
-    """Return the allowance for friction (N, n) [N m or N] and whether the arm rests, (N,) bool."""
+    """Return the allowance at t, v and tau (N, n) [N m or N], and where the arm rests (N,)."""
+    t, v, tau = states
     allowance = FrictionAllowance(observer.bandwidth, rest_friction)
     starts, resting = set(observer.segment_starts(t)), np.zeros(len(t), dtype=bool)
     allowed = np.empty_like(v)
     for k in range(len(t)):
         if k in starts:
             allowance.reset()
-        allowed[k] = allowance.step(float(t[k]), v[k], friction[k])
+        allowed[k] = allowance.step(float(t[k]), v[k], tau[k], friction[k])
         resting[k] = allowance.resting
     return allowed, resting

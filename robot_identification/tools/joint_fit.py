@@ -15,9 +15,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -336,12 +337,14 @@ class JointFit(ReadOnlyArrays):
         return root[:, None] * vectors.T, vectors.T @ left[:-1, -1] / root
 
     def sensor_covariance(self, columns: Sequence[int], sensors: SensorErrors,
-                          prior: Array | float = np.inf) -> Array:
+                          prior: Array | float = np.inf,
+                          loads: Mapping[int, int] = MappingProxyType({})) -> Array:
         """
-        Return the covariance of estimated effects due to the gains of the torque sensors, (k, k).
+        Return the covariance of estimated effects due to sensors and friction of load, (k, k).
 
         The gain error of a joint changes the torque that the effects cause there; the torques of
-        the arm itself change as its model does, which was identified with the same sensors.
+        the arm itself change as its model does, which was identified with the same sensors. A body
+        loads the joints, whose friction changes by `LOAD` of its torque.
 
         Parameters
         ----------
@@ -351,6 +354,9 @@ class JointFit(ReadOnlyArrays):
             Errors of the sensors.
         prior
             As for `estimate`.
+        loads
+            For effects that are a load, the index of their torque with the sign that it has in
+            the friction.
 
         """
         chosen = [*range(self.nuisance), *(self.nuisance + k for k in columns)]
@@ -360,10 +366,13 @@ class JointFit(ReadOnlyArrays):
         matrix[own, own] += np.asarray(prior, dtype=float) ** -2
         scale = 1 / np.sqrt(np.maximum(np.diag(matrix), 1e-300))
         values = self.estimate(columns, prior).values
-        changes = np.array([_solve(matrix, joint[np.ix_(chosen, effects)] @ values,
-                                   scale)[self.nuisance:] for joint in self.by_joint])
-        weighted = changes * sensors.gain[:, None]
-        return np.asarray(weighted.T @ weighted)
+        loading = [k for k, column in enumerate(columns) if column in loads]
+        felt = [self.nuisance + loads[columns[k]] for k in loading]
+        errors = np.concatenate([
+            self.by_joint[:, chosen][:, :, effects] @ values * sensors.gain[:, None],
+            self.by_joint[:, chosen][:, :, felt] @ values[loading] * LOAD])
+        changes = np.array([_solve(matrix, each, scale)[self.nuisance:] for each in errors])
+        return np.asarray(changes.T @ changes)
 
 
 def join_runs(
