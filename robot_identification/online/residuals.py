@@ -57,8 +57,8 @@ RESTED = 0.1
 """[s] Time for which every joint is slower than `REST` before the arm counts as resting: the
 observer has then forgotten the motion, and friction only changes with the external torque."""
 LAG = 6e-3
-"""[s] Delay of measured torques that the model may not know: cycles of a drive and of a driver, and
-filters of its signals. Where the torque changes by T at once, the residual differs by up to
+"""[s] Delay of measured torques that the model may not know: cycles of a drive and of a driver,
+and filters. Where the torque changes by T at once, the residual differs by up to
 2 pi `bandwidth` `LAG` T."""
 PAUSES = 10
 """Fewest pauses of a reference from which friction at rest is learnt: its largest value then is at
