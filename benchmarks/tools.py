@@ -19,11 +19,12 @@ Comparison, payload, drive gains and contact on arms with LuGre friction and imp
 Every arm is drawn by a seed: masses within 10 %, LuGre friction with Stribeck effect and load
 dependence, torque sensors with gain errors of 2 % (standard deviation), delay, white and
 correlated noise. `compare`: both arms of a pair are identified from three periods of 10 s of a
-random motion, the same or another one. `payload` and `gains`: recordings of 20 s on a day with
-15 % more friction. `payload-motion`: one motion, designed with the model of the first arm, and a
-payload of 1 kg; errors over the deviations that were stated before. Errors are those of a
-least-squares fit of the same recordings without any of the package's estimators, too. `contact.py`
-describes its table, for which other seeds can be given there.
+random motion, the same or another one. `payload` and `gains`: recordings on a day with 15 % more
+friction, of 20 s of all joints or the last three, and with rests in a few poses. `payload-motion`:
+one motion, designed with the model of the first arm, and a payload of 1 kg; errors over the
+deviations that were stated before. Errors are those of a least-squares fit of the same recordings
+without any of the package's estimators, too. `contact.py` describes its table, for which other
+seeds can be given there.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 import tempfile
 
@@ -58,6 +60,7 @@ PERIOD, PERIODS = 10.0, 3
 WORN, ADDED = 1.3, 0.3    # factor of one joint's friction, and mass [kg]
 CENTRE = (0.02, 0.01, 0.08)    # [m]
 MASSES, HEAVY = (0.5, 2.5), (1.5, 4.0)    # [kg]
+REST, MOVE = 2.0, 3.0    # [s] in a pose, and from one to the next
 
 
 def results(arm: Arm, folder: str, seed: int, kind: str, motion: RandomMotion,
@@ -108,35 +111,97 @@ def plain_body(arm: Arm, unloaded: Recording, loaded: Recording) -> Array:
     return np.linalg.lstsq((matrix / noise[:, None]).reshape(-1, 10), (torque / noise).ravel())[0]
 
 
+def pose_motion(motion: RandomMotion, poses: int) -> tuple[Array, ...]:
+    """Return t, q, v and a of a motion with rests in some poses of another one."""
+    stops = motion.evaluate(np.arange(poses) * motion.period / poses)[0]
+    rest, s = np.zeros((round(REST * RATE), 1)), np.arange(0, 1, 1 / (MOVE * RATE))[:, None]
+    shapes = [(10 * s**3 - 15 * s**4 + 6 * s**5, 0), (30 * s**2 - 60 * s**3 + 30 * s**4, 1),
+              (60 * s - 180 * s**2 + 120 * s**3, 2)]
+    signals = [[(stops[0] if not power else 0) + np.zeros((len(rest), stops.shape[1]))]
+               for _, power in shapes]
+    for here, there in pairwise(stops):
+        for signal, (shape, power) in zip(signals, shapes):
+            signal.append((0 if power else here) + (there - here) / MOVE**power * shape)
+            signal.append((0 if power else there) + rest * there)
+    q, v, a = map(np.concatenate, signals)
+    return np.arange(len(q)) / RATE, q, v, a
+
+
+def payload_tasks(rng: np.random.Generator, arm: Arm) -> dict[str, tuple[Array, ...]]:
+    """Return t, q, v and a of the motions in which payloads are identified, by name."""
+    one, other = (RandomMotion(arm, 2 * PERIOD, rng, wobble=True) for _ in range(2))
+    t = np.arange(0, 2 * PERIOD, 1 / RATE)
+    q, v, a = one.evaluate(t)
+    still = np.arange(arm.n) < arm.n - 3
+    return {'': (t, q, v, a), 'another': (t, *other.evaluate(t)),
+            'wrist': (t, np.where(still, q[0], q), np.where(still, 0, v), np.where(still, 0, a)),
+            'four poses': pose_motion(one, 4), 'three poses': pose_motion(one, 3)}
+
+
+def payload_results(arm: Arm, seed: int) -> dict[str, tuple[float, ...]]:
+    """
+    Return errors of one arm, by method.
+
+    These are the error of the mass [kg], whether it is in its interval, the part of the centre's
+    coordinates that are in theirs, the half-width [kg], and whether the verdict is right.
+    """
+    plant, rng, unknown = LuGrePlant(arm, seed), np.random.default_rng([seed, 1]), [np.nan] * 4
+    model = identify(arm, plant.repeat(RandomMotion(arm, PERIOD, rng), PERIODS)).model
+    mass, centre = rng.uniform(*MASSES), [*rng.uniform(-0.05, 0.05, 2), rng.uniform(0, 0.12)]
+    tasks = payload_tasks(rng, arm)
+    empty = {task: plant.record(*motion, name='empty', day=1 + DAY)
+             for task, motion in tasks.items()}
+    plant.carry(mass, np.array(centre))
+    loaded = {task: plant.record(*motion, name='loaded', day=1 + DAY)
+              for task, motion in tasks.items() if task != 'another'}
+    whole, half = loaded[''], len(tasks[''][0]) // 2
+    dropped = Recording(whole.t, whole.q, np.concatenate([
+        whole.tau[:half], empty[''].tau[half:]]), joint_names=arm.joint_names, name='dropped')
+    results: dict[str, tuple[float, ...]] = {}
+    for method, carried, unloaded, wanted in (
+            ('payload', whole, None, 'found'),
+            ('`--unloaded`, same motion', whole, empty[''], 'found'),
+            ('`--unloaded`, another motion', whole, empty['another'], 'found'),
+            *((f'{task}{", `--unloaded`" * both}', loaded[task], empty[task] if both else None,
+               wanted) for task, wanted in (
+                   ('wrist', 'found'), ('four poses', 'found'), ('three poses', 'undetermined'))
+              for both in (False, True)),
+            ('empty gripper', empty[''], None, 'none'),
+            ('empty gripper, wrist', empty['wrist'], None, 'none'),
+            ('dropped half way', dropped, None, 'changes'),
+            ('dropped half way, `--unloaded`', dropped, empty[''], 'changes')):
+        found = identify_payload(model, carried, unloaded)
+        right = found.verdict == wanted
+        error = found.free_mass - mass * (wanted != 'none')
+        spread = 1.96 * np.sqrt(found.covariance[0, 0])
+        inside = np.mean(np.abs(found.centre - centre) < 1.96 * found.centre_deviation
+                         ) if found.mass else np.nan
+        results[method] = (*unknown, right) if wanted == 'changes' else (
+            error, abs(error) < spread, float(inside), spread, right)
+    plain = plain_body(arm, empty[''], whole)
+    return {**results, 'plain least squares on the difference': (plain[0] - mass, *unknown)}
+
+
 def payloads(name: str, arms: int) -> Iterator[str]:
-    """Yield rows: errors of the mass, and coverage of mass and centre."""
-    arm = load_arm(name)
-    errors: dict[str, list[tuple[float, ...]]] = {}
-    for seed in range(arms):
-        plant, rng = LuGrePlant(arm, seed), np.random.default_rng([seed, 1])
-        model = identify(arm, plant.repeat(RandomMotion(arm, PERIOD, rng), PERIODS)).model
-        mass, centre = rng.uniform(*MASSES), [*rng.uniform(-0.05, 0.05, 2), rng.uniform(0, 0.12)]
-        one, other = (RandomMotion(arm, 2 * PERIOD, rng, wobble=True) for _ in range(2))
-        without = [plant.repeat(motion, 1, day=1 + DAY) for motion in (one, other)]
-        plant.carry(mass, np.array(centre))
-        loaded = plant.repeat(one, 1, day=1 + DAY)
-        for method, unloaded in (('payload', None), ('`--unloaded`, same motion', without[0]),
-                                 ('`--unloaded`, another motion', without[1])):
-            found = identify_payload(model, loaded, unloaded)
-            low, high = found.intervals()[0]
-            inside = np.abs(found.centre - centre) < 1.96 * found.centre_deviation
-            errors.setdefault(method, []).append(
-                (found.free_mass / mass - 1, low <= mass <= high, float(np.mean(inside)),
-                 (high - low) / 2 / mass))
-        plain = plain_body(arm, without[0], loaded)
-        errors.setdefault('plain least squares on the difference', []).append(
-            (plain[0] / mass - 1, *[np.nan] * 3))
-    for method, values in errors.items():
-        error, *others = np.array(values, dtype=float).T
-        coverage = ' | '.join('-' if np.isnan(x[0]) else f'{x.mean():.0%}' for x in others[:2])
-        width = '-' if np.isnan(others[2][0]) else f'{others[2].mean():.1%}'
-        yield (f'| {name} | {method} | {np.sqrt(np.mean(error ** 2)):.1%} | {coverage} | {width} '
-               '|')
+    """Yield rows: errors of the mass, coverage of mass and centre, and verdicts."""
+    arms_results = [payload_results(load_arm(name), seed) for seed in range(arms)]
+    for method in arms_results[0]:
+        error, inside, centre, half, right = np.array(
+            [results[method] for results in arms_results], dtype=float).T
+        yield (f'| {name} | {method} | {kilograms(error, 2)} | {percent(inside)} | '
+               f'{percent(centre)} | {kilograms(half)} | {percent(right)} |')
+
+
+def percent(values: Array) -> str:
+    """Return the mean of values that are known, as text."""
+    known = values[np.isfinite(values)]
+    return f'{known.mean():.0%}' if len(known) else '-'
+
+
+def kilograms(values: Array, power: int = 1) -> str:
+    """Return the mean, or root mean square, of masses that are known, as text."""
+    known = values[np.isfinite(values)]
+    return f'{np.mean(np.abs(known) ** power) ** (1 / power):.3f} kg' if len(known) else '-'
 
 
 def payload_motions(name: str, arms: int) -> Iterator[str]:
@@ -240,7 +305,7 @@ def main() -> None:
             ('compare', compare_pairs, pairs, 'arm | what changed | motion | called changed | '
              'explained rightly'),
             ('payload', payloads, arms, 'arm | method | mass, rms error | mass in its interval | '
-             'centre in its interval | half width'),
+             'centre in its interval | half width | expected verdict'),
             ('payload-motion', payload_motions, arms, 'arm | method | mass, rms error over the '
              'stated deviation | mass in the stated limits | centre in them | mass in its '
              'interval'),

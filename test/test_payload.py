@@ -70,6 +70,11 @@ def test_a_payload_is_found_within_its_covariance_and_is_physical():
     error = np.abs(found.parameters - BODY)
     assert np.all(error < 5 * np.sqrt(np.diag(found.covariance)) + 2e-3)
     assert found.certificate > 0 and found.relative_error < 0.1
+    assert not found.undetermined[:4].any()
+    wide = dataclasses.replace(found, covariance=found.covariance + np.diag(
+        [*[0.0] * 4, 1.0, *[0.0] * 5]))
+    np.testing.assert_array_equal(wide.undetermined,
+                                  found.undetermined | (np.arange(10) == 4))
 
 
 def test_recordings_that_show_no_payload_are_refused():

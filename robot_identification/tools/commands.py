@@ -15,10 +15,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
@@ -79,6 +78,8 @@ def payload_command(
             'free_mass': payload.free_mass,
             'parameters': dict(zip(INERTIAL_NAMES, payload.parameters)),
             'std': dict(zip(INERTIAL_NAMES, std)),
+            'undetermined': [name for name, unknown in zip(
+                INERTIAL_NAMES, payload.undetermined) if unknown],
             'intervals': dict(zip(INERTIAL_NAMES, payload.intervals())), 'mass': payload.mass,
             'centre_of_mass': centre, 'centre_of_mass_std': spread, 'frame': frame,
             'change': None if change is None else vars(change),
@@ -88,7 +89,9 @@ def payload_command(
         low, high = payload.intervals()[0]
         console.print_table(
             f'payload in the frame of {identified.arm.joint_names[-1]}', ('parameter', *HEADS),
-            _rows(INERTIAL_NAMES, payload.parameters, std, INERTIAL_UNITS))
+            ((name, *(('undetermined', '-') if unknown else (f'{value:.5g}', f'{each:.2g}')), unit)
+             for name, value, each, unknown, unit in zip(
+                 INERTIAL_NAMES, payload.parameters, std, payload.undetermined, INERTIAL_UNITS)))
         console.out.print(
             f'verdict: {payload.verdict}, {payload.mass:.4g} kg (95 %: {low:.4g} to {high:.4g} '
             f'kg), centre {_millimetres(centre)} mm, +- {_millimetres(spread)} mm in the frame '
@@ -185,9 +188,3 @@ def _gains_sentence(result: drive_gains.GainEstimate, arm: Arm, mass: float) -> 
 def _millimetres(values: Array) -> str:
     """Return a vector [m] as text in millimetres."""
     return f"({', '.join(f'{1000 * value:.1f}' for value in values)})"
-
-
-def _rows(*columns: Iterable[Any]) -> Iterator[tuple[str, ...]]:
-    """Yield table rows from columns of names, values, standard deviations and units."""
-    for name, value, std, unit in zip(*columns):
-        yield name, f'{value:.5g}', f'{std:.2g}', unit

@@ -141,7 +141,7 @@ class Effect(ReadOnlyArrays):
     squares
         Weighted sum of squares of the residuals.
     freedom
-        Degrees of freedom of each coefficient's jackknife deviation, (k,), see `_freedom`.
+        Degrees of freedom of each coefficient's jackknife deviation, (k,).
 
     """
 
@@ -159,7 +159,7 @@ class Effect(ReadOnlyArrays):
     @property
     def normal_covariance(self) -> Array:
         """Covariance of normal errors with the same 95 % intervals, (k, k)."""
-        factor = t_distribution.ppf(0.975, self.freedom) / norm.ppf(0.975)
+        factor = interval_factor(self.freedom)
         return (self.covariance - self.known) * np.outer(factor, factor) + self.known
 
     def part(self, start: int) -> Effect:
@@ -298,7 +298,7 @@ class JointFit(ReadOnlyArrays):
         covariance = (change * wider).T @ (change * wider) + known
         return Effect(values, covariance, known,
                       float(full[-1, -1] - full[chosen, -1] @ values),
-                      _freedom(matrices, inverses))
+                      degrees_of_freedom(matrices, inverses))
 
     @cached_property
     def _reduced(self) -> Array:
@@ -548,7 +548,12 @@ def time_blocks(t: Array, period: float | None = None) -> IndexArray:
     return np.minimum((passed / length * count).astype(int), count - 1)
 
 
-def _freedom(matrices: Array, inverses: Array) -> Array:
+def interval_factor(freedom: Array) -> Array:
+    """Return half-widths of 95 % intervals of Student's t over those of the normal, (k,)."""
+    return np.asarray(t_distribution.ppf(0.975, freedom) / norm.ppf(0.975))
+
+
+def degrees_of_freedom(matrices: Array, inverses: Array) -> Array:
     """
     Return the degrees of freedom of jackknife standard deviations, (k,), at least 1.
 

@@ -47,7 +47,8 @@ def payload_page(payload: PayloadEstimate, arm: Arm, names: tuple[str, str]) -> 
 
     """
     rows = list(zip(INERTIAL_NAMES, payload.parameters.tolist(),
-                    (payload.covariance.diagonal() ** 0.5).tolist(), INERTIAL_UNITS))
+                    (payload.covariance.diagonal() ** 0.5).tolist(),
+                    payload.undetermined.tolist(), INERTIAL_UNITS))
     return render_page('payload.html', 'robot_identification.tools', payload=payload, arm=arm,
                        badge=PAYLOAD_BADGES[payload.verdict], names=names, rows=rows,
                        mass=payload.intervals()[0].tolist())

@@ -18,6 +18,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+from numpy.typing import NDArray
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel
@@ -46,6 +47,8 @@ _STILL = ('no joint moves in the recording, and friction at rest hides a payload
 _FEWEST_ROWS = 25
 """Rows of the regression (one second of motion) below which the torque of a joint does not count:
 its noise is unknown."""
+_MOMENTS = 4, 6, 9
+"""Indices of Ixx, Iyy and Izz."""
 _MARGIN = 1e-4
 """Distance of the pseudo-inertia from the boundary of the feasible cone, in units of its scale."""
 _WEAK_DEVIATION = 10.0
@@ -113,6 +116,20 @@ class PayloadEstimate(ReadOnlyArrays):
     def centre_covariance(self) -> Array:
         """Covariance of the centre of mass, (3, 3) [m^2]; NaN without payload."""
         return centre_covariance(self.parameters, self.covariance)
+
+    @property
+    def undetermined(self) -> NDArray[np.bool_]:
+        """
+        Whether the motion does not determine a moment or product of inertia, (10,).
+
+        The 95 % interval of the moment contains zero, that of the product is as wide as the mean
+        of the moments.
+        """
+        half = 1.96 * np.sqrt(np.diag(self.covariance))
+        moments = np.abs(self.parameters[list(_MOMENTS)])
+        size = np.array([*[np.inf] * 4, *[np.mean(moments)] * 6])
+        size[list(_MOMENTS)] = moments
+        return np.asarray(half > size)
 
     def centre_in(self, arm: Arm, frame: str) -> tuple[Array, Array]:
         """

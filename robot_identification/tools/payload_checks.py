@@ -118,15 +118,18 @@ def find_change(model: IdentifiedModel, runs: Sequence[MotionRun], carried: floa
     fit = JointFit.of(equations, body)
     prior = np.array([*(LARGEST * BODY_SCALE)[body], *[np.inf] * 4])
     freedom = np.full(4, len(fit.by_block) - 1.0)    # of all blocks: a short part has few of them
-    effects = [replace(fit.estimate([*body, *range(first, first + 4)], prior).part(len(body)),
-                       freedom=freedom) for first in range(10, 10 + 4 * len(times), 4)]
-    best = int(np.argmin([effect.squares for effect in effects]))
-    effect = effects[best]
+    known = fit.by_block.sum(axis=0).diagonal()[fit.nuisance:]    # zero if nothing moves after it
+    effects = {time: replace(
+        fit.estimate([*body, *range(first, first + 4)], prior).part(len(body)), freedom=freedom)
+        for time, first in zip(times, range(10, 10 + 4 * len(times), 4)) if known[first] > 0}
+    if not effects:
+        return None
+    time, effect = min(effects.items(), key=lambda item: item[1].squares)
     mass, *moment = map(float, effect.values)
     small, near = (share * abs(carried) for share in _NOTICEABLE)
     if effect.p * len(times) > _LEVEL or (abs(mass) < small and np.linalg.norm(moment) < near):
         return None
-    return PayloadChange(float(times[best]), mass, float(effect.deviations[0]), tuple(moment))
+    return PayloadChange(float(time), mass, float(effect.deviations[0]), tuple(moment))
 
 
 def describe_overload(model: IdentifiedModel, recording: Recording, body: Array) -> str:

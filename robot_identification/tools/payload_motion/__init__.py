@@ -29,7 +29,15 @@ from robot_identification.dynamics.inertial import BODY_SCALE
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import DesignOptions, Excitation, Payload
 from robot_identification.online.load_change import centre_covariance
-from robot_identification.tools.joint_fit import LARGEST, LOAD, model_errors, SensorErrors
+from robot_identification.tools.joint_fit import (
+    degrees_of_freedom,
+    interval_factor,
+    LARGEST,
+    LOAD,
+    model_errors,
+    SensorErrors,
+    time_blocks,
+)
 
 PERIOD, JOINTS = 8.0, 4
 """Default period [s], and number of the last joints that move: elbow and wrist of common arms."""
@@ -108,9 +116,8 @@ def expected_accuracy(model: IdentifiedModel, motion: Excitation,
     Return a payload and its expected accuracy with and without a recording of the empty arm.
 
     With a recording of the same motion without the payload, errors of the model cancel; noise of
-    both recordings and the gain errors of the torque sensors are left. Without it, `model_errors`
-    are estimated beside the payload, and errors that last longer than a sample have the size of
-    the residuals of the model's training motion.
+    both recordings, gain errors of the torque sensors and friction due to the payload are left.
+    Without it, `model_errors` are estimated beside the payload.
 
     Parameters
     ----------
@@ -135,7 +142,8 @@ def expected_accuracy(model: IdentifiedModel, motion: Excitation,
     if not used.any():
         raise ExcitationError('no joint moves in this motion')
     band, n = model.band, model.arm.n
-    white, rest = (np.zeros(n),) * 2 if band is None else (band.noise / 1.96, band.rest)
+    white, rest = (np.full((2, n), 1e-9) if band is None else
+                   np.maximum([band.noise / 1.96, band.rest], 1e-9))
     columns = joint_torque_regressor(model.arm, q, v, a, first_link=n - 1)
     load, rows = columns @ body, columns * BODY_SCALE
     sign = np.sign(v * model.torque(q, 0 * v, 0 * a))    # friction grows with the load
@@ -143,15 +151,17 @@ def expected_accuracy(model: IdentifiedModel, motion: Excitation,
         load * SensorErrors.of(model.arm, sensor_deviation).gain, LOAD * sign * load],
         np.eye(n)).reshape(len(q), n, -1)
     modelled = np.concatenate([rows, model_errors(model, q, v, a, top)], axis=2)
-    unloaded, alone = (_accuracy(body, _expected_covariance(
-        each, changes, used / np.maximum(noise, 1e-9))) for each, noise in (
-            (rows, np.sqrt(2) * white), (modelled, rest)))    # the noise of two recordings
+    unloaded, alone = (_accuracy(body, _expected_covariance(each, changes, used / size, noise))
+                       for each, size, noise in ((rows, white, np.sqrt(2) * white),
+                                                 (modelled, rest, white)))
     return payload, unloaded, alone
 
 
-def _expected_covariance(columns: Array, changes: Array, weights: Array) -> Array:
+def _expected_covariance(columns: Array, changes: Array, weights: Array, noise: Array) -> Array:
     """
     Return the covariance of a body whose torques are the first ten columns, (10, 10).
+
+    It is that of normal errors with the same 95 % intervals, as `payload` states them.
 
     Parameters
     ----------
@@ -161,19 +171,25 @@ def _expected_covariance(columns: Array, changes: Array, weights: Array) -> Arra
     changes
         Torques of errors of one standard deviation that are not estimated, (N, n, c).
     weights
-        One over the standard deviation of the noise, (N, n); zero for torques that do not count.
+        Weights of the torques in the fit [1/(N m) or 1/N], (N, n); zero if they do not count.
+    noise
+        Standard deviation of each joint's errors that are correlated over `_CORRELATED`, (n,).
 
     """
-    count = columns.shape[2]
     decay = np.exp(-1 / _RATE / _CORRELATED)
-    flat, others = ((x * weights[:, :, None]).reshape(weights.size, -1)
-                    for x in (columns, changes))
-    prior = np.diag([*[LARGEST ** -2.0] * 10, *[1.0] * (count - 10)])
-    gram = flat.T @ flat
-    inverse = np.linalg.inv(gram + prior)
-    change = inverse @ (flat.T @ others)
-    covariance = inverse @ (gram * (1 + decay) / (1 - decay) + prior) @ inverse
-    covariance += change @ change.T
+    size = noise * weights * np.sqrt((1 + decay) / (1 - decay))
+    flat, others, errors = ((x * weight[:, :, None]).reshape(weights.size, -1) for x, weight in (
+        (columns, weights), (changes, weights), (columns, weights * size)))
+    prior = np.diag([*[LARGEST ** -2.0] * 10, *[1.0] * (columns.shape[2] - 10)])
+    block = np.repeat(time_blocks(np.arange(len(weights)) / _RATE), weights.shape[1])
+    whole = flat.T @ flat + prior
+    parts = np.array([whole, *(whole - flat[block == k].T @ flat[block == k]
+                               for k in range(block[-1] + 1))])
+    inverses = np.linalg.inv(parts)
+    noisy, known, change = (inverses[0] @ each for each in (
+        errors.T, np.sqrt(prior), flat.T @ others))
+    noisy *= interval_factor(degrees_of_freedom(parts, inverses))[:, None]
+    covariance = sum(each @ each.T for each in (noisy, known, change))
     return np.asarray(covariance[:10, :10] * np.outer(BODY_SCALE, BODY_SCALE))
 
 
