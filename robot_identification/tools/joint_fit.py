@@ -28,7 +28,7 @@ from robot_identification.dynamics import IdentifiedModel, joint_torque_regresso
 from robot_identification.errors import ConfigurationError
 from robot_identification.estimation.noise import autocorrelation_factor
 from robot_identification.tools.motion_run import find_repetition, MotionRun, path_torque
-from scipy.interpolate import interp1d
+from scipy.interpolate import CubicSpline, interp1d
 from scipy.stats import f as f_distribution
 from scipy.stats import norm
 from scipy.stats import t as t_distribution
@@ -50,6 +50,8 @@ FRICTION, LOAD = 0.3, 0.03
 """Standard deviation of friction relative to that of the model, on another day or at low speed,
 and of the friction per load of a drive [-]: friction changes by tens of per cent with the
 temperature of a gear, and some per cent of the load are common."""
+_TRAINING_RATE, _TRAINING_ROWS = 50.0, 1500
+"""Rate [Hz] and largest number of samples of a part of the training motion in `learnt_errors`."""
 LARGEST = 100.0
 """Prior standard deviation of undetermined parameters of a body, in units of `BODY_SCALE`."""
 _FEWEST_BLOCKS, _MOST_BLOCKS, _BLOCK_SECONDS = 8, 30, 1.0
@@ -466,12 +468,13 @@ def friction_shapes(model: IdentifiedModel, q: Array, v: Array, a: Array, top: A
     return columns.reshape(len(q), -1, q.shape[1]).transpose(0, 2, 1)
 
 
-def model_errors(model: IdentifiedModel, q: Array, v: Array, a: Array, top: Array) -> Array:
+def model_errors(model: IdentifiedModel, q: Array, v: Array, a: Array,
+                 learnt: Array | None) -> Array:
     """
     Return torques of likely errors of a model, each of one standard deviation, (N, n, p).
 
     These are the directions of the covariance of its parameters, friction that differs by
-    `FRICTION` at all speeds or below two speeds, and friction that grows with the load.
+    `FRICTION` on another day, and `lacking_torques` less what the parameters learnt of them.
 
     Parameters
     ----------
@@ -479,23 +482,74 @@ def model_errors(model: IdentifiedModel, q: Array, v: Array, a: Array, top: Arra
         The model of the arm.
     q, v, a
         Positions, velocities and accelerations along a path, (N, n).
-    top
-        Highest speed of each joint, (n,).
+    learnt
+        Changes of the parameters due to these torques, from `learnt_errors`. If None, gain errors
+        of the torque sensors do not count: a model learns most of them.
 
     """
-    transmission = model.arm.transmission
-    load, directions = model.transmitted_torque(q, v, a), model.uncertain_directions
-    friction = FRICTION * model.friction_torque(v, load, q, model.states(q))
-    reach = np.maximum(top @ np.abs(transmission).T, 1e-6)
-    slow = [np.exp(-np.abs(v @ transmission.T) / (fraction * reach)) for fraction in _SPEEDS]
-    drives = np.stack([friction, *(friction * shape for shape in slow)], axis=2)
-    drives = drives[..., None] * transmission[:, None, :]    # (N, m, 3, n)
-    m, n = transmission.shape
-    shapes = friction_shapes(model, q, v, a, top)
+    columns = standard_columns(model, q, v, a)
+    friction = model.friction_torque(v, model.transmitted_torque(q, v, a), q, model.states(q))
+    drives = FRICTION * friction[:, None, :] * model.arm.transmission.T
+    directions, lacking = model.uncertain_directions, lacking_torques(model, q, v, a)
     return np.concatenate([
-        *([] if directions is None else [standard_columns(model, q, v, a) @ directions.T]),
-        drives.reshape(len(q), -1, n).transpose(0, 2, 1), LOAD * shapes[:, :, 2 * m:3 * m],
-        ], axis=2)
+        *([] if directions is None else [columns @ directions.T]), drives,
+        lacking[:, :, :-model.arm.n] if learnt is None else lacking - columns @ learnt], axis=2)
+
+
+def lacking_torques(model: IdentifiedModel, q: Array, v: Array, a: Array) -> Array:
+    """
+    Return likely torques that a model lacks, each of one standard deviation, (N, n, p).
+
+    These are friction that differs by `FRICTION` from the model's below two speeds, before or
+    after a reversal (presliding), friction that grows with the load (`LOAD`), and gain errors of
+    the torque sensors.
+
+    Parameters
+    ----------
+    model
+        The model of the arm.
+    q, v, a
+        Positions, velocities and accelerations along a path, (N, n).
+
+    """
+    transmission, load = model.arm.transmission, model.transmitted_torque(q, v, a)
+    speed, band = v @ transmission.T, model.band
+    top = np.abs(v).max(axis=0) if band is None else band.speed
+    friction = FRICTION * model.friction_torque(v, load, q, model.states(q))
+    slow = [friction * np.exp(-np.abs(speed) / (
+        fraction * np.maximum(top @ np.abs(transmission).T, 1e-6))) for fraction in _SPEEDS]
+    away = np.sign(speed * (a @ transmission.T))    # from a reversal
+    through = np.abs(load) @ np.abs(transmission).T
+    drives = np.concatenate([each[:, :, None] * transmission for each in (
+        *slow, *(shape * away for shape in slow), LOAD * np.sign(speed) * through)], axis=1)
+    gains = (SensorErrors.of(model.arm).gain * path_torque(model, q, v, a))[:, :, None]
+    return np.concatenate([drives.transpose(0, 2, 1), gains * np.eye(model.arm.n)], axis=2)
+
+
+def learnt_errors(model: IdentifiedModel) -> Array | None:
+    """
+    Return what the parameters learnt of `lacking_torques` in the training motion, (count, p).
+
+    The parameters are those of a least-squares fit of these torques alone, with the residuals of
+    the model as weights. None for a model that does not know its training motion.
+    """
+    if model.band is None:
+        return None
+    normal, right = np.zeros((model.structure.count,) * 2), np.zeros((1, 1))
+    for trace in model.information.get('training_motion', ()):
+        t = np.arange(len(trace['q'])) / trace['rate']
+        if len(t) < 4:
+            continue
+        path = CubicSpline(t, trace['q'])
+        fine = np.arange(0, t[-1], max(1 / _TRAINING_RATE, t[-1] / _TRAINING_ROWS))
+        q, v, a = (path(fine, k) for k in range(3))
+        weight = 1 / np.maximum(model.band.rest, 1e-9)[:, None]
+        rows, lacking = ((x * weight).reshape(-1, x.shape[2]) for x in (
+            standard_columns(model, q, v, a), lacking_torques(model, q, v, a)))
+        normal, right = normal + rows.T @ rows, right + rows.T @ lacking
+    if not np.any(normal):
+        return None
+    return _solve(normal, right, 1 / np.sqrt(np.maximum(np.diag(normal), 1e-300)))
 
 
 def sensor_columns(model: IdentifiedModel, q: Array, v: Array, a: Array, rate: float) -> Array:

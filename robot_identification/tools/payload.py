@@ -238,9 +238,10 @@ def _estimate(model: IdentifiedModel, empty: list[MotionRun], carrying: list[Mot
     if empty:
         equations, _ = joint_fit.join_runs(model, (empty, carrying), errors, bodies, top)
     else:
+        learnt = joint_fit.learnt_errors(model)
         equations = [joint_fit.Equations(
             run.residual, np.zeros((*run.residual.shape, 0)), np.concatenate([
-                body, run.apply(lambda q, v, a: joint_fit.model_errors(model, q, v, a, top))],
+                body, run.apply(lambda q, v, a: joint_fit.model_errors(model, q, v, a, learnt))],
                 axis=2), run.moving(top) & model.arm.measured,
             joint_fit.time_blocks(run.clock, run.period)) for run, body in zip(carrying, bodies)]
     rows = np.sum([each.used.sum(axis=0) for each in equations], axis=0)

@@ -44,6 +44,8 @@ _NOTICEABLE = 0.1, 0.02
 """Smallest change of the mass, relative to it, and of the centre of mass [m] that counts."""
 _REST, _STILL = 0.2, 0.002
 """A joint that moves less than the second number [rad or m] in the first [s] rests."""
+_RESTING = 0.25
+"""Part of the recording at rest above which only poses at rest count."""
 _MAX_POSES = 2000
 """Largest number of samples whose poses are compared."""
 FEWEST_POSES = 4
@@ -101,7 +103,11 @@ def find_change(model: IdentifiedModel, runs: Sequence[MotionRun], carried: floa
         return None
     both = (*unloaded, *runs)
     top, starts = top_speed(both), np.cumsum([0.0, *(run.t[-1] for run in runs)])
-    times = np.linspace(0, starts[-1], _PARTS + 1)[1:-1]
+    count = sum(len(np.unique(time_blocks(run.clock))) for run in runs)
+    parts = np.arange(1, _PARTS) / _PARTS    # a part has as many blocks as a change has parameters
+    times = starts[-1] * parts[np.minimum(parts, 1 - parts) * count >= 4]
+    if not len(times):
+        return None
     bodies = [body_columns(model, run) for run in runs]
     changed = [np.concatenate([body, *(
         body[:, :, :4] * (run.clock + start > time)[:, None, None] for time in times)], axis=2)
@@ -166,7 +172,7 @@ def count_poses(recording: Recording) -> int:
     """
     Return the number of poses that differ, at most `FEWEST_POSES`.
 
-    If the arm rests for more than half of the recording, only poses at rest count.
+    If the arm rests for a quarter of the recording or longer, only poses at rest count.
 
     Parameters
     ----------
@@ -178,7 +184,7 @@ def count_poses(recording: Recording) -> int:
     step = max(1, int(_REST / np.median(np.diff(recording.t))))
     moved = np.abs(q[step:] - q[:-step]).max(axis=1)
     still = q[:-step][moved < _STILL]
-    q = still if len(still) > 0.5 * len(moved) else q
+    q = still if len(still) > _RESTING * len(moved) else q
     q, count = q[::max(1, len(q) // _MAX_POSES)], 1
     nearest = np.linalg.norm(q - q[0], axis=1)
     while count < FEWEST_POSES and nearest.max() > _DIFFERENT:

@@ -33,6 +33,7 @@ from robot_identification.tools.joint_fit import (
     degrees_of_freedom,
     interval_factor,
     LARGEST,
+    learnt_errors,
     LOAD,
     model_errors,
     SensorErrors,
@@ -150,7 +151,7 @@ def expected_accuracy(model: IdentifiedModel, motion: Excitation,
     changes = np.einsum('knj,ij->nikj', [
         load * SensorErrors.of(model.arm, sensor_deviation).gain, LOAD * sign * load],
         np.eye(n)).reshape(len(q), n, -1)
-    modelled = np.concatenate([rows, model_errors(model, q, v, a, top)], axis=2)
+    modelled = np.concatenate([rows, model_errors(model, q, v, a, learnt_errors(model))], axis=2)
     unloaded, alone = (_accuracy(body, _expected_covariance(each, changes, used / size, noise))
                        for each, size, noise in ((rows, white, np.sqrt(2) * white),
                                                  (modelled, rest, white)))
