@@ -94,6 +94,25 @@ def test_every_claim_that_does_not_hold_names_its_literal_run_and_its_sensitivit
             assert row['ratio'] > 0 and f'{row["value"]} - {row["verdict"]}' in line
 
 
+CONTENTS = {
+    'abc_er16': ('selection in step 2', 'controller of the joints', 'motor currents'),
+    'ics_er16': ('after 50 iterations', '0.04045', '0.09669', 'best of 3', 'motor currents',
+                 'sampling rate of the signal chain', 'scale of the Levy flights'),
+    'mfs_qj': ('decentralised PID', 'MFS, joint 1', 'MFS, joint 2', 'MFS, joint 3',
+               'images/mfs_qj.svg'),
+    'elpidso_2link': ('as in Table 8', '30 runs', 'rank-sum', 'as in Figure 4', 'as in Figure 6',
+                      'as in Figure 7', 'images/elpidso_2link_9.svg', 'no integral'),
+    'survey_er20': ('as printed in Table 5', 'genetic algorithm, positive definite',
+                    'extended Kalman, ours', 'evaluations of the particle filter')}
+"""What the papers contain and the page of each study shows."""
+
+
+def test_pages_show_what_the_papers_contain():
+    for name, texts in CONTENTS.items():
+        page = ' '.join((DOCS / f'studies/{name}.md').read_text(encoding='utf-8').split())
+        assert not [text for text in texts if text not in page], name
+
+
 def small(name, quick, seed):
     x = np.linspace(1.0, 2.0, 300)
     return StudyResult(

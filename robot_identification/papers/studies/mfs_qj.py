@@ -188,9 +188,9 @@ def _items(done: Sequence[_Done]) -> Table:
          'copy', float(off), 'the picture of this page is that figure for the first draw'),
         *((f'RMS error of FFS relative to MFS, joint {joint + 1}',
            'above 1' if joint == 2 else 'above 1, and above joint 3', float(gains[joint]),
-           'equal' if gains[joint] > 1 and (joint == 2 or order[joint]) else
+           'equal' if gains[joint] > RELEVANT and (joint == 2 or order[joint]) else
            'no: ' + ' and '.join(filter(None, (
-               'MFS predicts no better' if gains[joint] <= 1 else '',
+               f'not {RELEVANT - 1:.0%} above 1' if gains[joint] <= RELEVANT else '',
                f'not {RELEVANT - 1:.0%} above joint 3' if joint < 2 and not order[joint]
                else '')))) for joint in range(3))),
         note=f"Medians over {len(done)} draws, identified in the paper's way; torques predicted "
