@@ -251,7 +251,7 @@ def _items(done: Sequence[BeeDraw]) -> Table:
          f'the best {SOURCES} of {2 * SOURCES} random points',
          f'equal; without it the median final cost is {other / selected:.4g} times as high'),
         ('controller of the joints', 'not stated', 'decentralised PID',
-         'assumed, as in the ICS paper by the same group'),
+         'assumed, as in the ICS paper'),
         er16_tables.compare_currents([one.chains for one in done],
                                      'motor currents times a coefficient (16)'),
         ('iterations until convergence', 50.0, float(np.median([*map(iterations, done)])),
