@@ -23,7 +23,7 @@ from known_truth import two_link_recording
 import numpy as np
 import pytest
 from robot_identification.benchmarking.measure import measure_case
-from robot_identification.benchmarking.method import list_methods
+from robot_identification.benchmarking.method import list_methods, MODELS
 from robot_identification.benchmarking.processor_limit import processor_limit, ProcessorLimitError
 from robot_identification.benchmarking.ranking import rank_methods
 from robot_identification.benchmarking.recorded_data import FOLDER, RecordedData
@@ -70,6 +70,7 @@ class OtherMotion(BenchmarkData):
 def largest_error(prediction):
     return np.abs(prediction.measured - prediction.predicted).max()
 """
+STORED = Path(__file__).parents[1] / 'docs' / 'benchmark'
 RUN = ('benchmark', '--quick', '--only', '--seeds', 1, '--data', 'two_link', '-o', 'out')
 
 
@@ -226,6 +227,17 @@ def test_the_sources_of_all_methods_are_there():
     text = Path(FOLDER / 'sources.bib').read_text()
     for method in list_methods(['wls', 'ga', 'ics', 'didim'], ['coulomb_viscous']):
         assert method.sources and all(f'{{{key},' in text for key in method.sources)
+
+
+def test_the_stored_tables_have_all_methods_and_their_sources():
+    with (STORED / 'table.csv').open() as file:
+        rows = list(csv.DictReader(file))
+    assert {row['data'] for row in rows} == {'All data', 'Recordings', 'Simulated arms'}
+    assert {row['method'] for row in rows} == set(MODELS)
+    sources = (STORED / 'cite.bib').read_text()
+    for method in list_methods(MODELS, ['coulomb_viscous', 'stribeck']):
+        assert all(f'{{{key},' in sources for key in method.sources), method
+        assert f'| `{method.estimator}` |' in STORED.with_suffix('.md').read_text()
 
 
 def test_a_search_fills_its_processor_time():
