@@ -53,6 +53,12 @@ class Crashes(Mine):
         raise ZeroDivisionError('no luck')
 
 
+class HasBudget(Mine):
+
+    def __init__(self, budget=1):    # has no influence on the time
+        pass
+
+
 class OtherMotion(BenchmarkData):
 
     name = 'my_data'
@@ -108,12 +114,12 @@ def test_an_estimator_a_data_set_and_a_metric_of_the_user_are_in_the_table(folde
 
 
 def test_a_method_that_raises_is_a_failure_and_the_run_goes_on(folder):
-    done = call(*RUN, '--method', 'mine.py:Crashes', '--method', 'nobody:Nothing', '--json',
-                cwd=folder)
+    done = call(*RUN, '--method', 'mine.py:Crashes', '--method', 'nobody:Nothing',
+                '--method', 'mine.py:HasBudget', '--json', cwd=folder)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     rows = {(row['method'], row['model']): row for row in result['table']}
-    assert rows['wls', 'free']['failures'] == 0
+    assert rows['wls', 'free']['failures'] == rows['HasBudget', 'free']['failures'] == 0
     assert rows['Crashes', 'free']['failures'] == rows['Nothing', 'free']['failures'] == 1
     assert rows['Crashes', 'free']['rank'] > rows['wls', 'free']['rank']
     reasons = {row['method']: row['reason'] for row in result['failures']}

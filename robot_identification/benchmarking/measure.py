@@ -42,6 +42,8 @@ TIMED = 200
 LONG_ENOUGH = 0.1
 """Fraction of the budget by which a call of a search is longer than the one before, so that the
 difference, without what every fit takes, shows its speed."""
+MANY = 100_000_000
+"""Evaluations above which a setting `budget` counts as one without influence on the time."""
 FILLED = (0.7, 0.35)
 """Fractions of the budget that the evaluations of a search fill, by the measured speed. The second
 counts if a search is stopped with the first, because the processor was faster when it was
@@ -151,10 +153,10 @@ def _fit_within(case: BenchmarkCase, method: BenchmarkMethod, seed: int,
         if first:
             fit({'budget': TIMED}, COMPILED)
         count, before, seconds = TIMED, np.inf, fit({'budget': TIMED})[1]
-        while seconds - before < LONG_ENOUGH * budget:
+        while seconds - before < LONG_ENOUGH * budget and count < MANY:
             count, before = 2 * count, seconds
             seconds = fit({'budget': count})[1]
-        speed = count / 2 / (seconds - before)
+        speed = count / 2 / max(seconds - before, LONG_ENOUGH * budget)
         attempts = [{'budget': int(count + speed * (fraction * budget - seconds))}
                     for fraction in FILLED]
     elif first:
