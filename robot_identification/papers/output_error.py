@@ -25,6 +25,8 @@ from robot_identification.papers.closed_loop import model_of
 from robot_identification.papers.idim import at_states, CLOSED_LOOP, ClosedLoopEstimator
 from robot_identification.signals import Samples
 
+FRACTION = 0.01
+"""Step of the finite differences in standard deviations; 0.1 gives the same estimates."""
 COST = 'up to ten rounds of one simulation for each base parameter'
 
 
@@ -32,8 +34,8 @@ class _OutputError(ClosedLoopEstimator):
     """
     Base class of estimators that minimise an error of the simulated closed loop.
 
-    Each round linearises the simulation by finite differences, with steps of one standard
-    deviation of the parameters.
+    Each round linearises the simulation by finite differences, with steps of `FRACTION` standard
+    deviations of the parameters: where positions are noisy, a whole one may be no physical arm.
     """
 
     interval_doubt = ('its covariance takes errors of successive samples as independent; use wls '
@@ -57,7 +59,8 @@ class _OutputError(ClosedLoopEstimator):
 
         start, predicted = base.project(standard), output(standard)
         slopes = [np.zeros((len(each), len(start))) for each in predicted]
-        for k, (column, step) in enumerate(zip(base.columns, estimate.standard_deviations)):
+        steps = FRACTION * estimate.standard_deviations
+        for k, (column, step) in enumerate(zip(base.columns, steps)):
             vector = standard.copy()
             vector[column] += step
             for slope, moved, at_start in zip(slopes, output(vector), predicted):
