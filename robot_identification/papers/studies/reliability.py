@@ -28,7 +28,6 @@ from robot_identification.papers.studies.verdict import (
     LOOKS,
     sign_tests,
 )
-from scipy import stats
 
 _UNDECIDED = 3    # number of this verdict in `_words`
 
@@ -63,7 +62,7 @@ def decision_probability(share: float, tests: int = 1) -> tuple[float, float, fl
 
 def change_probability(share: float, tests: int = 1, looks: tuple[int, ...] = LOOKS,
                        further: tuple[int, ...] = FURTHER, seeds: int = 5,
-                       runs: int = 400) -> tuple[float, float, float]:
+                       runs: int = 200) -> tuple[float, float, float]:
     """
     Return how often verdicts on one claim change with the seed, by simulation.
 
@@ -87,49 +86,64 @@ def change_probability(share: float, tests: int = 1, looks: tuple[int, ...] = LO
     """
     every = (*looks, *further)
     draws = np.random.default_rng(0).random((runs, seeds, every[-1])) < share
-    tails = {look: sign_tests(above, look - above) for look in every
-             for above in [draws[..., :look].sum(axis=2).astype(float)]}
-    least, count = np.ones((4, runs, seeds)), np.zeros((runs, seeds), dtype=int)
-    going = np.ones((runs, seeds), dtype=bool)
-    for look in looks:
-        least, count = np.where(going, np.minimum(least, tails[look]), least), np.where(
-            going, look, count)
-        going = going & (_words(_corrected(least, every), tests) == _UNDECIDED)
+    above = np.cumsum(draws, axis=2)[..., np.array(every) - 1].astype(float)    # (runs, seeds, l)
+    alone = np.moveaxis(above, 2, 0)[:, :, :, np.newaxis]
+    count = np.full((runs, seeds), looks[0])
+    for k, look in enumerate(looks[:-1]):
+        more = (count == look) & (_words(alone, count, every, tests) == _UNDECIDED)
         if look == looks[-2]:
-            going = going & (np.min(tails[look][:2], axis=0) < HOPELESS)
-    changed = _change_without_a_seed(_corrected(least, every), tests)
+            more &= np.min(sign_tests(alone[k, ..., 0], look - alone[k, ..., 0])[:2],
+                           axis=0) < HOPELESS
+        count = np.where(more, looks[k + 1], count)
+    changed = _change_without_a_seed(above, count, every, tests)
     for before, look in zip((0, *every) if further else (), every):
         more = changed[:, np.newaxis] & (count < look) & (count >= before)
-        least, count = np.where(more, np.minimum(least, tails[look]), least), np.where(
-            more, look, count)
-        changed = _change_without_a_seed(_corrected(least, every), tests)
-    alone = _words(_corrected(least, every), tests)
-    return (float(np.mean(changed)), float(np.mean(np.ptp(alone, axis=1) > 0)),
+        count = np.where(more, look, count)
+        changed = _change_without_a_seed(above, count, every, tests)
+    words = _words(alone, count, every, tests)
+    return (float(np.mean(changed)), float(np.mean(np.ptp(words, axis=1) > 0)),
             float(np.mean(count)))
 
 
-def _corrected(least: Array, looks: tuple[int, ...]) -> Array:
-    """Return p-values (4, ...), corrected for the looks, from the smallest ones of all looks."""
-    result = np.empty_like(least)
+def _words(above: Array, count: NDArray[np.int_], every: tuple[int, ...],
+           tests: int) -> NDArray[np.int_]:
+    """
+    Return the numbers of the verdicts (...), from 0 to `_UNDECIDED`.
+
+    Parameters
+    ----------
+    above
+        Draws above the bound at all looks, of the seeds that are judged together, (l, ..., seeds).
+    count
+        Smallest number of draws of these seeds (...).
+    every, tests
+        All looks (l), and the number of tests.
+
+    """
+    seeds, least = above.shape[-1], np.ones((4, *count.shape))
+    for look, ups in zip(every, above.sum(axis=-1)):
+        least = np.where(count >= look, np.minimum(least, sign_tests(ups, seeds * look - ups)),
+                         least)
+    p = np.empty_like(least)
     for test, smallest in enumerate(least):
-        p, index = np.unique(smallest, return_inverse=True)
-        result[test] = np.array([crossing(test, float(each), looks) for each in p])[
-            index.reshape(smallest.shape)]
-    return result
-
-
-def _words(p: Array, tests: int) -> Array:
-    """Return the numbers of the verdicts, from 0 to `_UNDECIDED`, for p-values (4, ...)."""
+        values, index = np.unique(smallest, return_inverse=True)
+        p[test] = np.array([    # tests that cannot decide need no correction
+            1.0 if tests * each >= ALPHA else
+            crossing(test, float(each), tuple(seeds * look for look in every))
+            for each in values])[index.reshape(smallest.shape)]
     direction, part = np.minimum(1.0, 2 * np.min(p[:2], axis=0)), np.max(p[2:], axis=0)
     decided = np.where(part < direction, 2, np.where(p[0] < p[1], 0, 1))
     return np.where(tests * np.minimum(direction, part) < ALPHA, decided, _UNDECIDED)
 
 
-def _change_without_a_seed(p: Array, tests: int) -> NDArray[np.bool_]:
-    """Return whether verdicts change without one of the seeds, for p-values (4, runs, seeds)."""
-    def together(some: Array) -> Array:
-        return _words(stats.chi2.sf(-2 * np.sum(np.log(some), axis=2), 2 * some.shape[2]), tests)
+def _change_without_a_seed(above: Array, count: NDArray[np.int_], every: tuple[int, ...],
+                           tests: int) -> NDArray[np.bool_]:
+    """Return whether verdicts change without one of the seeds, for draws (runs, seeds, looks)."""
+    def together(kept: list[int]) -> NDArray[np.int_]:
+        return _words(np.moveaxis(above[:, kept], 2, 0), np.min(count[:, kept], axis=1), every,
+                      tests)
 
-    every = together(p)
-    changes = [together(np.delete(p, k, axis=2)) != every for k in range(p.shape[2])]
+    seeds = list(range(count.shape[1]))
+    words = together(seeds)
+    changes = [together([k for k in seeds if k != out]) != words for out in seeds]
     return np.asarray(np.any(changes, axis=0))

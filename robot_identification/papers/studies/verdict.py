@@ -220,12 +220,13 @@ def judge_claims(*seeds: Sequence[Claim], fixed: bool = False) -> tuple[JudgedCl
     The tests are repeated at the numbers of draws `EVERY`. A p-value is the exact probability that
     the smallest p-value of all these tests is as small as the smallest one so far. The latter can
     only fall with further draws, so the p-value is valid whenever the draws end, for whatever
-    reason. One-sided p-values of several seeds are combined by Fisher's method. Holm's method
-    corrects each of the two tests for their number, over all claims of the paper and their
-    variants, and over those of this package. A claim is undecided if both corrected p-values are
-    at least `ALPHA`. Draws that are all the same contain nothing random; they count once, and
-    their common value decides. A claim depends on an assumption if it holds and a variant does
-    not, or the reverse.
+    reason. The draws of several seeds are one sample: a look at n draws of each seed is a test of
+    the first n draws of all of them, and there are as many looks as the seed with the fewest draws
+    has. Holm's method corrects each of the two tests for their number, over all claims of the
+    paper and their variants, and over those of this package. A claim is undecided if both
+    corrected p-values are at least `ALPHA`. Draws that are all the same contain nothing random;
+    they count once, and their common value decides. A claim depends on an assumption if it holds
+    and a variant does not, or the reverse.
 
     Parameters
     ----------
@@ -244,9 +245,8 @@ def judge_claims(*seeds: Sequence[Claim], fixed: bool = False) -> tuple[JudgedCl
     ----------
     S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
     Statistics 6, 1979. C. Jennison, B. W. Turnbull, "Group sequential methods with applications
-    to clinical trials", 2000. R. A. Fisher, "Statistical methods for research workers", 1932.
-    D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach",
-    Journal of Pharmacokinetics and Biopharmaceutics 15, 1987.
+    to clinical trials", 2000. D. J. Schuirmann, "A comparison of the two one-sided tests procedure
+    and the power approach", Journal of Pharmacokinetics and Biopharmaceutics 15, 1987.
 
     """
     claims = [tuple(same) for same in zip(*seeds, strict=True)]
@@ -404,9 +404,8 @@ class _Row:
         """P-values (4,) of the tests of `sign_tests`, corrected for the looks."""
         if self.fixed:
             return _one_sided(self.ratios, self.bound)
-        seeds = np.array([_sequential(ratios, self.bound) for ratios in self.seeds])    # (s, 4)
-        return seeds[0] if len(seeds) == 1 else np.asarray(stats.chi2.sf(
-            -2 * np.sum(np.log(seeds), axis=0), 2 * len(seeds)))
+        count = min(map(len, self.seeds))
+        return _sequential(np.stack([ratios[:count] for ratios in self.seeds]), self.bound)
 
     @property
     def least(self) -> float:
@@ -438,10 +437,11 @@ class _Row:
 
 
 def _sequential(ratios: Array, bound: float) -> Array:
-    """Return the one-sided p-values (4,) of one seed, corrected for the looks."""
-    looks = [*(look for look in EVERY if look < len(ratios)), len(ratios)]
-    least = np.min([_one_sided(ratios[:look], bound) for look in looks], axis=0)
-    every = tuple(sorted({*EVERY, len(ratios)}))
+    """Return the one-sided p-values (4,) of ratios (seeds, draws), corrected for the looks."""
+    seeds, count = ratios.shape
+    looks = [*(look for look in EVERY if look < count), count]
+    least = np.min([_one_sided(ratios[:, :look], bound) for look in looks], axis=0)
+    every = tuple(seeds * look for look in sorted({*EVERY, count}))
     return np.array([crossing(k, float(p), every) for k, p in enumerate(least)])
 
 
