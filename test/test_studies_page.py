@@ -37,7 +37,7 @@ from robot_identification.papers.studies_page import (
     write_page,
 )
 
-CHANGED = 3
+CHANGED = 0
 """Claims of docs/studies.json whose verdict changes if one of the seeds is left out."""
 DOCS = Path(__file__).resolve().parent.parent / 'docs'
 
