@@ -114,8 +114,8 @@ sensitivity rows show both numbers. A verdict that is only weaker under another 
 *ratio* is the median over the draws with its 95 % interval from order statistics, *share* the
 percentage of the draws above the required ratio with its exact 95 % interval, *p* the corrected
 p-value, *n* the number of draws of all seeds; ratio and share use all of them, the test equally
-many of each seed. *by seed* lists how many draws of each seed are above the required ratio, and the
-verdicts of the seeds alone, each of which has fewer draws."""
+many of each seed. *by seed* lists how many draws of each seed are above the required ratio, and
+the verdicts of the seeds alone, each of which has fewer draws."""
 SHARES = (0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 0.95)
 TESTS = (1, 20)
 """Rows and columns of the table of decision probabilities."""

@@ -106,7 +106,6 @@ class SignalChain:
         return Samples(t=t, q=q, v=v, a=a, tau=tau, rate=self.rate / every,
                        joint_names=arm.joint_names, segments=(slice(0, len(t)),))
 
-
     def _torque(self, run: SimulatedRun, arm: Arm) -> Array:
         """Return the measured torques (N, n) [N m], by way of currents if there are any."""
         torque, rated = run.recording.joint_torque(arm), run.plant.truth.rated_torque

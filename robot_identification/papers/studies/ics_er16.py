@@ -250,7 +250,7 @@ def _reversals(raw: er16.Experiment, draw: Draw,
         case = cases[chain, friction]
         values = (case.experiment.least_squares(friction) if method == 'least squares' else
                   repeat.run_search(setups[method], [draw.start, len(CASES)], case.cost,
-                             case.problem[1]).values)
+                                    case.problem[1]).values)
         return case.experiment.near_reversals(friction, values, raw.with_chain(er16.OURS).fit)
 
     return LazyResults([(chain, friction, method) for chain, friction in cases for method in (
