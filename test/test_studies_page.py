@@ -28,6 +28,8 @@ from robot_identification.papers.studies.verdict import (
     Claim,
     judge_claims,
     read_claim,
+    rows_to_extend,
+    rows_to_settle,
 )
 from robot_identification.papers.studies_page import (
     contradicts,
@@ -63,6 +65,10 @@ def test_verdicts_of_the_stored_run_follow_from_its_draws(stored_claims):
     for study in run['studies']:
         seeds = list(zip(*(read_claim(claim) for claim in study['claims'])))
         fixed = study['draws'] is not None
+        if not fixed:    # no draws are missing
+            assert not rows_to_settle(seeds)
+            assert not [row for seed in seeds for claim in judge_claims(seed)
+                        for row in rows_to_extend(claim)]
         again = judge_claims(*seeds, fixed=fixed)
         assert [v.verdict for v in again] == [claim['verdict'] for claim in study['claims']]
         for k, seed in enumerate(seeds):
