@@ -36,7 +36,7 @@ from robot_identification.tools.joint_fit import (
     SHAPES,
 )
 from robot_identification.tools.motion_run import MotionRun, path_torque
-from scipy.stats import norm
+from scipy.special import nctdtrinc
 from scipy.stats import t as student
 
 EXPLANATION_LEVEL = 0.04
@@ -329,8 +329,8 @@ def _make_change(effect: Effect, candidate: Candidate, tried: int) -> SimpleChan
         deviation = float(np.sqrt(direction @ covariance @ direction))
     else:
         size, deviation = float(values[0]), float(np.sqrt(covariance[0, 0]))
-    detectable = deviation * (student.isf(EXPLANATION_LEVEL / 2 / tried, freedom)
-                              + norm.ppf(_POWER))
+    limit = student.isf(EXPLANATION_LEVEL / 2 / tried, freedom)
+    detectable = deviation * nctdtrinc(freedom, 1 - _POWER, limit)    # non-central t
     centre = tuple(float(x) for x in values[1:] / (size or np.nan)) if len(values) == 4 else ()
     return SimpleChange(candidate.kind, candidate.subject, candidate.unit, size,
                         float(student.ppf(0.975, freedom)) * deviation, centre,

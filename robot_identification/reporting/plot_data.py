@@ -188,7 +188,8 @@ def _curve(result: Identification, e: int, grid: Array, load: float,
     if len(nonlinear):
         slopes = parameters @ friction.shape_gradient(*motion) * model.friction_shape[e]
         nonlinear = nonlinear.reshape(model.friction_shape.shape)[e]
-        variance += np.sum(slopes ** 2 * np.where(slopes, nonlinear, 0.0), axis=1)
+        squares = slopes ** 2    # may be 0 for slopes that are not
+        variance += np.sum(squares * np.where(squares, nonlinear, 0.0), axis=1)
     return columns @ parameters, np.sqrt(np.where(variance < HUGE, variance, np.nan))
 
 
