@@ -27,6 +27,8 @@ Array = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 
+SINGULAR = 1e-9
+"""Smallest eigenvalue of a normal matrix with unit diagonal that counts as determined."""
 _GROUP = 64
 """Rows that `column_range` compares with the following 64 rows in one vectorised operation."""
 _LARGER = 1.25
@@ -68,6 +70,22 @@ def orthonormal_basis(columns: Array, singular: float) -> Array:
     squares, vectors = np.linalg.eigh(scaled.T @ scaled)
     kept = squares > singular * squares[-1]
     return np.asarray(scaled @ (vectors[:, kept] / np.sqrt(squares[kept])))
+
+
+def solve_normal(matrix: Array, right: Array, scale: Array) -> Array:
+    """
+    Return the solution of normal equations; undetermined combinations are kept near zero.
+
+    Parameters
+    ----------
+    matrix, right
+        Normal matrix (k, k) and right-hand side, (k,) or (k, m).
+    scale
+        Factors of the unknowns with which the diagonal of the matrix is one, (k,).
+
+    """
+    scaled = matrix * scale[:, None] * scale + SINGULAR * np.eye(len(matrix))
+    return np.asarray((scale * np.linalg.solve(scaled, (right.T * scale).T).T).T)
 
 
 def read_only(values: ArrayLike, dtype: Any = np.float64) -> Array:

@@ -29,7 +29,7 @@ from robot_identification.fleet.joint_comparison import compare_motions, MotionC
 from robot_identification.fleet.stored_motion import stored_runs
 from robot_identification.reporting.results_dict import plain
 from robot_identification.reporting.stored_results import StoredResults
-from robot_identification.tools.joint_fit import SensorErrors
+from robot_identification.tools.torque_columns import SensorErrors
 from scipy.stats import t as student
 
 LEVEL = 0.05

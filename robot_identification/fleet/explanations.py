@@ -27,15 +27,9 @@ from robot_identification.dynamics import (
     joint_torque_regressor,
 )
 from robot_identification.estimation.tilt import perpendicular_axes
-from robot_identification.tools.joint_fit import (
-    Effect,
-    Equations,
-    friction_shapes,
-    JointFit,
-    SensorErrors,
-    SHAPES,
-)
+from robot_identification.tools.joint_fit import Effect, Equations, JointFit
 from robot_identification.tools.motion_run import MotionRun, path_torque
+from robot_identification.tools.torque_columns import friction_shapes, SensorErrors, SHAPES
 from scipy.special import nctdtrinc
 from scipy.stats import t as student
 

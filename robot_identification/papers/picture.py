@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-COLOURS = ('#0067b1', '#d55e00', '#00795c', '#a05195', '#b3590a', '#6b7a90', '#c2185b', '#4c9ed9')
+COLOURS = ('#0067b1', '#d55e00', '#00795c', '#a05195', '#7a6a00', '#6b7a90', '#c2185b', '#4c9ed9')
 DARK = ('#56b4e9', '#ff9a62', '#3ecf9f', '#e79acb', '#f0c04a', '#a6b0c0', '#ff8594', '#a9d8f5')
 """Colours of the curves on white, and on a dark page."""
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 760, 380, 70, 34, 190, 48    # [px]

@@ -28,10 +28,10 @@ from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import check_outputs, HTML_PAGE, write_text
 from robot_identification.tools import drive_gains
-from robot_identification.tools.joint_fit import SensorErrors
 from robot_identification.tools.pages import gains_page, payload_page
 from robot_identification.tools.payload import identify_payload
 from robot_identification.tools.payload_checks import describe_overload
+from robot_identification.tools.torque_columns import SensorErrors
 import typer
 
 Report = Annotated[Path | None, typer.Option(help='HTML page to write.')]

@@ -26,7 +26,7 @@ from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel, 
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.recording import Recording
 from robot_identification.signals import process
-from robot_identification.tools import joint_fit
+from robot_identification.tools import joint_fit, torque_columns
 from robot_identification.tools.joint_fit import Effect, Equations, JointFit
 from robot_identification.tools.motion_run import MotionRun, recorded_runs, top_speed
 from scipy.stats import norm
@@ -183,7 +183,7 @@ def identify_gains(
     runs = _current_runs(model, *([_with_current(each, sign) for each in recordings]
                                   for recordings in (unloaded, loaded)))
     gains, effect = _solve_gains(model, runs, body, prior)
-    sensors = joint_fit.SensorErrors.of(arm, default=0.0)
+    sensors = torque_columns.SensorErrors.of(arm, default=0.0)
     deviations = np.hypot(np.sqrt(np.diag(effect.normal_covariance)[:arm.n]), sensors.gain)
     result = GainEstimate(gains, gains * deviations, _urdf_ratio(runs, gains))
     if result.undetermined[list(map(bool, arm.measured))].all():
@@ -238,9 +238,9 @@ def _current_runs(model: IdentifiedModel, unloaded: Sequence[Recording],
     top = top_speed(run for run, _ in runs)
     return [_CurrentRun(
         run, run.torque, run.apply(lambda q, v, a: np.concatenate([
-            joint_fit.standard_columns(model, q, v, a),
-            joint_fit.friction_shapes(model, q, v, a, top)], axis=2)),
-        carries * joint_fit.body_columns(model, run), run.moving(top) & model.arm.measured)
+            torque_columns.standard_columns(model, q, v, a),
+            torque_columns.friction_shapes(model, q, v, a, top)], axis=2)),
+        carries * torque_columns.body_columns(model, run), run.moving(top) & model.arm.measured)
         for run, carries in runs]
 
 

@@ -22,84 +22,31 @@ from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.arm import Arm
-from robot_identification.arrays import Array, IndexArray, orthonormal_basis, ReadOnlyArrays
-from robot_identification.dynamics import IdentifiedModel, joint_torque_regressor
-from robot_identification.errors import ConfigurationError
+from robot_identification.arrays import (
+    Array,
+    IndexArray,
+    orthonormal_basis,
+    ReadOnlyArrays,
+    SINGULAR,
+    solve_normal,
+)
+from robot_identification.dynamics import IdentifiedModel
 from robot_identification.estimation.noise import autocorrelation_factor
-from robot_identification.tools.motion_run import find_repetition, MotionRun, path_torque
-from scipy.interpolate import CubicSpline, interp1d
+from robot_identification.tools.motion_run import find_repetition, MotionRun
+from robot_identification.tools.torque_columns import common_columns, LOAD, SensorErrors
+from scipy.interpolate import interp1d
 from scipy.stats import f as f_distribution
 from scipy.stats import norm
 from scipy.stats import t as t_distribution
 
 Mask = NDArray[np.bool_]
 
-SENSOR_DEVIATION = 0.02
-"""Standard deviation of the gain of a joint's torque sensor, assumed: 2 % are common for strain
-gauges in joints and for torque constants of motors."""
-_SINGULAR = 1e-9
-"""Smallest eigenvalue of a normal matrix with unit diagonal that counts as determined."""
 _WEIGHTINGS = 3
 """Rounds in which the joints are weighted by their residuals."""
-_SPEEDS = (0.03, 0.15)
-"""Speeds, relative to the highest, over which the shapes of `friction_shapes` fall."""
-SHAPES = 4
-"""Number of columns of `friction_shapes` for each joint or drive."""
-FRICTION, LOAD = 0.3, 0.03
-"""Standard deviation of friction relative to that of the model, on another day or at low speed,
-and of the friction per load of a drive [-]: friction changes by tens of per cent with the
-temperature of a gear, and some per cent of the load are common."""
-_TRAINING_RATE, _TRAINING_ROWS = 50.0, 1500
-"""Rate [Hz] and largest number of samples of a part of the training motion in `learnt_errors`."""
 LARGEST = 100.0
 """Prior standard deviation of undetermined parameters of a body, in units of `BODY_SCALE`."""
 _FEWEST_BLOCKS, _MOST_BLOCKS, _BLOCK_SECONDS = 8, 30, 1.0
 """Number and length [s] of the blocks of time that are left out one at a time."""
-
-
-@dataclass(frozen=True, eq=False)
-class SensorErrors(ReadOnlyArrays):
-    """
-    Errors of the torque sensors of an arm that recordings do not show.
-
-    Parameters
-    ----------
-    gain
-        Standard deviation of the gain of each joint's torque sensor or drive, (n,) [-].
-
-    """
-
-    gain: Array
-
-    @classmethod
-    def of(cls, arm: Arm, gain: float | None = None,
-           default: float = SENSOR_DEVIATION) -> SensorErrors:
-        """
-        Return the errors of the sensors of an arm.
-
-        Parameters
-        ----------
-        arm
-            The arm; `Arm.sensor_deviation` has what its robot file states.
-        gain
-            Standard deviation of the gains of all joints that replaces that of the robot file.
-        default
-            Standard deviation where neither states one.
-
-        Raises
-        ------
-        ConfigurationError
-            The deviation is negative, or 1 or more.
-
-        """
-        if gain is None:
-            return cls(np.array([arm.sensor_deviation.get(joint, default)
-                                 for joint in arm.joint_names]))
-        if not 0 <= gain < 1:
-            raise ConfigurationError(f'the deviation of the sensors must be from 0 to 1, not '
-                                     f'{gain:g}')
-        return cls(np.full(arm.n, gain))
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,13 +231,14 @@ class JointFit(ReadOnlyArrays):
         information = np.broadcast_to(np.asarray(prior, dtype=float) ** -2, len(chosen))
         matrices = self._reduced[:, chosen][:, :, chosen] + np.diag(information)
         scale = 1 / np.sqrt(np.maximum(np.diag(matrices[0]), 1e-300))
-        values, *others = (_solve(matrix, right, scale) for matrix, right in zip(
+        values, *others = (solve_normal(matrix, right, scale) for matrix, right in zip(
             matrices, self._reduced[:, chosen, -1]))
         change = np.array(others) - values
         own = self.nuisance + np.array(chosen, dtype=int)
         shares = self.by_joint[:, own, own]
         wider = np.sqrt(self.widening @ shares / np.maximum(shares.sum(axis=0), 1e-300))
-        inverses = np.array([_solve(matrix, np.eye(len(chosen)), scale) for matrix in matrices])
+        one = np.eye(len(chosen))
+        inverses = np.array([solve_normal(matrix, one, scale) for matrix in matrices])
         known = inverses[0] * information @ inverses[0].T
         wider *= np.sqrt(1 - 1 / len(change))
         if unbiased:
@@ -313,7 +261,7 @@ class JointFit(ReadOnlyArrays):
         reduced = []
         for matrix in (total, *(total - block for block in self.by_block)):
             cross = matrix[:r, r:]
-            inner = np.linalg.solve(matrix[:r, :r] + _SINGULAR * np.eye(r), cross)
+            inner = np.linalg.solve(matrix[:r, :r] + SINGULAR * np.eye(r), cross)
             reduced.append(matrix[r:, r:] - cross.T @ inner)
         return np.array(reduced)
 
@@ -335,7 +283,7 @@ class JointFit(ReadOnlyArrays):
         left = full[np.ix_(chosen, chosen)] - cross.T @ np.linalg.solve(
             full[np.ix_(others, others)] + np.diag(prior ** -2.0), cross)
         squares, vectors = np.linalg.eigh(left[:-1, :-1])
-        root = np.sqrt(np.maximum(squares, _SINGULAR * squares[-1]))
+        root = np.sqrt(np.maximum(squares, SINGULAR * squares[-1]))
         return root[:, None] * vectors.T, vectors.T @ left[:-1, -1] / root
 
     def sensor_covariance(self, columns: Sequence[int], sensors: SensorErrors,
@@ -373,7 +321,7 @@ class JointFit(ReadOnlyArrays):
         errors = np.concatenate([
             self.by_joint[:, chosen][:, :, effects] @ values * sensors.gain[:, None],
             self.by_joint[:, chosen][:, :, felt] @ values[loading] * LOAD])
-        changes = np.array([_solve(matrix, each, scale)[self.nuisance:] for each in errors])
+        changes = np.array([solve_normal(matrix, each, scale)[self.nuisance:] for each in errors])
         return np.asarray(changes.T @ changes)
 
 
@@ -426,158 +374,6 @@ def join_runs(
         time_blocks(run.clock, run.period))
         for run, error, each, mask in zip((*first, *second), errors, [none] * count + [*changed],
                                           used)], False
-
-
-def common_columns(model: IdentifiedModel, run: MotionRun, top: Array) -> Array:
-    """Return the columns that all runs have in common, (K, n, p); see `join_runs`."""
-    return run.apply(lambda q, v, a: np.concatenate([
-        standard_columns(model, q, v, a), friction_shapes(model, q, v, a, top),
-        sensor_columns(model, q, v, a, run.rate)], axis=2))
-
-
-def body_columns(model: IdentifiedModel, run: MotionRun) -> Array:
-    """Return the torques per inertial parameter of a body at the last link, (K, n, 10)."""
-    return run.apply(lambda q, v, a: joint_torque_regressor(
-        model.arm, q, v, a, first_link=model.arm.n - 1))
-
-
-def friction_shapes(model: IdentifiedModel, q: Array, v: Array, a: Array, top: Array) -> Array:
-    """
-    Return columns of friction that Coulomb and viscous friction lack, (N, n, 4 m).
-
-    These are friction that falls with speed (Stribeck effect) over two ranges of speed, grows with
-    the load, or with the square of speed. Recordings of one arm have them in common.
-
-    Parameters
-    ----------
-    model
-        The model of the arm.
-    q, v, a
-        Positions, velocities and accelerations, (N, n).
-    top
-        Highest speed of each joint, (n,).
-
-    """
-    transmission = model.arm.transmission
-    load = np.abs(model.transmitted_torque(q, v, a)) @ np.abs(transmission).T
-    speed, top = v @ transmission.T, np.maximum(top @ np.abs(transmission).T, 1e-6)
-    size, sign = np.abs(speed), np.sign(speed)
-    shapes = [*(sign * np.exp(-size / (fraction * top)) for fraction in _SPEEDS), sign * load,
-              sign * size ** 2]
-    columns = np.stack(shapes, axis=2)[:, :, :, None] * transmission[:, None, :]
-    return columns.reshape(len(q), -1, q.shape[1]).transpose(0, 2, 1)
-
-
-def model_errors(model: IdentifiedModel, q: Array, v: Array, a: Array,
-                 learnt: Array | None) -> Array:
-    """
-    Return torques of likely errors of a model, each of one standard deviation, (N, n, p).
-
-    These are the directions of the covariance of its parameters, friction that differs by
-    `FRICTION` on another day, and `lacking_torques` less what the parameters learnt of them.
-
-    Parameters
-    ----------
-    model
-        The model of the arm.
-    q, v, a
-        Positions, velocities and accelerations along a path, (N, n).
-    learnt
-        Changes of the parameters due to these torques, from `learnt_errors`. If None, gain errors
-        of the torque sensors do not count: a model learns most of them.
-
-    """
-    columns = standard_columns(model, q, v, a)
-    friction = model.friction_torque(v, model.transmitted_torque(q, v, a), q, model.states(q))
-    drives = FRICTION * friction[:, None, :] * model.arm.transmission.T
-    directions, lacking = model.uncertain_directions, lacking_torques(model, q, v, a)
-    return np.concatenate([
-        *([] if directions is None else [columns @ directions.T]), drives,
-        lacking[:, :, :-model.arm.n] if learnt is None else lacking - columns @ learnt], axis=2)
-
-
-def lacking_torques(model: IdentifiedModel, q: Array, v: Array, a: Array) -> Array:
-    """
-    Return likely torques that a model lacks, each of one standard deviation, (N, n, p).
-
-    These are friction that differs by `FRICTION` from the model's below two speeds, before or
-    after a reversal (presliding), friction that grows with the load (`LOAD`), and gain errors of
-    the torque sensors.
-
-    Parameters
-    ----------
-    model
-        The model of the arm.
-    q, v, a
-        Positions, velocities and accelerations along a path, (N, n).
-
-    """
-    transmission, load = model.arm.transmission, model.transmitted_torque(q, v, a)
-    speed, band = v @ transmission.T, model.band
-    top = np.abs(v).max(axis=0) if band is None else band.speed
-    friction = FRICTION * model.friction_torque(v, load, q, model.states(q))
-    slow = [friction * np.exp(-np.abs(speed) / (
-        fraction * np.maximum(top @ np.abs(transmission).T, 1e-6))) for fraction in _SPEEDS]
-    away = np.sign(speed * (a @ transmission.T))    # from a reversal
-    through = np.abs(load) @ np.abs(transmission).T
-    drives = np.concatenate([each[:, :, None] * transmission for each in (
-        *slow, *(shape * away for shape in slow), LOAD * np.sign(speed) * through)], axis=1)
-    gains = (SensorErrors.of(model.arm).gain * path_torque(model, q, v, a))[:, :, None]
-    return np.concatenate([drives.transpose(0, 2, 1), gains * np.eye(model.arm.n)], axis=2)
-
-
-def learnt_errors(model: IdentifiedModel) -> Array | None:
-    """
-    Return what the parameters learnt of `lacking_torques` in the training motion, (count, p).
-
-    The parameters are those of a least-squares fit of these torques alone, with the residuals of
-    the model as weights. None for a model that does not know its training motion.
-    """
-    if model.band is None:
-        return None
-    normal, right = np.zeros((model.structure.count,) * 2), np.zeros((1, 1))
-    for trace in model.information.get('training_motion', ()):
-        t = np.arange(len(trace['q'])) / trace['rate']
-        if len(t) < 4:
-            continue
-        path = CubicSpline(t, trace['q'])
-        fine = np.arange(0, t[-1], max(1 / _TRAINING_RATE, t[-1] / _TRAINING_ROWS))
-        q, v, a = (path(fine, k) for k in range(3))
-        weight = 1 / np.maximum(model.band.rest, 1e-9)[:, None]
-        rows, lacking = ((x * weight).reshape(-1, x.shape[2]) for x in (
-            standard_columns(model, q, v, a), lacking_torques(model, q, v, a)))
-        normal, right = normal + rows.T @ rows, right + rows.T @ lacking
-    if not np.any(normal):
-        return None
-    return _solve(normal, right, 1 / np.sqrt(np.maximum(np.diag(normal), 1e-300)))
-
-
-def sensor_columns(model: IdentifiedModel, q: Array, v: Array, a: Array, rate: float) -> Array:
-    """
-    Return the torques of sensor errors that all recordings have in common, (N, n, 2 n).
-
-    These are an error of one of the gain of each joint's torque sensor, and a delay of its torque
-    by one second.
-
-    Parameters
-    ----------
-    model
-        The model of the arm.
-    q, v, a
-        Positions, velocities and accelerations along a path, (N, n).
-    rate
-        Sampling rate [Hz].
-
-    """
-    torque = path_torque(model, q, v, a)
-    slope = np.gradient(torque, 1 / rate, axis=0)
-    joints = np.eye(q.shape[1])
-    return np.concatenate([torque[:, :, None] * joints, slope[:, :, None] * joints], axis=2)
-
-
-def standard_columns(model: IdentifiedModel, q: Array, v: Array, a: Array) -> Array:
-    """Return the regressor of the standard parameters along a path, (N, n, count)."""
-    return model.structure.columns(q, v, a, model.transmitted_torque(q, v, a), model.states(q))
 
 
 def time_blocks(t: Array, period: float | None = None) -> IndexArray:
@@ -674,15 +470,9 @@ def _products(rows: Array, group: IndexArray, count: int | None = None) -> Array
     return np.array([rows[group == k].T @ rows[group == k] for k in range(count)])
 
 
-def _solve(matrix: Array, right: Array, scale: Array) -> Array:
-    """Return the solution of normal equations; undetermined combinations are kept near zero."""
-    scaled = matrix * scale[:, None] * scale + _SINGULAR * np.eye(len(matrix))
-    return (scale * np.linalg.solve(scaled, (right.T * scale).T).T).T
-
-
 def _orthonormal(columns: Array) -> Array:
     """Return an orthonormal basis of columns, without rounding errors of weak ones, (rows, r)."""
-    return np.asarray(np.linalg.qr(orthonormal_basis(columns, _SINGULAR))[0])
+    return np.asarray(np.linalg.qr(orthonormal_basis(columns, SINGULAR))[0])
 
 
 def _difference(pair: tuple[MotionRun, MotionRun], shift: float, columns: Array,

@@ -29,8 +29,7 @@ from robot_identification.estimation.prior import feasible_bound, link_transform
 from robot_identification.online.load_change import centre_covariance
 from robot_identification.recording import Recording
 from robot_identification.signals import process
-from robot_identification.tools import joint_fit, payload_checks
-from robot_identification.tools.joint_fit import LARGEST
+from robot_identification.tools import joint_fit, payload_checks, torque_columns
 from robot_identification.tools.motion_run import MotionRun, recorded_runs, top_speed
 from scipy import stats
 
@@ -203,7 +202,7 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
         The recording is too short, or no joint moves.
 
     """
-    sensors = joint_fit.SensorErrors.of(model.arm, sensor_deviation)
+    sensors = torque_columns.SensorErrors.of(model.arm, sensor_deviation)
     carrying, empty = ([] if recording is None else recorded_runs(process(
         recording, model.arm, standstill='zero'), model)    # rests do not end runs
         for recording in (loaded, unloaded))
@@ -224,7 +223,7 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
 
 
 def _estimate(model: IdentifiedModel, empty: list[MotionRun], carrying: list[MotionRun],
-              sensors: joint_fit.SensorErrors) -> PayloadEstimate:
+              sensors: torque_columns.SensorErrors) -> PayloadEstimate:
     """
     Return the payload that explains the torque errors of the model.
 
@@ -233,15 +232,16 @@ def _estimate(model: IdentifiedModel, empty: list[MotionRun], carrying: list[Mot
     """
     both = (*empty, *carrying)
     top = top_speed(both)
-    bodies = [joint_fit.body_columns(model, run) for run in carrying]
+    bodies = [torque_columns.body_columns(model, run) for run in carrying]
     errors = [run.residual for run in both]
     if empty:
         equations, _ = joint_fit.join_runs(model, (empty, carrying), errors, bodies, top)
     else:
-        learnt = joint_fit.learnt_errors(model)
+        learnt = torque_columns.learnt_errors(model)
         equations = [joint_fit.Equations(
             run.residual, np.zeros((*run.residual.shape, 0)), np.concatenate([
-                body, run.apply(lambda q, v, a: joint_fit.model_errors(model, q, v, a, learnt))],
+                body, run.apply(
+                    lambda q, v, a: torque_columns.model_errors(model, q, v, a, learnt))],
                 axis=2), run.moving(top) & model.arm.measured,
             joint_fit.time_blocks(run.clock, run.period)) for run, body in zip(carrying, bodies)]
     rows = np.sum([each.used.sum(axis=0) for each in equations], axis=0)
@@ -250,7 +250,7 @@ def _estimate(model: IdentifiedModel, empty: list[MotionRun], carrying: list[Mot
     equations = [dataclasses.replace(each, used=each.used & (rows >= _FEWEST_ROWS))
                  for each in equations]
     count = equations[0].effects.shape[2]
-    prior = np.array([*LARGEST * BODY_SCALE, *np.ones(count - 10)])
+    prior = np.array([*joint_fit.LARGEST * BODY_SCALE, *np.ones(count - 10)])
     fit = joint_fit.JointFit.of(equations, range(10))
     whole = fit.estimate(range(count), prior)
     free = whole.values[:10]

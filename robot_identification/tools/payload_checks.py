@@ -26,8 +26,6 @@ from robot_identification.dynamics.inertial import BODY_SCALE
 from robot_identification.errors import ConfigurationError
 from robot_identification.recording import Recording
 from robot_identification.tools.joint_fit import (
-    body_columns,
-    common_columns,
     Equations,
     join_runs,
     JointFit,
@@ -35,6 +33,7 @@ from robot_identification.tools.joint_fit import (
     time_blocks,
 )
 from robot_identification.tools.motion_run import MotionRun, top_speed
+from robot_identification.tools.torque_columns import body_columns, common_columns
 
 _LEVEL = 0.001
 """Probability that a payload that does not change is said to change."""

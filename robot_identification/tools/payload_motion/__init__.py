@@ -33,11 +33,13 @@ from robot_identification.tools.joint_fit import (
     degrees_of_freedom,
     interval_factor,
     LARGEST,
+    time_blocks,
+)
+from robot_identification.tools.torque_columns import (
     learnt_errors,
     LOAD,
     model_errors,
     SensorErrors,
-    time_blocks,
 )
 
 PERIOD, JOINTS = 8.0, 4
