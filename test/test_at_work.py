@@ -59,7 +59,8 @@ def test_false_alarms_are_counted_by_seconds(plant):
     push = 1e3 * ((fresh.t > 3.2) & (fresh.t < 5.2))[:, None]
     pushed = dataclasses.replace(fresh, tau=fresh.tau + push)
     found = contact_found(model, learnt, [pushed])
-    assert 2 <= found.alarms <= 4 and found.force == pytest.approx(quiet.force)
+    assert 2 <= found.alarms <= 4
+    assert found.force == pytest.approx(quiet.force, rel=0.02)    # steps of the torque raise limits
     assert found.force_at_one > quiet.force_at_one
 
 
