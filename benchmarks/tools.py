@@ -40,7 +40,7 @@ import contact
 import numpy as np
 from robot_identification import Arm, identify, load_arm, Recording
 from robot_identification.arrays import Array
-from robot_identification.benchmarking.lugre_plant import DAY, LuGrePlant, RATE
+from robot_identification.benchmarking.lugre_plant import DAY, least_jerk, LuGrePlant, RATE
 from robot_identification.benchmarking.random_motion import RandomMotion
 from robot_identification.dynamics import joint_torque_regressor
 from robot_identification.excitation import design_excitation, DesignOptions
@@ -114,16 +114,11 @@ def plain_body(arm: Arm, unloaded: Recording, loaded: Recording) -> Array:
 def pose_motion(motion: RandomMotion, poses: int) -> tuple[Array, ...]:
     """Return t, q, v and a of a motion with rests in some poses of another one."""
     stops = motion.evaluate(np.arange(poses) * motion.period / poses)[0]
-    rest, s = np.zeros((round(REST * RATE), 1)), np.arange(0, 1, 1 / (MOVE * RATE))[:, None]
-    shapes = [(10 * s**3 - 15 * s**4 + 6 * s**5, 0), (30 * s**2 - 60 * s**3 + 30 * s**4, 1),
-              (60 * s - 180 * s**2 + 120 * s**3, 2)]
-    signals = [[(stops[0] if not power else 0) + np.zeros((len(rest), stops.shape[1]))]
-               for _, power in shapes]
+    still = np.zeros((round(REST * RATE), stops.shape[1]))
+    pieces = [(stops[0] + still, still, still)]
     for here, there in pairwise(stops):
-        for signal, (shape, power) in zip(signals, shapes):
-            signal.append((0 if power else here) + (there - here) / MOVE**power * shape)
-            signal.append((0 if power else there) + rest * there)
-    q, v, a = map(np.concatenate, signals)
+        pieces += [least_jerk(here, there - here, MOVE), (there + still, still, still)]
+    q, v, a = map(np.concatenate, zip(*pieces))
     return np.arange(len(q)) / RATE, q, v, a
 
 

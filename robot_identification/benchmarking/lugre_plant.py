@@ -120,10 +120,7 @@ class LuGrePlant:
             way[rng.uniform(size=self.arm.n) < 0.3] = 0.0    # joints that wait
             velocity = np.where(np.isfinite(limits.velocity), limits.velocity, 2.0)
             duration = max(1.875 * float(np.max(np.abs(way) / velocity)) / SPEED, 0.6)
-            s = np.arange(0, duration, 1 / RATE)[:, None] / duration
-            yield (here + way * (10 * s**3 - 15 * s**4 + 6 * s**5),
-                   way / duration * (30 * s**2 - 60 * s**3 + 30 * s**4),
-                   way / duration**2 * (60 * s - 180 * s**2 + 120 * s**3))
+            yield least_jerk(here, way, duration)
             here = here + way
             still = np.zeros((round(rng.uniform(0.3, 2.0) * RATE), self.arm.n))
             yield here + still, still, still
@@ -180,3 +177,11 @@ class LuGrePlant:
         rigid = np.array([pin.rnea(self._model, self._data, *row) for row in zip(q, v, a)])
         return rigid, day * (self.coulomb + (self._static - self.coulomb)
                              * np.exp(-(v / self._fall) ** 2) + self._load * np.abs(rigid))
+
+
+def least_jerk(start: Array, way: Array, duration: float) -> tuple[Array, Array, Array]:
+    """Return positions and derivatives of a motion from rest to rest, (N, n) each, at `RATE`."""
+    s = np.arange(0, duration, 1 / RATE)[:, None] / duration
+    return (start + way * (10 * s**3 - 15 * s**4 + 6 * s**5),
+            way / duration * (30 * s**2 - 60 * s**3 + 30 * s**4),
+            way / duration**2 * (60 * s - 180 * s**2 + 120 * s**3))

@@ -23,7 +23,6 @@ from typing import Any
 
 import numpy as np
 from robot_identification.benchmarking.measure import OK
-from robot_identification.benchmarking.metrics import RANKED
 from robot_identification.benchmarking.ranking import rank_methods, RankedMethod, REFERENCE
 from robot_identification.benchmarking.run import BenchmarkRun
 from robot_identification.benchmarking.sources import collect_sources
@@ -52,7 +51,7 @@ def write_benchmark(run: BenchmarkRun, folder: Path) -> dict[str, Any]:
     groups = _rank_groups(run)
     rows = next(iter(groups.values()))
     names = [each.name for each in run.data]
-    by_data = [(row, _ratios(run, row, names)) for row in rows]
+    by_data = [(row, [row.ratios.get(name, np.nan) for name in names]) for row in rows]
     contents: dict[str, Any] = {
         'quick': run.quick, 'seeds': run.seeds, 'budget': run.budget, 'metrics': run.metrics,
         'reference': ' '.join(REFERENCE), 'environment': environment(),
@@ -87,21 +86,6 @@ def _rank_groups(run: BenchmarkRun) -> dict[str, list[RankedMethod]]:
         kind: [record for record in run.records if kinds[record['data']] == kind]
         for kind in present}
     return {name: rank_methods(records, run.metrics) for name, records in groups.items()}
-
-
-def _ratios(run: BenchmarkRun, row: RankedMethod, names: Sequence[str]) -> list[float]:
-    """Return the geometric mean of error / wls of a method in each data set; NaN if unknown."""
-    errors: dict[tuple[str, ...], dict[tuple[str, str, int], float]] = {}
-    for record in run.records:
-        entry = record['estimator'], record['friction'], record['model']
-        errors.setdefault(entry, {})[record['data'], record['split'], record['seed']] = (
-            record['metrics'].get(RANKED, np.nan))
-    reference = errors.get(REFERENCE, {})
-    own = errors[row.estimator, row.friction, row.model]
-    logs = {name: [np.log(error / reference[case]) for case, error in own.items()
-                   if case[0] == name and case in reference and np.isfinite(error)]
-            for name in names}
-    return [float(np.exp(np.mean(each))) if each else np.nan for each in logs.values()]
 
 
 def _markdown(groups: Mapping[str, Sequence[RankedMethod]], names: Sequence[str],

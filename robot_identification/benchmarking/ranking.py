@@ -16,10 +16,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from robot_identification.arrays import Array
 from robot_identification.benchmarking.measure import FAILED, NOT_APPLICABLE, OK
 from robot_identification.benchmarking.metrics import RANKED
@@ -51,6 +52,8 @@ class RankedMethod:
         Numbers of cases, of those without a result, and of results that are not 'ok'.
     metrics
         Median of each metric over the cases.
+    ratios
+        `ratio` of the cases of each data set, as far as it is known.
 
     """
 
@@ -66,6 +69,7 @@ class RankedMethod:
     failures: int
     unconverged: int
     metrics: Mapping[str, float]
+    ratios: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -104,7 +108,9 @@ def rank_methods(records: Sequence[Mapping[str, Any]], metrics: Sequence[str],
                 applies[i, j] = True
                 errors[i, j] = record['metrics'].get(RANKED, np.nan)
     ranks = np.column_stack([_ranks(column) for column in errors.T])
-    weights = _draw_cases([case[0] for case in cases], np.random.default_rng(seed))
+    data = np.array([case[0] for case in cases])
+    names = list(dict.fromkeys(data.tolist()))
+    weights = _draw_cases(data, names, np.random.default_rng(seed))
     logs = np.log(errors / errors[entries.index(REFERENCE)]) if REFERENCE in entries else (
         np.full_like(errors, np.nan))
     rows = []
@@ -121,7 +127,9 @@ def rank_methods(records: Sequence[Mapping[str, Any]], metrics: Sequence[str],
             sum(record['state'] == FAILED for record in own),
             sum(record['state'] == OK and record['status'] != 'ok' for record in own),
             {name: _median([record['metrics'].get(name) for record in own])
-             for name in metrics}))
+             for name in metrics},
+            {name: float(np.exp(np.mean(logs[i, kept]))) for name in names
+             if np.any(kept := (data == name) & np.isfinite(logs[i]))}))
     return sorted(rows, key=lambda row: (np.isnan(row.ratio), row.ratio, row.rank))
 
 
@@ -141,9 +149,9 @@ def _ranks(column: Array) -> Array:
     return np.asarray(below + (equal + 1) / 2)
 
 
-def _draw_cases(data: Sequence[str], rng: np.random.Generator) -> Array:
+def _draw_cases(data: NDArray[np.str_], names: Sequence[str], rng: np.random.Generator) -> Array:
     """Return how often each draw contains each case, (draws, cases)."""
-    groups = [np.flatnonzero(np.array(data) == name) for name in dict.fromkeys(data)]
+    groups = [np.flatnonzero(data == name) for name in names]
     weights = np.zeros((DRAWS, len(data)))
     for draw in weights:
         for k in rng.integers(len(groups), size=len(groups)):

@@ -303,7 +303,7 @@ def _estimate(fit: JointFit, candidate: Candidate, beside: Sequence[Candidate],
         loads = {k: load for each in (candidate, *beside)
                  for k, load in zip(each.columns, each.loads)}
         effect = replace(effect, covariance=effect.covariance
-                         + fit.sensor_covariance(columns, sensors, loads=loads))
+                         + fit.sensor_covariance(columns, effect.values, sensors, loads=loads))
     return effect.part(len(used))
 
 

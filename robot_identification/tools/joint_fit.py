@@ -224,7 +224,7 @@ class JointFit(ReadOnlyArrays):
         unbiased
             Whether the jackknife's variance is divided by its expectation for independent errors,
             which is too large where few blocks determine much: with the information A_b of all
-            blocks but b, it is the sum of A_b^-1 - A^-1, and the variance is A^-1. See `_freedom`.
+            blocks but b, it is the sum of A_b^-1 - A^-1, and the variance is A^-1.
 
         """
         chosen, full = list(columns), self._reduced[0]
@@ -286,7 +286,7 @@ class JointFit(ReadOnlyArrays):
         root = np.sqrt(np.maximum(squares, SINGULAR * squares[-1]))
         return root[:, None] * vectors.T, vectors.T @ left[:-1, -1] / root
 
-    def sensor_covariance(self, columns: Sequence[int], sensors: SensorErrors,
+    def sensor_covariance(self, columns: Sequence[int], values: Array, sensors: SensorErrors,
                           prior: Array | float = np.inf,
                           loads: Mapping[int, int] = MappingProxyType({})) -> Array:
         """
@@ -298,8 +298,8 @@ class JointFit(ReadOnlyArrays):
 
         Parameters
         ----------
-        columns
-            Indices of the effects.
+        columns, values
+            Indices of the effects, and their coefficients from `estimate`.
         sensors
             Errors of the sensors.
         prior
@@ -315,7 +315,6 @@ class JointFit(ReadOnlyArrays):
         own = range(self.nuisance, len(chosen))
         matrix[own, own] += np.asarray(prior, dtype=float) ** -2
         scale = 1 / np.sqrt(np.maximum(np.diag(matrix), 1e-300))
-        values = self.estimate(columns, prior).values
         loading = [k for k, column in enumerate(columns) if column in loads]
         felt = [self.nuisance + loads[columns[k]] for k in loading]
         errors = np.concatenate([

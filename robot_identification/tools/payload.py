@@ -255,7 +255,7 @@ def _estimate(model: IdentifiedModel, empty: list[MotionRun], carrying: list[Mot
     whole = fit.estimate(range(count), prior)
     free = whole.values[:10]
     covariance = (whole.normal_covariance
-                  + fit.sensor_covariance(range(count), sensors, prior))[:10, :10]
+                  + fit.sensor_covariance(range(count), whole.values, sensors, prior))[:10, :10]
     matrix, target = fit.equations_of(10, prior[10:])
     return _make_estimate(model, (matrix, target), free, covariance,
                           np.concatenate(bodies)[..., 0],

@@ -116,12 +116,18 @@ def friction_shapes(model: IdentifiedModel, q: Array, v: Array, a: Array, top: A
     """
     transmission = model.arm.transmission
     load = np.abs(model.transmitted_torque(q, v, a)) @ np.abs(transmission).T
-    speed, top = v @ transmission.T, np.maximum(top @ np.abs(transmission).T, 1e-6)
+    speed = v @ transmission.T
     size, sign = np.abs(speed), np.sign(speed)
-    shapes = [*(sign * np.exp(-size / (fraction * top)) for fraction in _SPEEDS), sign * load,
+    shapes = [*(sign * each for each in _low_speeds(model, size, top)), sign * load,
               sign * size ** 2]
     columns = np.stack(shapes, axis=2)[:, :, :, None] * transmission[:, None, :]
     return columns.reshape(len(q), -1, q.shape[1]).transpose(0, 2, 1)
+
+
+def _low_speeds(model: IdentifiedModel, size: Array, top: Array) -> list[Array]:
+    """Return weights of low speeds of each drive, (N, m), for both of `_SPEEDS`."""
+    highest = np.maximum(top @ np.abs(model.arm.transmission).T, 1e-6)
+    return [np.exp(-size / (fraction * highest)) for fraction in _SPEEDS]
 
 
 def model_errors(model: IdentifiedModel, q: Array, v: Array, a: Array,
@@ -172,8 +178,7 @@ def lacking_torques(model: IdentifiedModel, q: Array, v: Array, a: Array) -> Arr
     speed, band = v @ transmission.T, model.band
     top = np.abs(v).max(axis=0) if band is None else band.speed
     friction = FRICTION * model.friction_torque(v, load, q, model.states(q))
-    slow = [friction * np.exp(-np.abs(speed) / (
-        fraction * np.maximum(top @ np.abs(transmission).T, 1e-6))) for fraction in _SPEEDS]
+    slow = [friction * each for each in _low_speeds(model, np.abs(speed), top)]
     away = np.sign(speed * (a @ transmission.T))    # from a reversal
     through = np.abs(load) @ np.abs(transmission).T
     drives = np.concatenate([each[:, :, None] * transmission for each in (

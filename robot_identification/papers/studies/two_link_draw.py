@@ -73,8 +73,8 @@ class TwoLinkDraw:
 
     def excess(self, method: str) -> float:
         """Return the geometric mean over the frequencies of the relative excess."""
-        return float(np.exp(np.mean([np.log(_excess(self.results[rho][method], self.data[rho]))
-                                     for rho in FIT])))
+        return float(np.exp(np.mean([np.log(relative_excess(
+            self.results[rho][method].cost, self.data[rho])) for rho in FIT])))
 
     def evaluations(self, method: str, excess: float) -> float:
         """Return the mean evaluations until the cost is near the optimum; all if it never is."""
@@ -88,8 +88,12 @@ class TwoLinkDraw:
 
     def accumulated(self, rho: float, method: str) -> Array:
         """Return E_a (30) of both joints at the frequencies `CHECK`, (3, 2) [N m]."""
-        return np.array([np.abs(data.rows @ self.values(rho, method) - data.clean).reshape(
-            -1, 2).sum(axis=0) for data in (self.data[check] for check in CHECK)])
+        return np.array([self.torque_errors(rho, method, check).sum(axis=0) for check in CHECK])
+
+    def torque_errors(self, rho: float, method: str, check: float) -> Array:
+        """Return the absolute errors of both joints at another frequency, (N, 2) [N m]."""
+        data = self.data[check]
+        return np.abs(data.rows @ self.values(rho, method) - data.clean).reshape(-1, 2)
 
     def prediction(self, method: str) -> float:
         """Return the geometric mean over the frequencies of E_a, summed over joints [N m]."""
@@ -115,7 +119,8 @@ def make_two_link_draw(draw: Draw, first: Draw, budget: int, quick: bool) -> Two
 
     def excess(method: str) -> float:
         hanging = special[two_link.HANGING, two_link.NOISE]
-        return _excess(_search(method, hanging, PAPER_RANGE, budget, [draw.start]), hanging)
+        return relative_excess(
+            _search(method, hanging, PAPER_RANGE, budget, [draw.start]).cost, hanging)
 
     def cost(method: str) -> float:
         loud = special[two_link.HORIZONTAL, LOUD]
@@ -153,5 +158,6 @@ def _least_squares(data: two_link.TwoLinkData) -> Array:
     return np.asarray(np.linalg.lstsq(data.rows, data.target, rcond=None)[0], dtype=np.float64)
 
 
-def _excess(result: SearchResult, data: two_link.TwoLinkData) -> float:
-    return max(result.cost / data.optimum(PAPER_RANGE).cost - 1, LEAST)
+def relative_excess(cost: float, data: two_link.TwoLinkData) -> float:
+    """Return the relative difference of a cost from the optimum, at least `LEAST`."""
+    return max(cost / data.optimum(PAPER_RANGE).cost - 1, LEAST)

@@ -29,7 +29,7 @@ from robot_identification.papers.studies.two_link_draw import (
     GAINS,
     LEAST,
     NAMES,
-    PAPER_RANGE,
+    relative_excess,
     SEARCHED,
     SHOWN,
     TRUE,
@@ -57,8 +57,7 @@ def tabulate_frequency(done: Sequence[TwoLinkDraw], rhos: Sequence[float], budge
     own = _costs(keys, 'ELPIDSO')
     for method in ('LS', *done[0].results[rhos[0]]):
         costs = _costs(keys, method)
-        excess = [max(cost / one.data[rho].optimum(PAPER_RANGE).cost - 1, LEAST)
-                  for cost, (one, rho) in zip(costs, keys)]
+        excess = [relative_excess(cost, one.data[rho]) for cost, (one, rho) in zip(costs, keys)]
         p = rank_sum(own, costs)
         rows.append((method, *_floats(np.mean([one.values(rho, method) for one, rho in keys],
                                               axis=0)),
@@ -105,9 +104,8 @@ def compare_statements(done: Sequence[TwoLinkDraw], errors: Array) -> Table:
     keys = [(one, rho) for rho in FIT for one in done]
     sums = errors.mean(axis=(0, 1, 3))
     relative = _relative_errors(errors).mean(axis=(1, 2))
-    middle = {method: np.median([np.abs(one.data[rho].rows @ one.values(SHOWN, method)
-                                        - one.data[rho].clean) for one in done for rho in CHECK])
-              for method in COMPARED}
+    middle = {method: np.median([one.torque_errors(SHOWN, method, rho)
+                                 for one in done for rho in CHECK]) for method in COMPARED}
     printed = ('ELPIDSO', 'SPSO', 'GA', 'LS')
     found = {'mean fitness, Table 8 and Figure 4': {m: _costs(keys, m).mean() for m in COMPARED},
              'mean E_a (30)': {m: sums[ALL.index(m)].sum() for m in COMPARED},
@@ -175,7 +173,7 @@ def tabulate_convergence(done: Sequence[TwoLinkDraw]) -> Table:
         rows += [(f'{rho:g}', method, *(cost_after(run, count) for count in COUNTS))
                  for method, run in runs.items()]
         rows.append((f'{rho:g}', 'LS', *('-',) * (len(COUNTS) - 1), float(np.median(
-            [one.data[rho](one.least_squares(rho)[None])[0] for one in done]))))
+            _costs([(one, rho) for one in done], 'LS')))))
     return Table(
         'Convergence: fitness (3) [(N m)^2] of the median run, as in Figure 4',
         ('rho', 'method', *(f'after {count} evaluations' for count in COUNTS)), tuple(rows),
@@ -190,8 +188,7 @@ def tabulate_torque_errors(done: Sequence[TwoLinkDraw]) -> Table:
     rows: list[tuple[str | float, ...]] = []
     for rho in CHECK:
         for method in ('LS', *done[0].results[SHOWN]):
-            errors = np.abs([(one.data[rho].rows @ one.values(SHOWN, method)
-                              - one.data[rho].clean).reshape(-1, 2) for one in done])
+            errors = np.array([one.torque_errors(SHOWN, method, rho) for one in done])
             rows.append((f'{rho:g}', method, *_floats(np.median(
                 np.percentile(errors, (50, 100), axis=1), axis=1).T.ravel())))
     return Table(
@@ -229,8 +226,8 @@ def plot_fitness(done: Sequence[TwoLinkDraw], rho: float) -> Plot:
 def plot_error(one: TwoLinkDraw, rho: float, joint: int) -> Plot:
     """Return the torque errors of a joint, as parts (b) and (d) of Figures 5 to 7."""
     check, first = one.data[rho], slice(round(PICTURED_TIME * two_link.RATE))
-    errors = {method: np.maximum(np.abs(check.rows @ one.values(SHOWN, method) - check.clean),
-                                 LEAST).reshape(-1, 2)[first, joint] for method in COMPARED}
+    errors = {method: np.maximum(one.torque_errors(SHOWN, method, rho)[first, joint], LEAST)
+              for method in COMPARED}
     return Plot(f'Torque errors at rho = {rho:g}, joint {joint + 1}, identified at rho = '
                 f'{SHOWN:g}, as in Figure {5 + CHECK.index(rho)}', 'time [s]',
                 'absolute torque error [N m]', tuple(
