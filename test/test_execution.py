@@ -427,6 +427,18 @@ def test_a_late_cycle_is_not_an_excess_of_velocity(arm, plan, seed):
             assert excess[0] <= 3 and 'median of' in faults[excess[0]].text    # within 30 ms
 
 
+def test_an_arm_that_only_settles_does_not_follow(arm, plan):
+    t = np.arange(3000) * 1e-3
+    start = plan.evaluate(t[:1])[0]
+    settling = start + 5e-5 * np.exp(-t / 0.1)[:, None].round(3)
+    for q, reason in ((settling, 'controller_does_not_follow'),
+                      (plan.evaluate(np.minimum(t, 0.5))[0], 'frozen_joint_states')):
+        monitor = MotionMonitor(arm, plan, MotionTolerances())
+        faults = (monitor.check_states(t[k:k + 10], q[k:k + 10], None, None)
+                  for k in range(0, 3000, 10))
+        assert next(filter(None, faults)).reason == reason
+
+
 @pytest.mark.parametrize('rate', [50.0, 125.0, 1000.0])
 def test_an_excess_of_velocity_is_found_at_any_rate(arm, plan, rate):
     monitor = MotionMonitor(arm, plan, MotionTolerances(tracking=100.0))

@@ -82,6 +82,8 @@ def test_delayed_joint_states(system, speeds):
     result = execution.result()
     system.fault(**CALM)
     assert result.reason == 'stale_joint_states'
+    now = system.client.get_clock().now().nanoseconds * 1e-9
+    system.wait(lambda: speeds.stamps[-1] > now)    # until the delayed joint states have arrived
     speeds.wait_for_rest()
 
 

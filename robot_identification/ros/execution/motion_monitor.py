@@ -35,6 +35,7 @@ IDLE = 0.1          # an arm that covers less than this fraction of the motion d
 MAX_STEP = 0.05     # [s] longest silence counted per step; in longer steps this process stalled
 FROZEN = 0.05       # [s] moving joints whose positions do not change for longer are not measured
 TRAVEL = 5e-3       # [rad or m] motion planned for this time; less may be below the resolution
+SETTLING = 1e-4     # [rad or m] an arm whose positions changed by less has not started to move
 SPEED_TIME = 0.02   # [s] window over which the median of the published velocity is taken
 SPEED_ROWS = (3, 50)    # fewest and most joint states in that window: one late stamp is no median
 MAX_AGE = 5.0       # joint states older than this multiple of the tolerance are always a fault
@@ -176,7 +177,8 @@ class MotionMonitor:
         self._speeds = np.zeros((0, arm.n + 1))     # recent times and velocities over their limits
         self._first: Array | None = None
         self._held: tuple[float, Array, Array] | None = None  # since when positions are the same
-        self._changed = False               # whether the positions have ever changed
+        self._start: Array | None = None    # position of the first joint state
+        self._changed = False               # whether the arm has started to move
         self._reach = self._moved = 0.0     # [rad or m] planned and measured travel
         self._efforts = False
         published = tolerances.published_effort
@@ -222,7 +224,7 @@ class MotionMonitor:
         error = np.abs(position - expected)
         if tracking:
             self.largest_error = np.maximum(self.largest_error, error.max(axis=0))
-        return (self._check_limits(t, position, v) or self._check_frozen(t, q, expected)
+        return (self._check_limits(t, position, v) or self._check_frozen(t, q, position, expected)
                 or (self._check_tracking(position, expected, error, t) if tracking else None)
                 or self._check_effort(position, effort))
 
@@ -252,17 +254,20 @@ class MotionMonitor:
                          f'times its velocity limit (median of {count} joint states)')
         return None
 
-    def _check_frozen(self, t: Array, q: Array, expected: Array) -> Fault | None:
+    def _check_frozen(self, t: Array, q: Array, position: Array,
+                      expected: Array) -> Fault | None:
         """
         Detect joint states that arrive with new stamps and the same positions.
 
-        Positions that have never changed belong to an arm that does not follow.
+        An arm whose positions have changed by no more than `SETTLING` does not follow the motion.
         """
         since, held, then = self._held or (float(t[0]), q[0], expected[0])
         for row in range(len(t)):
             if np.any(q[row] != held):
-                since, held, then, self._changed = float(t[row]), q[row], expected[row], True
+                since, held, then = float(t[row]), q[row], expected[row]
         self._held = since, held, then
+        self._start = position[0] if self._start is None else self._start
+        self._changed |= bool(np.abs(position - self._start).max() > SETTLING)
         moves = np.max(np.abs(expected[-1] - then)) >= TRAVEL
         if not self._changed or not moves or t[-1] - since <= FROZEN:
             return None
