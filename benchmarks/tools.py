@@ -14,7 +14,7 @@
 """
 Comparison, payload, drive gains and contact on arms with LuGre friction and imperfect sensors.
 
-    python benchmarks/tools.py [--quick] [--robots panda ur5e xarm7] [--pairs 100]
+    python benchmarks/tools.py [--quick] [--robots panda ur5e xarm7] [--pairs 100] [--first-seed 0]
 
 Every arm is drawn by a seed: masses within 10 %, LuGre friction with Stribeck effect and load
 dependence, torque sensors with gain errors of 2 % (standard deviation), delay, white and
@@ -23,18 +23,21 @@ random motion, the same or another one. `payload` and `gains`: recordings on a d
 friction, of 20 s of all joints or the last three, and with rests in a few poses. `payload-motion`:
 one motion, designed with the model of the first arm, and a payload of 1 kg; errors over the
 deviations that were stated before. Errors are those of a least-squares fit of the same recordings
-without any of the package's estimators, too. `contact.py` describes its table, for which other
+without any of the package's estimators, too. Shares of `payload`, `payload-motion` and `gains`
+have their exact binomial 95 % interval, for which the coordinates or gains of one arm count as one
+draw; rows of `all` have the arms of all robots. `contact.py` describes its table, for which other
 seeds can be given there.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 import tempfile
+import zlib
 
 import contact
 import numpy as np
@@ -55,7 +58,9 @@ from robot_identification.tools.drive_gains import (
     MASS_DEVIATION,
 )
 from robot_identification.tools.payload import identify_payload
+from scipy.stats import beta
 
+Rows = dict[str, Array]    # values of each arm, (arms, ...), by method
 PERIOD, PERIODS = 10.0, 3
 WORN, ADDED = 1.3, 0.3    # factor of one joint's friction, and mass [kg]
 CENTRE = (0.02, 0.01, 0.08)    # [m]
@@ -77,11 +82,11 @@ def results(arm: Arm, folder: str, seed: int, kind: str, motion: RandomMotion,
     return load_results(place)
 
 
-def compare_pairs(name: str, pairs: int) -> Iterator[str]:
+def compare_pairs(name: str, seeds: range) -> Iterator[str]:
     """Yield rows: pairs called changed, and those with the right explanation."""
     arm, counts = load_arm(name), np.zeros((6, 3), dtype=int)
     cases = [(kind, other) for kind in ('nothing', 'friction', 'body') for other in (0, 1)]
-    for seed in range(pairs):
+    for seed in seeds:
         motions = [RandomMotion(arm, PERIOD, np.random.default_rng([seed, k])) for k in range(2)]
         with tempfile.TemporaryDirectory() as folder:
             before = results(arm, folder, seed, 'nothing', motions[0], 0)
@@ -97,6 +102,11 @@ def compare_pairs(name: str, pairs: int) -> Iterator[str]:
     for (kind, other), (number, changed, right) in zip(cases, counts):
         yield (f'| {name} | {kind} | {"another" if other else "the same"} | {changed} of {number} '
                f'| {right if kind != "nothing" else "-"} |')
+
+
+def generator(arm: Arm, *seed: int) -> np.random.Generator:
+    """Return a generator of random numbers of an arm, with other ones for each robot."""
+    return np.random.default_rng([*seed, zlib.crc32(arm.name.encode())])
 
 
 def plain_body(arm: Arm, unloaded: Recording, loaded: Recording) -> Array:
@@ -140,7 +150,7 @@ def payload_results(arm: Arm, seed: int) -> dict[str, tuple[float, ...]]:
     These are the error of the mass [kg], whether it is in its interval, the part of the centre's
     coordinates that are in theirs, the half-width [kg], and whether the verdict is right.
     """
-    plant, rng, unknown = LuGrePlant(arm, seed), np.random.default_rng([seed, 1]), [np.nan] * 4
+    plant, rng, unknown = LuGrePlant(arm, seed), generator(arm, seed, 1), [np.nan] * 4
     model = identify(arm, plant.repeat(RandomMotion(arm, PERIOD, rng), PERIODS)).model
     mass, centre = rng.uniform(*MASSES), [*rng.uniform(-0.05, 0.05, 2), rng.uniform(0, 0.12)]
     tasks = payload_tasks(rng, arm)
@@ -177,20 +187,30 @@ def payload_results(arm: Arm, seed: int) -> dict[str, tuple[float, ...]]:
     return {**results, 'plain least squares on the difference': (plain[0] - mass, *unknown)}
 
 
-def payloads(name: str, arms: int) -> Iterator[str]:
-    """Yield rows: errors of the mass, coverage of mass and centre, and verdicts."""
-    arms_results = [payload_results(load_arm(name), seed) for seed in range(arms)]
-    for method in arms_results[0]:
-        error, inside, centre, half, right = np.array(
-            [results[method] for results in arms_results], dtype=float).T
-        yield (f'| {name} | {method} | {kilograms(error, 2)} | {percent(inside)} | '
-               f'{percent(centre)} | {kilograms(half)} | {percent(right)} |')
+def payloads(name: str, seeds: range) -> Rows:
+    """Return errors of the mass, coverage of mass and centre, and verdicts, by method."""
+    arms = [payload_results(load_arm(name), seed) for seed in seeds]
+    return {method: np.array([results[method] for results in arms], dtype=float)
+            for method in arms[0]}
+
+
+def payload_row(values: Array) -> str:
+    """Return the cells of a method of `payloads`."""
+    error, inside, centre, half, right = values.T
+    return (f'{kilograms(error, 2)} | {percent(inside)} | {percent(centre)} | {kilograms(half)} | '
+            f'{percent(right)}')
 
 
 def percent(values: Array) -> str:
-    """Return the mean of values that are known, as text."""
-    known = values[np.isfinite(values)]
-    return f'{known.mean():.0%}' if len(known) else '-'
+    """Return the share of values that are known and its exact interval, as text; (arms, ...)."""
+    known = np.reshape(values, (len(values), -1))
+    known = known[np.isfinite(known).any(axis=1)]
+    if not len(known):
+        return '-'
+    count, hits = len(known), float(np.nanmean(known, axis=1).sum())
+    low = beta.ppf(0.025, hits, count - hits + 1) if hits else 0.0
+    high = beta.ppf(0.975, hits + 1, count - hits) if hits < count else 1.0
+    return f'{hits / count:.1%} ({low:.0%} to {high:.0%} of {count})'
 
 
 def kilograms(values: Array, power: int = 1) -> str:
@@ -199,12 +219,18 @@ def kilograms(values: Array, power: int = 1) -> str:
     return f'{np.mean(np.abs(known) ** power) ** (1 / power):.3f} kg' if len(known) else '-'
 
 
-def payload_motions(name: str, arms: int) -> Iterator[str]:
-    """Yield rows: errors of a payload in one designed motion, over their stated deviations."""
+def payload_motions(name: str, seeds: range) -> Rows:
+    """
+    Return errors of a payload in one designed motion, by method, (arms, 7).
+
+    These are the error of the mass over the stated deviation, whether it is in the interval of
+    `payload`, the deviation of `payload` over the stated one, that of the mass [kg], and errors of
+    the centre over their stated deviations.
+    """
     arm, motion = load_arm(name), None
     judged: dict[str, list[list[float]]] = {'`--unloaded`': [], 'the model alone': []}
-    for seed in range(arms):
-        plant, rng = LuGrePlant(arm, seed), np.random.default_rng([seed, 3])
+    for seed in seeds:
+        plant, rng = LuGrePlant(arm, seed), generator(arm, seed, 3)
         model = identify(arm, plant.repeat(RandomMotion(arm, PERIOD, rng), PERIODS)).model
         if motion is None:
             motion = design_excitation(arm, payload_motion.payload_request(
@@ -219,47 +245,62 @@ def payload_motions(name: str, arms: int) -> Iterator[str]:
             low, high = found.intervals()[0]
             judged[method].append([
                 (found.free_mass - body.mass) / stated.mass, low <= body.mass <= high,
+                np.sqrt(found.covariance[0, 0]) / stated.mass, found.free_mass - body.mass,
                 *(found.centre - body.centre) / stated.centre])
-    for method, values in judged.items():
-        mass, inside, *centre = np.array(values, dtype=float).T
-        error = np.array([mass, *centre])
-        yield (f'| {name} | {method} | {np.sqrt(np.nanmean(error[0] ** 2)):.2f} | '
-               f'{np.mean(np.abs(mass) < 1.96):.0%} | '
-               f'{np.nanmean((np.abs(error[1:]) < 1.96)[np.isfinite(error[1:])]):.0%} | '
-               f'{np.mean(inside):.0%} |')
+    return {method: np.array(values, dtype=float) for method, values in judged.items()}
 
 
-def drive_gains(name: str, arms: int) -> Iterator[str]:
-    """Yield rows: errors and coverage of drive gains, with and without the payload's centre."""
+def payload_motion_row(values: Array) -> str:
+    """Return the cells of a method of `payload_motions`."""
+    mass, inside, ratio, error, *centre = values.T
+    stated = np.where(np.isfinite(centre), np.abs(centre) < 1.96, np.nan).T
+    return (f'{kilograms(error, 2)} | {np.sqrt(np.mean(mass ** 2)):.2f} | '
+            f'{np.median(ratio):.2f} | {percent(np.abs(mass) < 1.96)} | {percent(stated)} | '
+            f'{percent(inside)}')
+
+
+def drive_gains(name: str, seeds: range) -> Rows:
+    """
+    Return errors of drive gains, by motion and what is given, (arms, 4, n).
+
+    These are logarithms of the gains over the true ones, whether they are in their intervals,
+    whether they are in the rest of these without the deviation of the mass if that is right, and
+    whether they are undetermined.
+    """
     arm = load_arm(name)
-    rows: dict[tuple[str, str], list[Array]] = {}
-    for seed in range(arms):
-        plant, rng = LuGrePlant(arm, seed), np.random.default_rng([seed, 2])
+    rows: dict[str, list[Array]] = {}
+    for seed in seeds:
+        plant, rng = LuGrePlant(arm, seed), generator(arm, seed, 2)
         constant, mass = rng.uniform(0.5, 2, arm.n), rng.uniform(*HEAVY)
         centre = np.array([*rng.uniform(-0.06, 0.06, 2), rng.uniform(0.02, 0.12)])
         one, other = (RandomMotion(arm, 2 * PERIOD, rng, wobble=True) for _ in range(2))
         without = [record_currents(plant, motion, constant) for motion in (one, other)]
         plant.carry(mass, centre)
         loaded, true = record_currents(plant, one, constant), constant / plant.gains
-        mass *= 1 + MASS_DEVIATION * rng.normal()
+        wrong = MASS_DEVIATION * rng.normal()
+        mass *= 1 + wrong
         centre = centre + CENTRE_DEVIATION * rng.normal(size=3)
         for motion, unloaded in zip(('the same', 'another'), without):
             for given, known in (('mass and centre', centre), ('mass', None)):
                 found = identify_gains(arm, [unloaded], [loaded], mass, centre=known)
                 low, high = found.intervals().T
-                rows.setdefault((motion, given), []).append(np.array([
-                    np.log(found.gains / true), (low <= true) & (true <= high),
-                    found.undetermined]))
+                error, deviation = np.log(found.gains / true), found.deviations / found.gains
+                rest = np.sqrt(np.maximum(deviation ** 2 - MASS_DEVIATION ** 2, 0.0))
+                rows.setdefault(f'{motion} | {given}', []).append(np.array([
+                    error, (low <= true) & (true <= high),
+                    np.abs(error - np.log1p(wrong)) < 1.96 * rest, found.undetermined]))
         plain = plain_gains(arm, without[0], loaded, mass * np.array([1, *centre]))
-        rows.setdefault(('the same', 'plain difference'), []).append(
-            np.array([np.log(np.maximum(plain / true, 0.01)), *np.full((2, arm.n), np.nan)]))
-    for (motion, given), values in rows.items():
-        error, inside, unknown = np.array(values).transpose(1, 0, 2)
-        rms = np.sqrt(np.mean(error ** 2, axis=0))
-        judged = ' | '.join('-' if np.isnan(x).all() else f'{x.mean():.0%}'
-                            for x in (inside, unknown))
-        yield (f'| {name} | {motion} | {given} | {np.median(np.abs(error)):.1%} | '
-               f'{rms[:-1].max():.1%} | {rms[-1]:.1%} | {judged} |')
+        rows.setdefault('the same | plain difference', []).append(
+            np.array([np.log(np.maximum(plain / true, 0.01)), *np.full((3, arm.n), np.nan)]))
+    return {method: np.array(values) for method, values in rows.items()}
+
+
+def drive_gains_row(values: Array) -> str:
+    """Return the cells of a method of `drive_gains`."""
+    error, *judged = values.transpose(1, 0, 2)
+    rms = np.sqrt(np.nanmean(error ** 2, axis=0))
+    return (f'{np.nanmedian(np.abs(error)):.1%} | {rms[:-1].max():.1%} | {rms[-1]:.1%} | '
+            f'{" | ".join(map(percent, judged))}')
 
 
 def record_currents(plant: LuGrePlant, motion: RandomMotion, constant: Array) -> Recording:
@@ -283,12 +324,35 @@ def plain_gains(arm: Arm, unloaded: Recording, loaded: Recording, body: Array) -
     return np.sum(torque * current, axis=0) / np.sum(current ** 2, axis=0)
 
 
+def print_head(tool: str, head: str) -> None:
+    """Print the head of a table."""
+    print(f'\n{tool}\n\n| {head} |\n{"| --- " * (head.count("|") + 1)}|')
+
+
+def print_rows(robots: Sequence[str], seeds: range, rows: Callable[[str, range], Rows],
+               cells: Callable[[Array], str]) -> None:
+    """Print the rows of each robot, and those of the arms of all of them."""
+    every = {}
+    for name in robots:
+        every[name] = rows(name, seeds)
+        for method, values in every[name].items():
+            print(f'| {name} | {method} | {cells(values)} |', flush=True)
+    if len(robots) > 1:
+        for method in every[robots[0]]:
+            each = [found[method] for found in every.values()]
+            most = max(values.shape[-1] for values in each)    # the last joints are the last
+            padded = [np.pad(values, [*[(0, 0)] * (values.ndim - 1), (most - values.shape[-1], 0)],
+                             constant_values=np.nan) for values in each]
+            print(f'| all | {method} | {cells(np.concatenate(padded))} |', flush=True)
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--robots', nargs='+', default=['panda', 'ur5e', 'xarm7'])
     parser.add_argument('--pairs', type=int, default=100, help='pairs of arms for compare')
     parser.add_argument('--arms', type=int, default=12, help='arms for payload and gains')
+    parser.add_argument('--first-seed', type=int, default=0, help='seed of the first arm or pair')
     parser.add_argument('--tools', nargs='+', default=[
         'compare', 'payload', 'payload-motion', 'gains', 'contact'])
     parser.add_argument('--minutes', type=float, default=20.0, help='work for contact detection')
@@ -296,21 +360,25 @@ def main() -> None:
     options = parser.parse_args()
     pairs, arms, minutes = (3, 3, 3.0) if options.quick else (
         options.pairs, options.arms, options.minutes)
-    for tool, rows, count, head in (
-            ('compare', compare_pairs, pairs, 'arm | what changed | motion | called changed | '
-             'explained rightly'),
-            ('payload', payloads, arms, 'arm | method | mass, rms error | mass in its interval | '
+    first = options.first_seed
+    if 'compare' in options.tools:
+        print_head('compare', 'arm | what changed | motion | called changed | explained rightly')
+        for name in options.robots:
+            for row in compare_pairs(name, range(first, first + pairs)):
+                print(row, flush=True)
+    for tool, rows, cells, head in (
+            ('payload', payloads, payload_row, 'method | mass, rms error | mass in its interval | '
              'centre in its interval | half width | expected verdict'),
-            ('payload-motion', payload_motions, arms, 'arm | method | mass, rms error over the '
-             'stated deviation | mass in the stated limits | centre in them | mass in its '
+            ('payload-motion', payload_motions, payload_motion_row,
+             'method | mass, rms error | over the stated deviation | deviation of `payload` over '
+             'the stated one, median | mass in the stated limits | centre in them | mass in its '
              'interval'),
-            ('gains', drive_gains, arms, 'arm | motion | given | median error | largest rms error '
-             'of other joints | rms error of the last joint | in the interval | undetermined')):
+            ('gains', drive_gains, drive_gains_row, 'motion | given | median error | largest rms '
+             'error of other joints | rms error of the last joint | in the interval | in its rest '
+             'with the true mass | undetermined')):
         if tool in options.tools:
-            print(f'\n{tool}\n\n| {head} |\n{"| --- " * (head.count("|") + 1)}|')
-            for name in options.robots:
-                for row in rows(name, count):
-                    print(row, flush=True)
+            print_head(tool, f'arm | {head}')
+            print_rows(options.robots, range(first, first + arms), rows, cells)
     if 'contact' in options.tools:
         print(f'\ncontact\n\n{contact.HEAD}')
         for name in options.robots:
