@@ -173,7 +173,7 @@ def identify(
 
     """
     request = IdentificationOptions.of(estimator=estimator, friction=friction, **options)
-    arm = arm if isinstance(arm, Arm) else load_arm(arm)
+    arm = load_arm(arm)
     identification = run_identification(arm, list_recordings(recordings, arm),
                                         list_recordings(held_out, arm), request, progress)
     return IdentificationResult(**vars(identification))

@@ -24,6 +24,16 @@ from robot_identification import load_arm
 from robot_identification.recording.bag.write import write_bag
 
 SCRIPTS = {
+    'arms by name': """
+import numpy as np
+import robot_identification as ri
+q = np.zeros((1, 2))
+gravity = ri.joint_torque_regressor('two_link', q, q, q) @ ri.load_arm(
+    'two_link').inertial_parameters.ravel()
+assert np.allclose(gravity, ri.inverse_dynamics('two_link', q, q, q))
+assert ri.base_parameters('two_link').rank == ri.base_parameters(ri.load_arm('two_link')).rank
+assert ri.design_excitation('two_link', time_budget=2.0).certificate.holds
+""",
     'one path': """
 import robot_identification as ri
 result = ri.identify('two_link', 'motion.csv', held_out='other.csv')

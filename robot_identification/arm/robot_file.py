@@ -35,14 +35,15 @@ from robot_identification.yaml_file import read_typed, read_yaml, to_plain
 SAME = 1e-6    # [-] difference of limits, relative to 1 + |limit|, that counts as rounding
 
 
-def load_arm(robot: str | Path) -> Arm:
+def load_arm(robot: Arm | str | Path) -> Arm:
     """
     Return the arm that a robot YAML describes.
 
     Parameters
     ----------
     robot
-        Name of a shipped robot ('panda', 'ur10', ...) or path of a robot YAML.
+        Name of a shipped robot ('panda', 'ur10', ...) or path of a robot YAML; an `Arm` is
+        returned as it is.
 
     Raises
     ------
@@ -59,6 +60,8 @@ def load_arm(robot: str | Path) -> Arm:
     7
 
     """
+    if isinstance(robot, Arm):
+        return robot
     if not isinstance(robot, str | Path):
         raise ConfigurationError('an arm is an Arm, the name of a shipped robot or the path of a '
                                  f'robot YAML, not {type(robot).__name__}')

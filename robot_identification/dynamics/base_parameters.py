@@ -17,9 +17,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
-from robot_identification.arm import Arm
+from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array, IndexArray, read_only, ReadOnlyArrays
 from robot_identification.dynamics.structure import ModelStructure
 from robot_identification.errors import EstimationError
@@ -119,7 +120,8 @@ class BaseParameters(ReadOnlyArrays):
         return text.removeprefix(' + ')
 
 
-def base_parameters(structure: ModelStructure | Arm, *, seed: int = 0) -> BaseParameters:
+def base_parameters(structure: ModelStructure | Arm | str | Path, *,
+                    seed: int = 0) -> BaseParameters:
     """
     Return the base parameters of a model structure.
 
@@ -131,7 +133,7 @@ def base_parameters(structure: ModelStructure | Arm, *, seed: int = 0) -> BasePa
     Parameters
     ----------
     structure
-        Arm and friction model, or an arm with Coulomb and viscous friction.
+        Arm and friction model; or an arm, as for `load_arm`, with Coulomb and viscous friction.
     seed
         Seed of the random states.
 
@@ -157,8 +159,8 @@ def base_parameters(structure: ModelStructure | Arm, *, seed: int = 0) -> BasePa
     >>> beta = base.project(standard)    # (count,) -> (rank,)    # doctest: +SKIP
 
     """
-    if isinstance(structure, Arm):
-        structure = ModelStructure.of(structure)
+    if not isinstance(structure, ModelStructure):
+        structure = ModelStructure.of(load_arm(structure))
     arm = structure.arm
     rng = np.random.default_rng(seed)
     count = 40 + 4 * structure.count // arm.n

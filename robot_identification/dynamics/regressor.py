@@ -17,11 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 import pinocchio as pin
-from robot_identification.arm import Arm
+from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array, readonly_view
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.errors import ConfigurationError, explain_missing
@@ -39,7 +40,7 @@ def default_backend() -> str:
 
 
 def joint_torque_regressor(
-    arm: Arm,
+    arm: Arm | str | Path,
     q: ArrayLike,
     v: ArrayLike,
     a: ArrayLike,
@@ -55,7 +56,7 @@ def joint_torque_regressor(
     Parameters
     ----------
     arm
-        The arm with n joints.
+        The arm with n joints, or its name or file as for `load_arm`.
     q, v, a
         Positions, velocities, accelerations, (N, n) [rad or m, per s, per s^2].
     out
@@ -92,6 +93,7 @@ def joint_torque_regressor(
     >>> tau = W @ arm.inertial_parameters.ravel()
 
     """
+    arm = load_arm(arm)
     fill = _FILL.find(backend or default_backend())
     q, v, a = _states(arm, q, v, a)
     if not 0 <= first_link < arm.n:
@@ -107,7 +109,8 @@ def joint_torque_regressor(
 
 
 def inverse_dynamics(
-    arm: Arm, q: ArrayLike, v: ArrayLike, a: ArrayLike, inertial: ArrayLike | None = None,
+    arm: Arm | str | Path, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+    inertial: ArrayLike | None = None,
 ) -> Array:
     """
     Return the rigid-body torques by the recursive Newton-Euler algorithm, (N, n) [N m or N].
@@ -115,7 +118,7 @@ def inverse_dynamics(
     Parameters
     ----------
     arm
-        The arm with n joints.
+        The arm with n joints, or its name or file as for `load_arm`.
     q, v, a
         Positions, velocities, accelerations, (N, n) [rad or m, per s, per s^2]; for one
         configuration (n,), and so is the result.
@@ -136,9 +139,10 @@ def inverse_dynamics(
     Examples
     --------
     >>> q = np.zeros((1, 7))
-    >>> gravity = inverse_dynamics(load_arm('panda'), q, 0 * q, 0 * q)    # (1, 7) [N m]
+    >>> gravity = inverse_dynamics('panda', q, 0 * q, 0 * q)    # (1, 7) [N m]
 
     """
+    arm = load_arm(arm)
     if np.ndim(q) == np.ndim(v) == np.ndim(a) == 1:
         q, v, a = (np.array([x], dtype=float) for x in (q, v, a))
         return inverse_dynamics(arm, q, v, a, inertial)[0]

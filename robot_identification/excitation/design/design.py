@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import time
 from typing import Any
 
-from robot_identification.arm import Arm
+from robot_identification.arm import Arm, load_arm
 from robot_identification.excitation.certificate.geometry.scene import build_scene, Scene
 from robot_identification.excitation.certificate.joint_limits import prove_peaks
 from robot_identification.excitation.certificate.nominal_torque import nominal_notes
@@ -43,7 +43,7 @@ PROOFS = 2.0           # [-] proof time of an optimal motion over that of a rand
 MIN_SEARCHING = 0.5    # [-] smallest fraction of a time budget for the search
 
 
-def design_excitation(arm: Arm, options: DesignOptions | None = None, *,
+def design_excitation(arm: Arm | str, options: DesignOptions | None = None, *,
                       earlier: Sequence[EarlierMotion] = (), progress: Report | None = None,
                       scene: Scene | None = None, **changes: Any) -> Excitation:
     """
@@ -56,7 +56,7 @@ def design_excitation(arm: Arm, options: DesignOptions | None = None, *,
     Parameters
     ----------
     arm
-        The arm with n joints.
+        The arm with n joints, or its name as for `load_arm`.
     options
         Options of the design; the defaults of `DesignOptions` when None.
     earlier
@@ -91,13 +91,13 @@ def design_excitation(arm: Arm, options: DesignOptions | None = None, *,
 
     Examples
     --------
-    >>> excitation = design_excitation(load_arm('panda'), time_budget=60.0)    # doctest: +SKIP
+    >>> excitation = design_excitation('panda', time_budget=60.0)    # doctest: +SKIP
     >>> excitation.certificate.holds    # doctest: +SKIP
     True
     >>> save_excitation(excitation, 'motion.yaml')    # doctest: +SKIP
 
     """
-    start_time = time.monotonic()
+    start_time, arm = time.monotonic(), load_arm(arm)
     request = (options or DesignOptions()).changed(changes)
     requirements, budget = request.requirements, request.time_budget
     limits, notes = motion_limits(arm, request.velocity, request.acceleration)
