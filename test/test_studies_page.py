@@ -33,6 +33,7 @@ from robot_identification.papers.studies.verdict import (
 )
 from robot_identification.papers.studies_page import (
     contradicts,
+    decide_differently,
     is_changed_without_a_seed,
     pages,
     RUN,
@@ -83,6 +84,8 @@ def test_no_seed_of_the_stored_run_contradicts_another(stored_claims):
                 or contradicts([claim['verdict'], *claim['without_seed']])]
     changed = [claim['claim'] for _, claim in stored_claims if is_changed_without_a_seed(claim)]
     assert not opposite and len(changed) <= CHANGED, (opposite, changed)
+    alone = [claim['claim'] for _, claim in stored_claims if decide_differently(claim['by_seed'])]
+    assert len(alone) <= 1, alone
     assert not [claim['claim'] for _, claim in stored_claims if claim['seeds_differ'] < ALPHA]
 
 

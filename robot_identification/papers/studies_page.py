@@ -268,6 +268,7 @@ def _agreement(run: Mapping[str, Any]) -> str:
     claims = [claim for study in run['studies'] for claim in study['claims']]
     left_out = [claim for claim in claims if is_changed_without_a_seed(claim)]
     words = [claim for claim in claims if len(set(claim['by_seed'])) > 1]
+    decided = sum(decide_differently(claim['by_seed']) for claim in claims)
     opposite = sum(contradicts(claim['by_seed']) for claim in claims)
     differ = sum(claim['seeds_differ'] < ALPHA for claim in claims)
     names = ''.join(f'\n* {claim["claim"]}: {claim["verdict"]}; without each seed '
@@ -288,9 +289,9 @@ def _agreement(run: Mapping[str, Any]) -> str:
             f'seed alone and do not hold with another, and in {differ} claims the draws of one '
             f"seed differ from those of the others (Fisher's exact test, corrected for the "
             f'number of seeds and claims). {len(left_out)} verdicts change if any one of the '
-            f'seeds is left out{further}. One seed alone has fewer draws: for {len(words)} claims '
-            f'the seeds alone do not all have the same verdict, mostly because one of them is '
-            f'undecided.{fixed}{fewer}{listed}')
+            f'seeds is left out{further}. One seed alone has fewer draws: {len(words)} claims are '
+            f'decided by some seeds alone and undecided with others, or decided differently; two '
+            f'seeds decide differently in {decided} of the {len(claims)}.{fixed}{fewer}{listed}')
 
 
 def _reliability() -> str:
@@ -349,6 +350,11 @@ def _rules() -> list[tuple[str, ...]]:
 def is_changed_without_a_seed(claim: Mapping[str, Any]) -> bool:
     """Return whether a verdict is another one if one of the seeds is left out."""
     return any(verdict != claim['verdict'] for verdict in claim['without_seed'])
+
+
+def decide_differently(verdicts: Sequence[str]) -> bool:
+    """Return whether two of the verdicts differ and neither is undecided."""
+    return len(set(verdicts) - {'undecided'}) > 1
 
 
 def contradicts(verdicts: Collection[str]) -> bool:
