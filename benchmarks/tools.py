@@ -19,10 +19,11 @@ Comparison, payload, drive gains and contact on arms with LuGre friction and imp
 Every arm is drawn by a seed: masses within 10 %, LuGre friction with Stribeck effect and load
 dependence, torque sensors with gain errors of 2 % (standard deviation), delay, white and
 correlated noise. `compare`: both arms of a pair are identified from three periods of 10 s of a
-random motion, the same or another one. `payload` and `gains`: recordings on a day with 15 % more
-friction, of 20 s of all joints or the last three, and with rests in a few poses. `payload-motion`:
-one motion, designed with the model of the first arm, and a payload of 1 kg; errors over the
-deviations that were stated before. Errors are those of a least-squares fit of the same recordings
+random motion, the same or another one. `detectable` (only with `--tools`): changes of the size that
+`compare` of an unchanged pair states as found in nine of ten cases, with other noise. `payload` and
+`gains`: recordings on a day with 15 % more friction, of 20 s of all joints or the last three, and
+with rests in a few poses. `payload-motion`: one motion, designed with the model of the first arm,
+and a payload of 1 kg; errors over the deviations that were stated before. Errors are those of a least-squares fit of the same recordings
 without any of the package's estimators, too. Shares of `payload`, `payload-motion` and `gains`
 have their exact binomial 95 % interval, for which the coordinates or gains of one arm count as one
 draw; rows of `all` have the arms of all robots. `contact.py` describes its table, for which other
@@ -62,20 +63,22 @@ from scipy.stats import beta
 
 Rows = dict[str, Array]    # values of each arm, (arms, ...), by method
 PERIOD, PERIODS = 10.0, 3
-WORN, ADDED = 1.3, 0.3    # factor of one joint's friction, and mass [kg]
+CHANGES = {'nothing': 0.0, 'friction': 0.3, 'body': 0.3}    # one joint's friction, mass [kg]
 CENTRE = (0.02, 0.01, 0.08)    # [m]
 MASSES, HEAVY = (0.5, 2.5), (1.5, 4.0)    # [kg]
 REST, MOVE = 2.0, 3.0    # [s] in a pose, and from one to the next
 
 
-def results(arm: Arm, folder: str, seed: int, kind: str, motion: RandomMotion,
+def results(arm: Arm, folder: str, seed: int, change: tuple[str, float], motion: RandomMotion,
             number: int) -> StoredResults:
-    """Return the stored results of an arm after a change."""
-    plant, day = LuGrePlant(arm, seed), np.ones(arm.n)
+    """Return the stored results of an arm after a change of a kind by a size."""
+    plant, day, (kind, size) = LuGrePlant(arm, seed), np.ones(arm.n), change
     if kind == 'friction':
-        day[seed % arm.n] = WORN
+        day[seed % arm.n] += size
+    if kind == 'gain':
+        plant.gains[seed % arm.n] *= 1 + size
     if kind == 'body':
-        plant.carry(ADDED, np.array(CENTRE))
+        plant.carry(size, np.array(CENTRE))
     plant.reseed(seed, number)
     place = Path(folder) / str(number)
     identify(arm, plant.repeat(motion, PERIODS, day=day)).save(place)
@@ -85,14 +88,14 @@ def results(arm: Arm, folder: str, seed: int, kind: str, motion: RandomMotion,
 def compare_pairs(name: str, seeds: range) -> Iterator[str]:
     """Yield rows: pairs called changed, and those with the right explanation."""
     arm, counts = load_arm(name), np.zeros((6, 3), dtype=int)
-    cases = [(kind, other) for kind in ('nothing', 'friction', 'body') for other in (0, 1)]
+    cases = [(kind, other) for kind in CHANGES for other in (0, 1)]
     for seed in seeds:
         motions = [RandomMotion(arm, PERIOD, np.random.default_rng([seed, k])) for k in range(2)]
         with tempfile.TemporaryDirectory() as folder:
-            before = results(arm, folder, seed, 'nothing', motions[0], 0)
+            before = results(arm, folder, seed, ('nothing', 0.0), motions[0], 0)
             for k, (kind, other) in enumerate(cases):
-                found = compare(before, results(arm, folder, seed, kind, motions[other], k + 1),
-                                ('A', 'B'))
+                after = results(arm, folder, seed, (kind, CHANGES[kind]), motions[other], k + 1)
+                found = compare(before, after, ('A', 'B'))
                 named = [] if found.explanation is None else [
                     (each.kind, each.subject) for each in found.explanation.changes]
                 wanted = {'nothing': [], 'body': [('body', arm.joint_names[-1])],
@@ -102,6 +105,30 @@ def compare_pairs(name: str, seeds: range) -> Iterator[str]:
     for (kind, other), (number, changed, right) in zip(cases, counts):
         yield (f'| {name} | {kind} | {"another" if other else "the same"} | {changed} of {number} '
                f'| {right if kind != "nothing" else "-"} |')
+
+
+def detectable_changes(name: str, seeds: range) -> Iterator[str]:
+    """Yield rows: changes of the size that `compare` states, and how many of them it finds."""
+    arm = load_arm(name)
+    rows: dict[tuple[str, int], list[tuple[float, bool]]] = {}
+    for seed in seeds:
+        motions = [RandomMotion(arm, PERIOD, np.random.default_rng([seed, k])) for k in range(2)]
+        with tempfile.TemporaryDirectory() as folder:
+            before, *unchanged = (results(arm, folder, seed, ('nothing', 0.0), motion, k)
+                                  for k, motion in enumerate([motions[0], *motions]))
+            for other, (motion, after) in enumerate(zip(motions, unchanged)):
+                stated = compare(before, after, ('A', 'B')).explanation
+                for k, kind in enumerate(('friction', 'gain', 'body')):
+                    subject = arm.joint_names[-1 if kind == 'body' else seed % arm.n]
+                    size = next(each.detectable for each in stated.considered
+                                if (each.kind, each.subject) == (kind, subject))
+                    found = compare(before, results(arm, folder, seed, (kind, size), motion,
+                                                    10 * (other + 1) + k), ('A', 'B'))
+                    rows.setdefault((kind, other), []).append((size, found.verdict != 'unchanged'))
+    for (kind, other), values in rows.items():
+        sizes, found_all = zip(*values)
+        yield (f'| {name} | {kind} | {"another" if other else "the same"} | '
+               f'{np.median(sizes):.3f} | {sum(found_all)} of {len(values)} |')
 
 
 def generator(arm: Arm, *seed: int) -> np.random.Generator:
@@ -361,11 +388,15 @@ def main() -> None:
     pairs, arms, minutes = (3, 3, 3.0) if options.quick else (
         options.pairs, options.arms, options.minutes)
     first = options.first_seed
-    if 'compare' in options.tools:
-        print_head('compare', 'arm | what changed | motion | called changed | explained rightly')
-        for name in options.robots:
-            for row in compare_pairs(name, range(first, first + pairs)):
-                print(row, flush=True)
+    for tool, each_pair, head in (
+            ('compare', compare_pairs, 'called changed | explained rightly'),
+            ('detectable', detectable_changes, 'median of the stated sizes, relative or kg | '
+             'found')):
+        if tool in options.tools:
+            print_head(tool, f'arm | what changed | motion | {head}')
+            for name in options.robots:
+                for row in each_pair(name, range(first, first + pairs)):
+                    print(row, flush=True)
     for tool, rows, cells, head in (
             ('payload', payloads, payload_row, 'method | mass, rms error | mass in its interval | '
              'centre in its interval | half width | expected verdict'),

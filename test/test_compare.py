@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 import json
 import subprocess
 import sys
@@ -30,11 +31,12 @@ from robot_identification.cli.commands import app
 from robot_identification.errors import ConfigurationError
 from robot_identification.fleet.comparison import compare, comparison_to_dict, holm
 from robot_identification.fleet.comparison_page import CAUSES, comparison_page
-from robot_identification.fleet.explanations import KINDS
+from robot_identification.fleet.explanations import Candidate, find_explanation, KINDS
 from robot_identification.reporting import load_results, results_to_dict
 from robot_identification.reporting.plot_data import plot_data
 from robot_identification.reporting.stored_results import StoredResults
 from robot_identification.tools.joint_fit import Equations, JointFit
+from robot_identification.tools.torque_columns import SensorErrors
 from scipy.signal import lfilter
 from typer.testing import CliRunner
 
@@ -243,6 +245,44 @@ def test_the_jackknife_beside_many_columns_is_unbiased():
         errors.append([each[0].values[0] ** 2, *(one.covariance[0, 0] for one in each)])
     true, plain, unbiased = np.mean(errors, axis=0)
     assert plain > 1.3 * true and unbiased == pytest.approx(true, rel=0.15)
+
+
+def test_changes_of_the_stated_size_are_found_nine_times_out_of_ten():
+    """A body with a small lever, a friction and a tilt in a random direction."""
+    rng, draws = np.random.default_rng(3), 80
+    candidates = [Candidate('body', 'two', 'kg', (0, 1, 2, 3)),
+                  Candidate('friction', 'one', '%', (4,)),
+                  Candidate('tilt', '', 'degrees', (5, 6))]
+    sensors, found, wrong = SensorErrors(np.zeros(2)), np.zeros(3, dtype=int), 0
+    for _ in range(draws):
+        equations = Equations(rng.normal(size=(600, 2)), np.zeros((600, 2, 0)),
+                              rng.normal(size=(600, 2, 7)), np.ones((600, 2), dtype=bool),
+                              np.arange(600) // 25)
+        nothing = find_explanation([equations], candidates, sensors)
+        angle = rng.uniform(0, 2 * np.pi)
+        wrong += bool(nothing.changes)
+        for k, (candidate, direction) in enumerate(zip(candidates, (
+                [1.0, 0.0, 0.0, 0.03], [1.0], [np.cos(angle), np.sin(angle)]))):
+            change = np.zeros(7)
+            change[list(candidate.columns)] = np.array(
+                direction) * nothing.considered[k].detectable
+            changed = replace(equations, target=equations.target + equations.effects @ change)
+            found[k] += bool(find_explanation([changed], candidates, sensors).changes)
+    assert wrong <= 8
+    assert np.all(found >= 0.8 * draws) and np.all(found[1:] < draws)
+
+
+def test_the_interval_of_a_relative_change_contains_that_of_the_friction_before():
+    """A friction of 30 % more is known no better than the friction of which it is 30 %."""
+    rng = np.random.default_rng(4)
+    columns = rng.normal(size=(600, 1, 1))
+    equations = [Equations(0.3 * columns[:, :, 0] + 1e-3 * rng.normal(size=(600, 1)),
+                           np.zeros((600, 1, 0)), columns, np.ones((600, 1), dtype=bool),
+                           np.arange(600) // 25)]
+    widths = [find_explanation(equations, [Candidate('friction', 'one', '%', (0,), doubt=doubt)],
+                               SensorErrors(np.zeros(1))).changes[0].half_width
+              for doubt in (0.0, 0.05)]
+    assert widths[0] < 1e-3 and widths[1] == pytest.approx(1.96 * 0.05 * 0.3, rel=0.01)
 
 
 def test_friction_that_grows_with_the_load_of_a_body_is_not_named_beside_it(tmp_path):

@@ -214,8 +214,8 @@ def describe_detectable(explanation: Explanation) -> str:
     found = []
     for kind, words in (('body', ''), ('friction', 'a change of friction of '),
                         ('gain', 'of gain of '), ('tilt', 'a tilt of ')):
-        each = sorted((change for change in explanation.considered if change.kind == kind),
-                      key=lambda change: change.detectable)
+        each = sorted((change for change in explanation.considered if change.kind == kind
+                       and np.isfinite(change.detectable)), key=lambda change: change.detectable)
         if not each:
             continue
         text = words + each[0].found_above

@@ -29,8 +29,15 @@ from robot_identification.dynamics import (
 from robot_identification.estimation.tilt import perpendicular_axes
 from robot_identification.tools.joint_fit import Effect, Equations, JointFit
 from robot_identification.tools.motion_run import MotionRun, path_torque
-from robot_identification.tools.torque_columns import friction_shapes, SensorErrors, SHAPES
-from scipy.special import nctdtrinc
+from robot_identification.tools.torque_columns import (
+    friction_shapes,
+    SensorErrors,
+    SHAPES,
+    standard_columns,
+)
+from scipy.special import ncfdtrinc
+from scipy.stats import f as f_distribution
+from scipy.stats import norm
 from scipy.stats import t as student
 
 EXPLANATION_LEVEL = 0.04
@@ -72,6 +79,9 @@ class Candidate:
         Indices of its effects.
     loads
         Indices of the torques of a body with the sign that they have in friction of load.
+    doubt
+        Standard deviation of the size of a relative change, relative to it: that of the friction
+        or torque of the model.
 
     """
 
@@ -80,6 +90,7 @@ class Candidate:
     unit: str
     columns: tuple[int, ...]
     loads: tuple[int, ...] = ()
+    doubt: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -99,7 +110,8 @@ class SimpleChange:
     p
         p-value, adjusted for the number of candidates (Bonferroni).
     detectable
-        Size that is found with a probability of 90 %, in the unit of `size`.
+        Size that is found with a probability of 90 %, in the unit of `size`: of a body with any
+        centre, of a tilt in any direction. Infinite if no size is found.
 
     """
 
@@ -124,8 +136,9 @@ class SimpleChange:
 
     @property
     def found_above(self) -> str:
-        """The detectable size with its unit."""
-        return f'{KINDS[self.kind][1] * self.detectable:.2g} {self.unit}'
+        """The detectable size with its unit; '-' if no size is found."""
+        size = KINDS[self.kind][1] * self.detectable
+        return f'{size:.2g} {self.unit}' if np.isfinite(size) else '-'
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,18 +176,22 @@ class Candidates:
     friction
         Coefficients of each drive's friction and of its `friction_shapes`, (m, 5): the friction
         before the change, as far as its residuals show it.
+    doubts
+        `Candidate.doubt` of the friction of each drive and of all drives, and of the torque of
+        each joint, (m + 1 + n,).
 
     """
 
     model: IdentifiedModel
     top: Array
     friction: Array
+    doubts: Array
 
     @classmethod
     def of(cls, model: IdentifiedModel, top: Array, runs: Sequence[MotionRun]) -> Candidates:
         """Return the candidates; friction is corrected by the residuals of runs of the model."""
         start = np.eye(1, 1 + SHAPES).repeat(len(model.arm.transmission), axis=0)
-        plain = cls(model, top, start)
+        plain = cls(model, top, start, np.zeros(len(start) + 1 + model.arm.n))
         residual = np.concatenate([run.residual for run in runs])
         used = np.concatenate([run.moving(top) for run in runs])
         columns = np.concatenate([run.apply(plain.friction_columns) for run in runs])
@@ -182,7 +199,31 @@ class Candidates:
         scale = np.maximum(np.sqrt(np.mean(residual ** 2, axis=0)), 1e-12)
         weighted = (columns / scale[:, None])[used]
         solution = np.linalg.lstsq(weighted, (residual / scale)[used], rcond=1e-6)[0]
-        return cls(model, top, start + solution.reshape(start.shape))
+        found = replace(plain, friction=start + solution.reshape(start.shape))
+        return replace(found, doubts=found.relative_deviations(runs))
+
+    def relative_deviations(self, runs: Sequence[MotionRun]) -> Array:
+        """Return `doubts` in runs; zero for a model without a covariance of its parameters."""
+        directions, sums = self.model.uncertain_directions, np.zeros((len(self.doubts), 1))
+        if directions is None:
+            return self.doubts
+        for run in runs:
+            q, v, a = (x[::run.step] for x in (run.q, run.v, run.a))
+            drives, joints = self.drive_torques(q, v, a), np.eye(q.shape[1])
+            ahead, back = (standard_columns(self.model, q, speed, a) @ directions.T
+                           for speed in (v, -v))
+            changes = (np.concatenate([drives, drives.sum(axis=2, keepdims=True)], axis=2),
+                       joints * path_torque(self.model, q, v, a)[:, :, None])
+            sums = sums + np.concatenate([np.column_stack([
+                np.einsum('nje,nje->e', change, change),
+                np.einsum('nje,njd->ed', change, error)])
+                for change, error in zip(changes, ((ahead - back) / 2, ahead))])
+        return np.asarray(np.linalg.norm(sums[:, 1:], axis=1) / np.maximum(sums[:, 0], 1e-300))
+
+    def drive_torques(self, q: Array, v: Array, a: Array) -> Array:
+        """Return the friction of each drive before the change, (N, n, m) [N m or N]."""
+        return np.asarray(np.einsum('njek,ek->nje', self.friction_columns(q, v, a),
+                                    self.friction))
 
     def friction_columns(self, q: Array, v: Array, a: Array) -> Array:
         """Return friction of each drive without its offset, and its shapes, (N, n, m, 5)."""
@@ -198,16 +239,21 @@ class Candidates:
     def members(self) -> tuple[Candidate, ...]:
         """The candidates; the columns are in the same order."""
         arm, torque_units = self.model.arm, self.model.arm.units('N m', 'N')
-        named = [('body', arm.joint_names[-1], 4),
-                 *(('friction', name, 1) for name in arm.actuator_names),
-                 *((kind, name, 1) for kind in ('gain', 'zero') for name in arm.joint_names),
-                 ('all friction', '', 1)]
+        frictions, every, gains = np.split(self.doubts, [len(self.friction),
+                                                         len(self.friction) + 1])
+        named = [('body', arm.joint_names[-1], 4, 0.0),
+                 *(('friction', name, 1, doubt)
+                   for name, doubt in zip(arm.actuator_names, frictions)),
+                 *(('gain', name, 1, doubt) for name, doubt in zip(arm.joint_names, gains)),
+                 *(('zero', name, 1, 0.0) for name in arm.joint_names),
+                 ('all friction', '', 1, every[0])]
         if np.any(arm.gravity):
-            named.append(('tilt', '', 2))
+            named.append(('tilt', '', 2, 0.0))
         members, first = [], 0
-        for kind, subject, count in named:
+        for kind, subject, count, doubt in named:
             unit = KINDS[kind][2] or torque_units[arm.joint_names.index(subject)]
-            members.append(Candidate(kind, subject, unit, tuple(range(first, first + count))))
+            members.append(Candidate(kind, subject, unit, tuple(range(first, first + count)),
+                                     doubt=float(doubt)))
             first += count
         members[0] = replace(members[0], loads=tuple(range(first, first + 4)))
         return tuple(members)
@@ -215,7 +261,7 @@ class Candidates:
     def columns(self, q: Array, v: Array, a: Array) -> Array:
         """Return the torques of a unit of each change, and of `Candidate.loads`, (N, n, m)."""
         model, arm = self.model, self.model.arm
-        drives = np.einsum('njek,ek->nje', self.friction_columns(q, v, a), self.friction)
+        drives = self.drive_torques(q, v, a)
         joints = np.tile(np.eye(arm.n), (len(q), 1, 1))
         body = joint_torque_regressor(arm, q, v, a, first_link=arm.n - 1)[:, :, :4]
         parts = [body, drives, joints * path_torque(model, q, v, a)[:, :, None], joints,
@@ -234,7 +280,7 @@ def find_explanation(equations: Sequence[Equations],
     """
     Return the simplest changes that explain the difference in equations.
 
-    Nothing is the first explanation. A single change is accepted if its jackknife p-value,
+    Nothing is the first explanation. A single change is accepted if its p-value (`_p_value`),
     adjusted for the number of candidates, is below `EXPLANATION_LEVEL`; of several such changes
     the one with the smallest Bayesian information criterion is taken, or the first candidate whose
     criterion is not larger by 10. A second change is accepted in the same way beside the first.
@@ -279,7 +325,8 @@ def _search(fit: JointFit, candidates: Sequence[Candidate],
     for level in (EXPLANATION_LEVEL, _SECOND_LEVEL):
         tried = [(_criterion(fit, effect), k) for k, each in enumerate(candidates)
                  if each not in chosen
-                 and (effect := _estimate(fit, each, chosen, sensors)).p * len(candidates) < level]
+                 and _p_value(effect := _estimate(fit, each, chosen, sensors), each)
+                 * len(candidates) < level]
         if not tried:
             break
         best = min(tried)[0]
@@ -313,19 +360,45 @@ def _criterion(fit: JointFit, effect: Effect) -> float:
                  + len(effect.values) * np.log(fit.independent))
 
 
+def _p_value(effect: Effect, candidate: Candidate) -> float:
+    """
+    Return the p-value of an estimate.
+
+    It is that of the jackknife, of a body twice the smaller of two: of its mass with an unknown
+    centre, and of mass and centre together. One shows a body near the flange better, the other
+    one with a long lever.
+    """
+    if candidate.kind != 'body':
+        return effect.p
+    mass = replace(effect, values=effect.values[:1], covariance=effect.covariance[:1, :1],
+                   freedom=effect.freedom[:1])
+    return min(1.0, 2 * min(effect.p, mass.p))
+
+
+def _detectable(effect: Effect, candidate: Candidate, tried: int) -> float:
+    """Return `SimpleChange.detectable`, from the non-central F distribution of T^2."""
+    body = candidate.kind == 'body'
+    count = 1 if body else len(effect.values)
+    rest = float(np.mean(effect.freedom[:count])) - count + 1
+    if rest < 0.5:
+        return float('inf')
+    limit = f_distribution.isf(EXPLANATION_LEVEL / tried / (1 + body), count, rest)
+    variance = np.linalg.eigvalsh(effect.covariance[:count, :count])[-1]
+    return float(np.sqrt(variance * ncfdtrinc(count, rest, 1 - _POWER, limit)))
+
+
 def _make_change(effect: Effect, candidate: Candidate, tried: int) -> SimpleChange:
     """Return an estimated change of an arm; `tried` is the number of candidates."""
     covariance, values = effect.covariance, effect.values
-    freedom = float(np.mean(effect.freedom))
     if candidate.kind == 'tilt':
         size = float(np.linalg.norm(values))
         direction = values / max(size, 1e-300)
         deviation = float(np.sqrt(direction @ covariance @ direction))
     else:
         size, deviation = float(values[0]), float(np.sqrt(covariance[0, 0]))
-    limit = student.isf(EXPLANATION_LEVEL / 2 / tried, freedom)
-    detectable = deviation * nctdtrinc(freedom, 1 - _POWER, limit)    # non-central t
+    width = np.hypot(student.ppf(0.975, float(np.mean(effect.freedom))) * deviation,
+                     norm.ppf(0.975) * size * candidate.doubt)
     centre = tuple(float(x) for x in values[1:] / (size or np.nan)) if len(values) == 4 else ()
-    return SimpleChange(candidate.kind, candidate.subject, candidate.unit, size,
-                        float(student.ppf(0.975, freedom)) * deviation, centre,
-                        min(1.0, effect.p * tried), float(detectable))
+    return SimpleChange(candidate.kind, candidate.subject, candidate.unit, size, float(width),
+                        centre, min(1.0, _p_value(effect, candidate) * tried),
+                        _detectable(effect, candidate, tried))
