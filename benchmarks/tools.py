@@ -19,15 +19,15 @@ Comparison, payload, drive gains and contact on arms with LuGre friction and imp
 Every arm is drawn by a seed: masses within 10 %, LuGre friction with Stribeck effect and load
 dependence, torque sensors with gain errors of 2 % (standard deviation), delay, white and
 correlated noise. `compare`: both arms of a pair are identified from three periods of 10 s of a
-random motion, the same or another one. `detectable` (only with `--tools`): changes of the size that
-`compare` of an unchanged pair states as found in nine of ten cases, with other noise. `payload` and
-`gains`: recordings on a day with 15 % more friction, of 20 s of all joints or the last three, and
-with rests in a few poses. `payload-motion`: one motion, designed with the model of the first arm,
-and a payload of 1 kg; errors over the deviations that were stated before. Errors are those of a least-squares fit of the same recordings
-without any of the package's estimators, too. Shares of `payload`, `payload-motion` and `gains`
-have their exact binomial 95 % interval, for which the coordinates or gains of one arm count as one
-draw; rows of `all` have the arms of all robots. `contact.py` describes its table, for which other
-seeds can be given there.
+random motion, the same or another one. `detectable` (only with `--tools`): changes of the size
+that `compare` of an unchanged pair states as found in nine of ten cases, with other noise.
+`payload` and `gains`: recordings on a day with 15 % more friction, of 20 s of all joints or the
+last three, and with rests in a few poses. `payload-motion`: one motion, designed with the model of
+the first arm, and a payload of 1 kg; errors over the deviations that were stated before. Errors
+are those of a least-squares fit of the same recordings without any of the package's estimators,
+too. Shares of `payload`, `payload-motion` and `gains` have their exact binomial 95 % interval, for
+which the coordinates or gains of one arm count as one draw; rows of `all` have the arms of all
+robots. `contact.py` describes its table, for which other seeds can be given there.
 """
 
 from __future__ import annotations
