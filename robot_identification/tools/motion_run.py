@@ -28,7 +28,7 @@ from robot_identification.validation.held_out import CUTOFF, EDGE
 from scipy import signal
 from scipy.interpolate import CubicSpline
 
-_FINE, _ROWS = 100.0, 25.0
+FINE, ROWS = 100.0, 25.0
 """[Hz] Rate at which columns are computed before they pass the low-pass of the torques, and rate
 of the compared rows, three times its usual cut-off."""
 _SLOW, _CREEP = 0.03, 5e-3
@@ -36,6 +36,9 @@ _SLOW, _CREEP = 0.03, 5e-3
 not count: near a reversal and at rest friction depends on the path."""
 _FAST_PART = 0.9
 """Part of the low-pass's window in which a joint must be faster."""
+FEWEST_ROWS = 25
+"""Compared rows of motion (one second) below which the torque of a joint does not count: its noise
+is unknown."""
 _SHIFT, _COARSE = 5.0, 0.1
 """[s] Largest difference in time between two recordings of one motion, and step of its search."""
 _SAME = 0.02
@@ -80,7 +83,7 @@ class MotionRun(ReadOnlyArrays):
     @property
     def step(self) -> int:
         """Samples per compared row."""
-        return max(1, int(self.rate / _ROWS))
+        return max(1, int(self.rate / ROWS))
 
     def low_pass(self, columns: Array) -> Array:
         """Return columns (N, ...) as the torques: low-passed, inner samples, at a lower rate."""
@@ -111,6 +114,13 @@ class MotionRun(ReadOnlyArrays):
         return self.low_pass(fast.astype(float)) > _FAST_PART
 
 
+def planned_run(t: Array, q: Array, v: Array, a: Array) -> MotionRun:
+    """Return the run of a planned motion at a rate of `FINE`, with torques of zero."""
+    inner = (t >= t[0] + EDGE) & (t <= t[-1] - EDGE)
+    none = np.zeros_like(q[inner])
+    return MotionRun(t - t[0], q, v, a, inner, none, none, None, CUTOFF)
+
+
 def recorded_runs(samples: Samples, model: IdentifiedModel) -> list[MotionRun]:
     """
     Return the runs of a processed recording, with the torques that a model predicts.
@@ -124,7 +134,7 @@ def recorded_runs(samples: Samples, model: IdentifiedModel) -> list[MotionRun]:
 
     """
     samples, runs = delayed(samples, model.delay, of=model.delay_of), []
-    edge, step = int(EDGE * samples.rate), max(1, int(samples.rate / _FINE))
+    edge, step = int(EDGE * samples.rate), max(1, int(samples.rate / FINE))
     for run in samples.segments:
         count = (run.stop - run.start) // step * step
         if count < 4 * edge + 2 * step:

@@ -29,8 +29,7 @@ from robot_identification.estimation.prior import feasible_bound, link_transform
 from robot_identification.online.load_change import centre_covariance
 from robot_identification.recording import Recording
 from robot_identification.signals import process
-from robot_identification.tools import joint_fit, payload_checks, torque_columns
-from robot_identification.tools.motion_run import MotionRun, recorded_runs, top_speed
+from robot_identification.tools import joint_fit, motion_run, payload_checks, torque_columns
 from scipy import stats
 
 _SIGNIFICANT = 3.0
@@ -43,9 +42,6 @@ _CARRIED = 0.1
 _SHORT = 'the recording is too short to identify a payload; record several seconds of motion'
 _STILL = ('no joint moves in the recording, and friction at rest hides a payload: move the last '
           'joints through at least four poses that differ')
-_FEWEST_ROWS = 25
-"""Rows of the regression (one second of motion) below which the torque of a joint does not count:
-its noise is unknown."""
 _MOMENTS = 4, 6, 9
 """Indices of Ixx, Iyy and Izz."""
 _MARGIN = 1e-4
@@ -203,7 +199,7 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
 
     """
     sensors = torque_columns.SensorErrors.of(model.arm, sensor_deviation)
-    carrying, empty = ([] if recording is None else recorded_runs(process(
+    carrying, empty = ([] if recording is None else motion_run.recorded_runs(process(
         recording, model.arm, standstill='zero'), model)    # rests do not end runs
         for recording in (loaded, unloaded))
     if unloaded is not None and np.array_equal(np.asarray(loaded.tau), np.asarray(unloaded.tau)):
@@ -222,7 +218,8 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
     return estimate
 
 
-def _estimate(model: IdentifiedModel, empty: list[MotionRun], carrying: list[MotionRun],
+def _estimate(model: IdentifiedModel, empty: list[motion_run.MotionRun],
+              carrying: list[motion_run.MotionRun],
               sensors: torque_columns.SensorErrors) -> PayloadEstimate:
     """
     Return the payload that explains the torque errors of the model.
@@ -231,31 +228,35 @@ def _estimate(model: IdentifiedModel, empty: list[MotionRun], carrying: list[Mot
     `model_errors` are estimated beside the payload, with their standard deviations as prior.
     """
     both = (*empty, *carrying)
-    top = top_speed(both)
-    bodies = [torque_columns.body_columns(model, run) for run in carrying]
-    errors = [run.residual for run in both]
+    top = motion_run.top_speed(both)
+    bodies, friction = ([columns(model, run) for run in carrying] for columns in (
+        torque_columns.body_columns, torque_columns.load_friction_columns))
     if empty:
-        equations, _ = joint_fit.join_runs(model, (empty, carrying), errors, bodies, top)
+        equations, _ = joint_fit.join_runs(
+            model, (empty, carrying), [run.residual for run in both],
+            [np.concatenate(each, axis=2) for each in zip(bodies, friction)], top)
     else:
         learnt = torque_columns.learnt_errors(model)
         equations = [joint_fit.Equations(
             run.residual, np.zeros((*run.residual.shape, 0)), np.concatenate([
                 body, run.apply(
-                    lambda q, v, a: torque_columns.model_errors(model, q, v, a, learnt))],
+                    lambda q, v, a: torque_columns.model_errors(model, q, v, a, learnt)), load],
                 axis=2), run.moving(top) & model.arm.measured,
-            joint_fit.time_blocks(run.clock, run.period)) for run, body in zip(carrying, bodies)]
+            joint_fit.time_blocks(run.clock, run.period))
+            for run, body, load in zip(carrying, bodies, friction)]
     rows = np.sum([each.used.sum(axis=0) for each in equations], axis=0)
-    if rows.max() < _FEWEST_ROWS:
+    if rows.max() < motion_run.FEWEST_ROWS:
         raise EstimationError(_STILL)
-    equations = [dataclasses.replace(each, used=each.used & (rows >= _FEWEST_ROWS))
+    equations = [dataclasses.replace(each, used=each.used & (rows >= motion_run.FEWEST_ROWS))
                  for each in equations]
-    count = equations[0].effects.shape[2]
+    count = equations[0].effects.shape[2] - 10    # the last ten are not estimated
     prior = np.array([*joint_fit.LARGEST * BODY_SCALE, *np.ones(count - 10)])
     fit = joint_fit.JointFit.of(equations, range(10))
-    whole = fit.estimate(range(count), prior)
+    whole = fit.estimate(range(count), prior, unbiased=True)
     free = whole.values[:10]
-    covariance = (whole.normal_covariance
-                  + fit.sensor_covariance(range(count), whole.values, sensors, prior))[:10, :10]
+    covariance = (whole.normal_covariance + fit.sensor_covariance(
+        range(count), whole.values, sensors, prior,
+        {k: count + k for k in range(10)}))[:10, :10]
     matrix, target = fit.equations_of(10, prior[10:])
     return _make_estimate(model, (matrix, target), free, covariance,
                           np.concatenate(bodies)[..., 0],

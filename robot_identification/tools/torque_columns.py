@@ -97,6 +97,17 @@ def body_columns(model: IdentifiedModel, run: MotionRun) -> Array:
         model.arm, q, v, a, first_link=model.arm.n - 1))
 
 
+def load_friction_columns(model: IdentifiedModel, run: MotionRun) -> Array:
+    """
+    Return the friction of a body at the last link, for friction of one per load, (K, n, 10).
+
+    Friction grows where the body adds to the load of the arm, and falls where it relieves it.
+    """
+    return run.apply(lambda q, v, a: joint_torque_regressor(
+        model.arm, q, v, a, first_link=model.arm.n - 1) * np.sign(
+            v * model.transmitted_torque(q, v, a))[:, :, None])
+
+
 def friction_shapes(model: IdentifiedModel, q: Array, v: Array, a: Array, top: Array) -> Array:
     """
     Return columns of friction that Coulomb and viscous friction lack, (N, n, 4 m).

@@ -35,9 +35,18 @@ from robot_identification.tools.joint_fit import (
     LARGEST,
     time_blocks,
 )
+from robot_identification.tools.motion_run import (
+    FEWEST_ROWS,
+    FINE,
+    planned_run,
+    ROWS,
+    top_speed,
+)
 from robot_identification.tools.torque_columns import (
+    body_columns,
     learnt_errors,
     LOAD,
+    load_friction_columns,
     model_errors,
     SensorErrors,
 )
@@ -49,8 +58,6 @@ _REST = 1e6
 _CORRELATED = 0.2
 """[s] Time over which errors below the low-pass are assumed to be correlated; those of the
 difference of two recordings have the variance of the white noise that the model knows."""
-_RATE, _SLOW = 50.0, 0.03
-"""Rate of the rows [Hz], and speed relative to the highest below which a torque does not count."""
 _EXAMPLE = Payload(1.0, (0.0, 0.0, 0.05))
 """Payload whose accuracy is stated if none is given."""
 _RADIUS = 0.05
@@ -139,21 +146,22 @@ def expected_accuracy(model: IdentifiedModel, motion: Excitation,
     """
     payload = motion.requirements.payload or _EXAMPLE
     body = _inertial(payload)
-    _, q, v, a = motion.sample(rate=_RATE)
-    top = np.abs(v).max(axis=0)
-    used = (np.abs(v) > _SLOW * top) & (top > 1e-9) & model.arm.measured
+    run = planned_run(*motion.sample(rate=FINE))
+    used = run.moving(top_speed([run])) & model.arm.measured
+    used &= used.sum(axis=0) >= FEWEST_ROWS
     if not used.any():
         raise ExcitationError('no joint moves in this motion')
     band, n = model.band, model.arm.n
     white, rest = (np.full((2, n), 1e-9) if band is None else
                    np.maximum([band.noise / 1.96, band.rest], 1e-9))
-    columns = joint_torque_regressor(model.arm, q, v, a, first_link=n - 1)
+    columns = body_columns(model, run)
     load, rows = columns @ body, columns * BODY_SCALE
-    sign = np.sign(v * model.torque(q, 0 * v, 0 * a))    # friction grows with the load
-    changes = np.einsum('knj,ij->nikj', [
-        load * SensorErrors.of(model.arm, sensor_deviation).gain, LOAD * sign * load],
-        np.eye(n)).reshape(len(q), n, -1)
-    modelled = np.concatenate([rows, model_errors(model, q, v, a, learnt_errors(model))], axis=2)
+    changes = np.concatenate([each[:, :, None] * np.eye(n) for each in (
+        load * SensorErrors.of(model.arm, sensor_deviation).gain,
+        LOAD * load_friction_columns(model, run) @ body)], axis=2)
+    learnt = learnt_errors(model)
+    modelled = np.concatenate([rows, run.apply(
+        lambda q, v, a: model_errors(model, q, v, a, learnt))], axis=2)
     unloaded, alone = (_accuracy(body, _expected_covariance(each, changes, used / size, noise))
                        for each, size, noise in ((rows, white, np.sqrt(2) * white),
                                                  (modelled, rest, white)))
@@ -179,12 +187,12 @@ def _expected_covariance(columns: Array, changes: Array, weights: Array, noise: 
         Standard deviation of each joint's errors that are correlated over `_CORRELATED`, (n,).
 
     """
-    decay = np.exp(-1 / _RATE / _CORRELATED)
+    decay = np.exp(-1 / ROWS / _CORRELATED)
     size = noise * weights * np.sqrt((1 + decay) / (1 - decay))
     flat, others, errors = ((x * weight[:, :, None]).reshape(weights.size, -1) for x, weight in (
         (columns, weights), (changes, weights), (columns, weights * size)))
     prior = np.diag([*[LARGEST ** -2.0] * 10, *[1.0] * (columns.shape[2] - 10)])
-    block = np.repeat(time_blocks(np.arange(len(weights)) / _RATE), weights.shape[1])
+    block = np.repeat(time_blocks(np.arange(len(weights)) / ROWS), weights.shape[1])
     whole = flat.T @ flat + prior
     parts = np.array([whole, *(whole - flat[block == k].T @ flat[block == k]
                                for k in range(block[-1] + 1))])
@@ -198,7 +206,7 @@ def _expected_covariance(columns: Array, changes: Array, weights: Array, noise: 
 
 def payload_condition(model: IdentifiedModel, motion: Excitation) -> float:
     """Return the condition number of the scaled columns of a payload in the moving joints."""
-    _, q, v, a = motion.sample(rate=_RATE)
+    _, q, v, a = motion.sample(rate=ROWS)
     columns = joint_torque_regressor(model.arm, q, v, a, first_link=model.arm.n - 1) * BODY_SCALE
     return float(np.linalg.cond(columns[:, np.ptp(q, axis=0) > 1e-9].reshape(-1, 10)))
 
