@@ -312,6 +312,10 @@ def test_the_command_payload(tmp_path):
     np.testing.assert_allclose(found['centre_of_mass'], BODY[1:4] / 1.5, atol=0.005)
     assert abs(found['mass'] - 1.5) < 5 * found['std']['m'] + 2e-3
     assert found['smallest_pseudo_inertia_eigenvalue'] > 0
+    code, text, _ = run('payload', tmp_path / 'model.yaml', tmp_path / 'loaded.csv',
+                        '--unloaded', tmp_path / 'unloaded.csv')
+    half = ', '.join(f'{1960 * std:.1f}' for std in found['centre_of_mass_std'])
+    assert code == 0 and f'+- ({half}) mm in the frame' in ' '.join(text.split())
     code, text, _ = run('payload', tmp_path / 'model.yaml', tmp_path / 'unloaded.csv')
     assert code == 0 and 'verdict: none, ' in text and 'kg: no payload; ' in text
     code, _, error = run('payload', tmp_path / 'model.yaml', tmp_path / 'missing.csv')

@@ -35,7 +35,7 @@ from robot_identification.tools.torque_columns import SensorErrors
 import typer
 
 Report = Annotated[Path | None, typer.Option(help='HTML page to write.')]
-HEADS = ('value', '\u00b1', 'unit')
+HEADS = ('value', 'std', 'unit')
 
 
 def payload_command(
@@ -94,13 +94,13 @@ def payload_command(
                  INERTIAL_NAMES, payload.parameters, std, payload.undetermined, INERTIAL_UNITS)))
         console.out.print(
             f'verdict: {payload.verdict}, {payload.mass:.4g} kg (95 %: {low:.4g} to {high:.4g} '
-            f'kg), centre {_millimetres(centre)} mm, +- {_millimetres(spread)} mm in the frame '
+            f'kg), centre {_millimetres(centre)} +- {_millimetres(1.96 * spread)} mm in the frame '
             f'{frame or "of " + identified.arm.joint_names[-1]}', markup=False)
     elif change is not None:
         console.out.print(
             f'verdict: changes; at about {change.time:.0f} s the payload changes by '
             f'{change.mass:+.2g} +- {1.96 * change.deviation:.2g} kg and '
-            f'({", ".join(f"{1000 * x:+.2g}" for x in change.moment)}) kg mm: fasten it, and '
+            f'({", ".join(f"{1000 * x:+.0f}" for x in change.moment)}) kg mm: fasten it, and '
             'identify it from a recording in which it stays', markup=False)
     else:
         none = payload.verdict == 'none'
