@@ -45,7 +45,13 @@ from robot_identification.online import (
     tool_wrench,
     trajectory_efforts,
 )
-from robot_identification.online.residuals import BREAKAWAY, CHANGE, FrictionAllowance, OWN
+from robot_identification.online.residuals import (
+    _rest_statistics,
+    BREAKAWAY,
+    CHANGE,
+    FrictionAllowance,
+    OWN,
+)
 from robot_identification.ros.sliding_window import SlidingWindow
 from simulation_arms import slow_motion, two_link
 
@@ -200,6 +206,13 @@ def test_a_torque_that_is_late_is_no_contact(rate):
     peak = int(np.argmax(residual))
     assert residual[peak] > 0.2 and np.all(levels[peak:] > 0.8 * residual[peak:])
     assert levels[-1] < 1e-3
+
+
+def test_friction_at_rest_is_estimated_beyond_the_largest_pause():
+    rng, resting = np.random.default_rng(0), np.tile([True] * 5 + [False] * 2, 20)
+    held = [np.repeat(rng.uniform(-1, 1, (20, 1)), 7, axis=0) for _ in range(200)]
+    found = np.array([_rest_statistics(each, np.ones_like(each), resting)[0] for each in held])
+    assert 0.4 < np.mean(found > 1) < 0.6    # the largest pause itself never exceeds the bound
 
 
 def test_pauses_of_the_reference_teach_the_friction_at_rest():

@@ -61,8 +61,7 @@ LAG = 6e-3
 and filters. Where the torque changes by T at once, the residual differs by up to
 2 pi `bandwidth` `LAG` T."""
 PAUSES = 10
-"""Fewest pauses of a reference from which friction at rest is learnt: its largest value then is at
-most some per cent below that of many pauses."""
+"""Fewest pauses of a reference from which friction at rest is learnt."""
 HOLD = 0.05
 """[s] Time after slow motion during which friction at rest is still in the smoothed speed and
 effort: the length of the window that smooths joint states, and some samples."""
@@ -163,8 +162,10 @@ class ResidualStatistics(ReadOnlyArrays):
         Root mean square of the residual in slow motion and at rest beyond the allowance for
         friction, at least `deviation`, (n,) [N m or N].
     rest_friction
-        Largest mean residual of a pause of the whole arm, over the friction of the model at the
-        speed `REST`, (n,) [-]; None if there are fewer than `PAUSES` pauses.
+        Largest mean residual that pauses of the whole arm may have, over the friction of the model
+        at the speed `REST`, (n,) [-]: the largest one of the reference, and as much above it as
+        the second largest one is below it (Robson and Whitlock); None if there are fewer than
+        `PAUSES` pauses.
     rest_deviation
         Standard deviation of the residual within these pauses, (n,) [N m or N]; None without them.
     crossings
@@ -364,7 +365,14 @@ def calibrate_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, 
 
 def _rest_statistics(residual: Array, friction: Array, resting: Array
                      ) -> tuple[Array | None, Array | None]:
-    """Return `rest_friction` and `rest_deviation` from the pauses; None if there are few."""
+    """
+    Return `rest_friction` and `rest_deviation` from the pauses; None if there are few.
+
+    References
+    ----------
+    D. S. Robson, J. H. Whitlock, "Estimation of a truncation point", Biometrika 51(1/2), 1964.
+
+    """
     pauses = true_runs(resting)
     if len(pauses) < PAUSES:
         return None, None
@@ -372,7 +380,8 @@ def _rest_statistics(residual: Array, friction: Array, resting: Array
     held = np.array([friction[pause].mean(axis=0) for pause in pauses])
     within = np.concatenate([residual[pause] - mean for pause, mean in zip(pauses, means)])
     count = max(len(within) - len(pauses), 1)
-    return (np.max(np.abs(means) / np.maximum(held, 1e-12), axis=0),
+    second, first = np.sort(np.abs(means) / np.maximum(held, 1e-12), axis=0)[-2:]
+    return (2 * first - second,
             np.maximum(np.sqrt(np.sum(within ** 2, axis=0) / count), 1e-12))
 
 
