@@ -16,6 +16,7 @@
 import dataclasses
 from itertools import pairwise
 import json
+import re
 
 from command_line import call
 import numpy as np
@@ -318,6 +319,9 @@ def test_the_command_payload(tmp_path):
     assert code == 0 and f'+- ({half}) mm in the frame' in ' '.join(text.split())
     code, text, _ = run('payload', tmp_path / 'model.yaml', tmp_path / 'unloaded.csv')
     assert code == 0 and 'verdict: none, ' in text and 'kg: no payload; ' in text
+    code, text, _ = run('payload', tmp_path / 'model.yaml', tmp_path / 'loaded.csv')
+    shown = re.search(r'verdict: found, (\S+) \+- (\S+) kg, centre .*95 % intervals', text, re.S)
+    assert shown and abs(float(shown[1]) - 1.5) < float(shown[2]), text
     code, _, error = run('payload', tmp_path / 'model.yaml', tmp_path / 'missing.csv')
     assert code == 2 and 'missing.csv' in error and 'Traceback' not in error
 

@@ -29,7 +29,7 @@ from robot_identification.errors import ConfigurationError
 from robot_identification.files import check_outputs, HTML_PAGE, write_text
 from robot_identification.tools import drive_gains
 from robot_identification.tools.pages import gains_page, payload_page
-from robot_identification.tools.payload import identify_payload
+from robot_identification.tools.payload import identify_payload, PayloadEstimate
 from robot_identification.tools.payload_checks import describe_overload
 from robot_identification.tools.torque_columns import SensorErrors
 import typer
@@ -70,7 +70,6 @@ def payload_command(
             payload, identified.arm, (str(loaded), '' if unloaded is None else str(unloaded))))
     centre, spread = ((payload.centre, payload.centre_deviation) if frame is None else
                       payload.centre_in(identified.arm, frame))
-    change = payload.change
     note = describe_overload(identified, recording, payload.parameters)
     if as_json:
         console.emit({
@@ -82,37 +81,43 @@ def payload_command(
                 INERTIAL_NAMES, payload.undetermined) if unknown],
             'intervals': dict(zip(INERTIAL_NAMES, payload.intervals())), 'mass': payload.mass,
             'centre_of_mass': centre, 'centre_of_mass_std': spread, 'frame': frame,
-            'change': None if change is None else vars(change),
+            'change': None if payload.change is None else vars(payload.change),
             'relative_error': payload.relative_error, 'note': note,
             'smallest_pseudo_inertia_eigenvalue': payload.certificate})
-    elif payload.verdict in ('found', 'removed'):
-        low, high = payload.intervals()[0]
+    elif payload.mass and payload.change is None:
         console.print_table(
             f'payload in the frame of {identified.arm.joint_names[-1]}', ('parameter', *HEADS),
             ((name, *(('undetermined', '-') if unknown else (f'{value:.5g}', f'{each:.2g}')), unit)
              for name, value, each, unknown, unit in zip(
                  INERTIAL_NAMES, payload.parameters, std, payload.undetermined, INERTIAL_UNITS)))
-        console.out.print(
-            f'verdict: {payload.verdict}, {payload.mass:.4g} kg (95 %: {low:.4g} to {high:.4g} '
-            f'kg), centre {_millimetres(centre)} +- {_millimetres(1.96 * spread)} mm in the frame '
-            f'{frame or "of " + identified.arm.joint_names[-1]}', markup=False)
-    elif change is not None:
-        console.out.print(
-            f'verdict: changes; at about {change.time:.0f} s the payload changes by '
-            f'{change.mass:+.2g} +- {1.96 * change.deviation:.2g} kg and '
-            f'({", ".join(f"{1000 * x:+.0f}" for x in change.moment)}) kg mm: fasten it, and '
-            'identify it from a recording in which it stays', markup=False)
-    else:
-        none = payload.verdict == 'none'
-        console.out.print(
-            f'verdict: {payload.verdict}, {payload.free_mass:.2g} +- {1.96 * std[0]:.2g} kg'
-            f'{": no payload" if none else ""}; this motion detects payloads above '
-            f'{payload.detectable:.2g} kg'
-            + ('' if none else ': move the last joints more, or faster, through at least four '
-               'poses that differ'), markup=False)
+    if not as_json:
+        console.out.print(f'verdict: {payload.verdict}{_payload_sentence(payload)}' + (
+            f', centre {_millimetres(centre)} +- {_millimetres(1.96 * spread)} mm in the frame '
+            f'{frame or "of " + identified.arm.joint_names[-1]} (95 % intervals)'
+            if payload.mass and payload.change is None else ''), markup=False)
     if note and not as_json:
         console.out.print(f'note: {note}', style='yellow', markup=False)
     raise typer.Exit(int(payload.verdict in ('undetermined', 'changes')))
+
+
+def _payload_sentence(payload: PayloadEstimate) -> str:
+    """Return what follows the verdict on a payload: its mass, or the reason and what to do."""
+    half = 1.96 * float(payload.covariance[0, 0]) ** 0.5
+    if (change := payload.change) is not None:
+        return (f'; at about {change.time:.0f} s the payload changes by '
+                f'{change.mass:+.2g} +- {1.96 * change.deviation:.2g} kg and '
+                f'({", ".join(f"{1000 * x:+.0f}" for x in change.moment)}) kg mm: fasten it, and '
+                'identify it from a recording in which it stays')
+    if payload.mass:
+        return f', {payload.mass:.4g} +- {half:.2g} kg'
+    found = f', {payload.free_mass:.2g} +- {half:.2g} kg'
+    if payload.few_poses:
+        return (f'{found} from fewer than four poses that differ: move the last joints through '
+                'more')
+    detects = f'this motion detects payloads above {payload.detectable:.2g} kg'
+    if payload.verdict == 'none':
+        return f'{found}: no payload; {detects}'
+    return f'{found}; {detects}: move the last joints more, or faster'
 
 
 def gains_command(

@@ -81,6 +81,8 @@ class PayloadEstimate(ReadOnlyArrays):
         fewer than four poses differ; 'changes' if the payload changes during the recording.
     change
         That change, or None.
+    few_poses
+        Whether the verdict is 'undetermined' because fewer than four poses differ.
 
     """
 
@@ -91,6 +93,7 @@ class PayloadEstimate(ReadOnlyArrays):
     free_mass: float
     verdict: str
     change: payload_checks.PayloadChange | None = None
+    few_poses: bool = False
 
     @property
     def mass(self) -> float:
@@ -214,7 +217,8 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
     if (estimate.verdict != 'undetermined'
             and payload_checks.count_poses(loaded) < payload_checks.FEWEST_POSES):
         return dataclasses.replace(estimate, parameters=np.zeros(10), certificate=0.0,
-                                   relative_error=float('nan'), verdict='undetermined')
+                                   relative_error=float('nan'), verdict='undetermined',
+                                   few_poses=True)
     return estimate
 
 
