@@ -346,6 +346,7 @@ def test_the_command_gains(tmp_path):
     assert np.all(np.abs(gains - GAINS) < 4.5 * deviations + 1e-3 * GAINS)
     code, text, _ = run(*words)
     assert code == 0 and 'N m/A' in text
+    assert 'determined; the standard deviation of every gain is below 5 %' in text
     code, _, error = run(*words[:3], '-1', *words[4:])
     assert code == 2 and 'must be positive' in error
     code, _, error = run(*words[:2], *words[4:])

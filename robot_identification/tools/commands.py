@@ -187,7 +187,7 @@ def _gains_sentence(result: drive_gains.GainEstimate, arm: Arm, mass: float) -> 
         return (f'undetermined for {unknown} (deviation above 20 %): the load must act on them by '
                 'gravity or inertia; use another motion, a larger mass, or give --centre')
     return (f'weak for {weak} (deviation above 5 %)' if weak else
-            'all gains are determined to better than 5 %')
+            'determined; the standard deviation of every gain is below 5 %')
 
 
 def _millimetres(values: Array) -> str:
