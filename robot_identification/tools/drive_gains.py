@@ -188,8 +188,9 @@ def identify_gains(
     result = GainEstimate(gains, gains * deviations, _urdf_ratio(runs, gains))
     if result.undetermined[list(map(bool, arm.measured))].all():
         raise EstimationError(
-            'the recordings do not determine the gain of any drive: the load must act on the '
-            'joints by gravity or inertia; use another motion, a larger mass, or give its centre')
+            'the recordings do not determine the gain of any drive: check that those with payload '
+            'have it; it must act on the joints by gravity or inertia, so use another motion, a '
+            'larger mass, or give its centre')
     return result
 
 
