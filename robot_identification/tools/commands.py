@@ -117,7 +117,7 @@ def _payload_sentence(payload: PayloadEstimate) -> str:
     detects = f'this motion detects payloads above {payload.detectable:.2g} kg'
     if payload.verdict == 'none':
         return f'{found}: no payload; {detects}'
-    return f'{found}; {detects}: move the last joints more, or faster'
+    return f'{found}; {detects}: move more joints, or faster'
 
 
 def gains_command(
