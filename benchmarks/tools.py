@@ -19,15 +19,16 @@ Comparison, payload, drive gains and contact on arms with LuGre friction and imp
 Every arm is drawn by a seed: masses within 10 %, LuGre friction with Stribeck effect and load
 dependence, torque sensors with gain errors of 2 % (standard deviation), delay, white and
 correlated noise. `compare`: both arms of a pair are identified from three periods of 10 s of a
-random motion, the same or another one. `detectable` (only with `--tools`): changes of the size
-that `compare` of an unchanged pair states as found in nine of ten cases, with other noise.
-`payload` and `gains`: recordings on a day with 15 % more friction, of 20 s of all joints or the
-last three, and with rests in a few poses. `payload-motion`: one motion, designed with the model of
-the first arm, and a payload of 1 kg; errors over the deviations that were stated before. Errors
-are those of a least-squares fit of the same recordings without any of the package's estimators,
-too. Shares of `payload`, `payload-motion` and `gains` have their exact binomial 95 % interval, for
-which the coordinates or gains of one arm count as one draw; rows of `all` have the arms of all
-robots. `contact.py` describes its table, for which other seeds can be given there.
+random motion, the same or another one. Only with `--tools`: `combinations`, the same for a gain of
+10 % and two changes at once; `detectable`, changes of the size that `compare` of an unchanged pair
+states as found in nine of ten cases, with other noise. `payload` and `gains`: recordings on a day
+with 15 % more friction, of 20 s of all joints or the last three, and with rests in a few poses.
+`payload-motion`: one motion, designed with the model of the first arm, and a payload of 1 kg;
+errors over the deviations that were stated before. Errors are those of a least-squares fit of the
+same recordings without any of the package's estimators, too. Shares of `payload`, `payload-motion`
+and `gains` have their exact binomial 95 % interval, for which the coordinates or gains of one arm
+count as one draw; rows of `all` have the arms of all robots. `contact.py` describes its table, for
+which other seeds can be given there.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 import tempfile
@@ -63,43 +65,50 @@ from scipy.stats import beta
 
 Rows = dict[str, Array]    # values of each arm, (arms, ...), by method
 PERIOD, PERIODS = 10.0, 3
-CHANGES = {'nothing': 0.0, 'friction': 0.3, 'body': 0.3}    # one joint's friction, mass [kg]
+Change = dict[str, float]    # friction or gain of one joint, relative, or mass [kg], by kind
+CHANGES: dict[str, Change] = {'nothing': {}, 'friction': {'friction': 0.3}, 'body': {'body': 0.3}}
+COMBINATIONS: dict[str, Change] = {
+    'gain': {'gain': 0.1}, 'body and friction': {'body': 0.3, 'friction': 0.3},
+    'gain and friction': {'gain': 0.1, 'friction': 0.3}}
 CENTRE = (0.02, 0.01, 0.08)    # [m]
 MASSES, HEAVY = (0.5, 2.5), (1.5, 4.0)    # [kg]
 REST, MOVE = 2.0, 3.0    # [s] in a pose, and from one to the next
 
 
-def results(arm: Arm, folder: str, seed: int, change: tuple[str, float], motion: RandomMotion,
+def changed_joint(arm: Arm, seed: int, kind: str) -> int:
+    """Return the joint at which a change is made."""
+    return arm.n - 1 if kind == 'body' else (seed + 2 * (kind == 'gain')) % arm.n
+
+
+def results(arm: Arm, folder: str, seed: int, change: Change, motion: RandomMotion,
             number: int) -> StoredResults:
-    """Return the stored results of an arm after a change of a kind by a size."""
-    plant, day, (kind, size) = LuGrePlant(arm, seed), np.ones(arm.n), change
-    if kind == 'friction':
-        day[seed % arm.n] += size
-    if kind == 'gain':
-        plant.gains[seed % arm.n] *= 1 + size
-    if kind == 'body':
-        plant.carry(size, np.array(CENTRE))
+    """Return the stored results of an arm after a change."""
+    plant, day = LuGrePlant(arm, seed), np.ones(arm.n)
+    day[changed_joint(arm, seed, 'friction')] += change.get('friction', 0.0)
+    plant.gains[changed_joint(arm, seed, 'gain')] *= 1 + change.get('gain', 0.0)
+    if 'body' in change:
+        plant.carry(change['body'], np.array(CENTRE))
     plant.reseed(seed, number)
     place = Path(folder) / str(number)
     identify(arm, plant.repeat(motion, PERIODS, day=day)).save(place)
     return load_results(place)
 
 
-def compare_pairs(name: str, seeds: range) -> Iterator[str]:
+def compare_pairs(name: str, seeds: range, changes: dict[str, Change] = CHANGES) -> Iterator[str]:
     """Yield rows: pairs called changed, and those with the right explanation."""
-    arm, counts = load_arm(name), np.zeros((6, 3), dtype=int)
-    cases = [(kind, other) for kind in CHANGES for other in (0, 1)]
+    arm, counts = load_arm(name), np.zeros((2 * len(changes), 3), dtype=int)
+    cases = [(kind, other) for kind in changes for other in (0, 1)]
     for seed in seeds:
         motions = [RandomMotion(arm, PERIOD, np.random.default_rng([seed, k])) for k in range(2)]
         with tempfile.TemporaryDirectory() as folder:
-            before = results(arm, folder, seed, ('nothing', 0.0), motions[0], 0)
+            before = results(arm, folder, seed, {}, motions[0], 0)
             for k, (kind, other) in enumerate(cases):
-                after = results(arm, folder, seed, (kind, CHANGES[kind]), motions[other], k + 1)
+                after = results(arm, folder, seed, changes[kind], motions[other], k + 1)
                 found = compare(before, after, ('A', 'B'))
-                named = [] if found.explanation is None else [
-                    (each.kind, each.subject) for each in found.explanation.changes]
-                wanted = {'nothing': [], 'body': [('body', arm.joint_names[-1])],
-                          'friction': [('friction', arm.joint_names[seed % arm.n])]}[kind]
+                named = set() if found.explanation is None else {
+                    (each.kind, each.subject) for each in found.explanation.changes}
+                wanted = {(each, arm.joint_names[changed_joint(arm, seed, each)])
+                          for each in changes[kind]}
                 changed = found.verdict != 'unchanged'
                 counts[k] += [1, changed, changed and named == wanted]
     for (kind, other), (number, changed, right) in zip(cases, counts):
@@ -114,15 +123,15 @@ def detectable_changes(name: str, seeds: range) -> Iterator[str]:
     for seed in seeds:
         motions = [RandomMotion(arm, PERIOD, np.random.default_rng([seed, k])) for k in range(2)]
         with tempfile.TemporaryDirectory() as folder:
-            before, *unchanged = (results(arm, folder, seed, ('nothing', 0.0), motion, k)
+            before, *unchanged = (results(arm, folder, seed, {}, motion, k)
                                   for k, motion in enumerate([motions[0], *motions]))
             for other, (motion, after) in enumerate(zip(motions, unchanged)):
                 stated = compare(before, after, ('A', 'B')).explanation
                 for k, kind in enumerate(('friction', 'gain', 'body')):
-                    subject = arm.joint_names[-1 if kind == 'body' else seed % arm.n]
+                    subject = arm.joint_names[changed_joint(arm, seed, kind)]
                     size = next(each.detectable for each in stated.considered
                                 if (each.kind, each.subject) == (kind, subject))
-                    found = compare(before, results(arm, folder, seed, (kind, size), motion,
+                    found = compare(before, results(arm, folder, seed, {kind: size}, motion,
                                                     10 * (other + 1) + k), ('A', 'B'))
                     rows.setdefault((kind, other), []).append((size, found.verdict != 'unchanged'))
     for (kind, other), values in rows.items():
@@ -390,6 +399,8 @@ def main() -> None:
     first = options.first_seed
     for tool, each_pair, head in (
             ('compare', compare_pairs, 'called changed | explained rightly'),
+            ('combinations', partial(compare_pairs, changes=COMBINATIONS),
+             'called changed | explained rightly'),
             ('detectable', detectable_changes, 'median of the stated sizes, relative or kg | '
              'found')):
         if tool in options.tools:
