@@ -26,6 +26,7 @@ from robot_identification.dynamics.inertial import BODY_SCALE
 from robot_identification.errors import ConfigurationError
 from robot_identification.recording import Recording
 from robot_identification.tools.joint_fit import (
+    Effect,
     Equations,
     join_runs,
     JointFit,
@@ -39,6 +40,8 @@ _LEVEL = 0.001
 """Probability that a payload that does not change is said to change."""
 _PARTS = 8
 """Number of equal parts of a recording, between which a change is searched."""
+_FINEST = 1 / 64
+"""Smallest distance of two splits, as a part of the recording."""
 _NOTICEABLE = 0.1, 0.02
 """Smallest change of the mass, relative to it, and of the centre of mass [m] that counts."""
 _REST, _STILL = 0.2, 0.002
@@ -61,7 +64,8 @@ class PayloadChange:
     Parameters
     ----------
     time
-        Time from the start of the recording [s], to the accuracy of an eighth of it.
+        Time from the start of the recording [s], to the accuracy of 1/64 of it; an eighth if the
+        arm often rests.
     mass, deviation
         Change of the mass and its standard deviation [kg].
     moment
@@ -80,11 +84,12 @@ def find_change(model: IdentifiedModel, runs: Sequence[MotionRun], carried: floa
     """
     Return the change of the payload in a recording, or None if there is none.
 
-    The recording is split at several times. The model of the arm and the payload are fitted to all
-    of it, and a change of mass and first moment to what comes after the split. A recording without
-    payload is fitted together with it, see `join_runs`; if the motion is the same, errors of the
-    model cancel, and smaller changes are found. Covariances are those of a jackknife over blocks
-    of time; p-values are adjusted for the splits (Bonferroni).
+    The recording is split between eighths, and, unless the arm often rests, then ever closer to
+    the best split. The model of the arm and the payload are fitted to all of it, and a change of
+    mass and first moment to what comes after the split. A recording without payload is fitted
+    together with it, see `join_runs`; if the motion is the same, errors of the model cancel, and
+    smaller changes are found. Covariances are those of a jackknife over blocks of time; p-values
+    are adjusted for the splits (Bonferroni).
 
     Parameters
     ----------
@@ -103,17 +108,42 @@ def find_change(model: IdentifiedModel, runs: Sequence[MotionRun], carried: floa
     both = (*unloaded, *runs)
     top, starts = top_speed(both), np.cumsum([0.0, *(run.t[-1] for run in runs)])
     count = sum(len(np.unique(time_blocks(run.clock))) for run in runs)
-    parts = np.arange(1, _PARTS) / _PARTS    # a part has as many blocks as a change has parameters
-    times = starts[-1] * parts[np.minimum(parts, 1 - parts) * count >= 4]
-    if not len(times):
-        return None
     bodies = [body_columns(model, run) for run in runs]
-    changed = [np.concatenate([body, *(
-        body[:, :, :4] * (run.clock + start > time)[:, None, None] for time in times)], axis=2)
-        for body, run, start in zip(bodies, runs, starts)]
+    # errors within one pose at rest are alike: a part that ends within poses has too few of them
+    rests = np.concatenate([~run.moving(top).any(axis=1) for run in runs]).mean() > _RESTING
+    finest = 1 / _PARTS if rests else _FINEST
+    effects: dict[float, Effect] = {}    # by the split as a part of the recording
+    parts, step = list(np.arange(1, _PARTS) / _PARTS), 1 / _PARTS
+    while parts:
+        # a part has as many blocks as a change has parameters
+        parts = [part for part in parts if min(part, 1 - part) * count >= 4]
+        times = starts[-1] * np.array(parts)
+        changed = [np.concatenate([body, *(
+            body[:, :, :4] * (run.clock + start > time)[:, None, None] for time in times)], axis=2)
+            for body, run, start in zip(bodies, runs, starts)]
+        effects |= _effects_after(parts, model, runs, unloaded, changed, top)
+        step /= 2
+        best = min(effects, key=lambda part: effects[part].squares, default=None)
+        parts = [] if best is None or step < finest else [best - step, best + step]
+    if best is None:
+        return None
+    effect = effects[best]
+    mass, *moment = map(float, effect.values)
+    small, near = (share * abs(carried) for share in _NOTICEABLE)
+    if effect.p * len(effects) > _LEVEL or (
+            abs(mass) < small and np.linalg.norm(moment) < near):
+        return None
+    return PayloadChange(float(starts[-1] * best), mass, float(effect.deviations[0]),
+                         tuple(moment))
+
+
+def _effects_after(parts: Sequence[float], model: IdentifiedModel, runs: Sequence[MotionRun],
+                   unloaded: Sequence[MotionRun], changed: Sequence[Array], top: Array
+                   ) -> dict[float, Effect]:
+    """Return the change of mass and first moment after each split that the runs determine."""
     if unloaded:
-        equations, _ = join_runs(model, (unloaded, runs), [run.residual for run in both], changed,
-                                 top)
+        equations, _ = join_runs(model, (unloaded, runs),
+                                 [run.residual for run in (*unloaded, *runs)], changed, top)
         body = list(range(10))
     else:    # the common columns contain those of the body
         equations, body = [Equations(
@@ -124,17 +154,9 @@ def find_change(model: IdentifiedModel, runs: Sequence[MotionRun], carried: floa
     prior = np.array([*(LARGEST * BODY_SCALE)[body], *[np.inf] * 4])
     freedom = np.full(4, len(fit.by_block) - 1.0)    # of all blocks: a short part has few of them
     known = fit.by_block.sum(axis=0).diagonal()[fit.nuisance:]    # zero if nothing moves after it
-    effects = {time: replace(
+    return {part: replace(
         fit.estimate([*body, *range(first, first + 4)], prior).part(len(body)), freedom=freedom)
-        for time, first in zip(times, range(10, 10 + 4 * len(times), 4)) if known[first] > 0}
-    if not effects:
-        return None
-    time, effect = min(effects.items(), key=lambda item: item[1].squares)
-    mass, *moment = map(float, effect.values)
-    small, near = (share * abs(carried) for share in _NOTICEABLE)
-    if effect.p * len(times) > _LEVEL or (abs(mass) < small and np.linalg.norm(moment) < near):
-        return None
-    return PayloadChange(float(time), mass, float(effect.deviations[0]), tuple(moment))
+        for part, first in zip(parts, range(10, 10 + 4 * len(parts), 4)) if known[first] > 0}
 
 
 def describe_overload(model: IdentifiedModel, recording: Recording, body: Array) -> str:
