@@ -190,6 +190,8 @@ def test_a_body_at_the_last_link_is_the_explanation(compared, motion):
         assert 'kg at three; friction unchanged.' in found.headline
         content = comparison_to_dict(found)
         assert content['verdict'] == 'explained' and content['headline'] == found.headline
+        cause, = json.loads(json.dumps(content))['explanation']['causes']
+        assert cause['kind'] == 'body' and cause['size'] == change.size
         page = comparison_page(found)
         assert found.headline in page and 'Explanations that were tried' in page
 

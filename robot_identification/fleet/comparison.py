@@ -366,6 +366,7 @@ def comparison_to_dict(comparison: ModelComparison) -> dict[str, Any]:
         'headline': comparison.headline, 'prediction_sentence': comparison.prediction_sentence,
         'explanation': None if explanation is None else {
             'changes': [change.text for change in explanation.changes],
+            'causes': [vars(change) for change in explanation.changes],
             'explained': explanation.explained,
             'considered': [vars(change) for change in explanation.considered]},
         'prediction': dict(zip(('first', 'second'), comparison.prediction)),
