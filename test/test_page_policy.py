@@ -108,8 +108,9 @@ def gains(folder):
 def benchmark(folder):
     row = RankedMethod('wls', 'coulomb', 'free', 1.0, (1.0, 1.5), 1.0, (0.9, 1.1), 0.1, 2, 0, 0,
                        {'error': 0.1})
-    run = {'quick': True, 'seeds': [0], 'budget': 1.0, 'metrics': ['error'], 'reference': 'wls',
-           'environment': {}, 'data': [], 'missing': [], 'failures': []}
+    run = {'quick': True, 'seeds': [0], 'budget': 1.0, 'metrics': ['error'],
+           'reference': 'wls coulomb_viscous consistent', 'environment': {}, 'data': [],
+           'missing': [], 'failures': []}
     x = np.array([1.0])
     figure = Figure('cost', 'cost', 'x', (Panel('y', (Curve('one', x, x, 'var(--ink)'),)),))
     return written(folder, render_page('benchmark.html', 'robot_identification.benchmarking',
