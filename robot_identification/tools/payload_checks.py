@@ -121,7 +121,8 @@ def find_change(model: IdentifiedModel, runs: Sequence[MotionRun], carried: floa
         changed = [np.concatenate([body, *(
             body[:, :, :4] * (run.clock + start > time)[:, None, None] for time in times)], axis=2)
             for body, run, start in zip(bodies, runs, starts)]
-        effects |= _effects_after(parts, model, runs, unloaded, changed, top)
+        if parts:
+            effects |= _effects_after(parts, model, runs, unloaded, changed, top)
         step /= 2
         best = min(effects, key=lambda part: effects[part].squares, default=None)
         parts = [] if best is None or step < finest else [best - step, best + step]
