@@ -36,7 +36,7 @@ from robot_identification.parallel import single_threaded_blas, use_cores
 
 OK, FAILED, NOT_APPLICABLE = 'ok', 'failed', 'not applicable'
 COMPILED = 60.0
-"""[s] Limit of the processor time of the first call of a search, which compiles its code."""
+"""[s] Limit of the processor time of the first call of a method, which compiles its code."""
 TIMED = 200
 """Evaluations of the first call of a search; each further call has twice as many."""
 LONG_ENOUGH = 0.1
@@ -149,9 +149,13 @@ def _fit_within(case: BenchmarkCase, method: BenchmarkMethod, seed: int,
     first = method not in _started
     _started.add(method)
     attempts: list[dict[str, Any]] = [{}]
+    if first:
+        try:
+            fit({'budget': TIMED} if 'budget' in accepted else {}, COMPILED)
+        except ProcessorLimitError:
+            if 'budget' in accepted:
+                raise
     if 'budget' in accepted:
-        if first:
-            fit({'budget': TIMED}, COMPILED)
         count, before, seconds = TIMED, np.inf, fit({'budget': TIMED})[1]
         while seconds - before < LONG_ENOUGH * budget and count < MANY:
             count, before = 2 * count, seconds
@@ -159,8 +163,6 @@ def _fit_within(case: BenchmarkCase, method: BenchmarkMethod, seed: int,
         speed = count / 2 / max(seconds - before, LONG_ENOUGH * budget)
         attempts = [{'budget': int(count + speed * (fraction * budget - seconds))}
                     for fraction in FILLED]
-    elif first:
-        attempts *= 2    # the first call may have compiled code
     while True:
         extra = attempts.pop(0)
         try:

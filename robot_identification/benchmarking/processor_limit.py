@@ -36,7 +36,8 @@ def processor_limit(seconds: float) -> Iterator[None]:
 
     The time of all threads of the process counts, because searches use several. Signals would only
     work in the main thread, but a Dask worker runs tasks in another one. The error is raised
-    between two operations of Python, so a long call of compiled code ends first.
+    between two operations of Python, so a long call of compiled code ends first. A library whose
+    callback swallows it may raise another one because of that, which is replaced by it.
 
     Parameters
     ----------
@@ -64,6 +65,10 @@ def processor_limit(seconds: float) -> Iterator[None]:
     watcher.start()
     try:
         yield
+    except Exception as error:
+        if time.process_time() > end:
+            raise ProcessorLimitError from error
+        raise
     finally:
         done.set()
         watcher.join()
