@@ -70,6 +70,7 @@ def payload_command(
             payload, identified.arm, (str(loaded), '' if unloaded is None else str(unloaded))))
     centre, spread = ((payload.centre, payload.centre_deviation) if frame is None else
                       payload.centre_in(identified.arm, frame))
+    stated = payload.verdict in ('found', 'removed')
     note = describe_overload(identified, recording, payload.parameters)
     if as_json:
         console.emit({
@@ -84,7 +85,7 @@ def payload_command(
             'change': None if payload.change is None else vars(payload.change),
             'relative_error': payload.relative_error, 'note': note,
             'smallest_pseudo_inertia_eigenvalue': payload.certificate})
-    elif payload.mass and payload.change is None:
+    elif stated:
         console.print_table(
             f'payload in the frame of {identified.arm.joint_names[-1]}', ('parameter', *HEADS),
             ((name, *(('undetermined', '-') if unknown else (f'{value:.5g}', f'{each:.2g}')), unit)
@@ -94,7 +95,7 @@ def payload_command(
         console.out.print(f'verdict: {payload.verdict}{_payload_sentence(payload)}' + (
             f', centre {_millimetres(centre)} +- {_millimetres(1.96 * spread)} mm in the frame '
             f'{frame or "of " + identified.arm.joint_names[-1]} (95 % intervals)'
-            if payload.mass and payload.change is None else ''), markup=False)
+            if stated else ''), markup=False)
     if note and not as_json:
         console.out.print(f'note: {note}', style='yellow', markup=False)
     raise typer.Exit(int(payload.verdict in ('undetermined', 'changes')))

@@ -105,10 +105,21 @@ def find_change(model: IdentifiedModel, runs: Sequence[MotionRun], carried: floa
     """
     if not runs:
         return None
-    both = (*unloaded, *runs)
-    top, starts = top_speed(both), np.cumsum([0.0, *(run.t[-1] for run in runs)])
+    top, starts = top_speed((*unloaded, *runs)), np.cumsum([0.0, *(run.t[-1] for run in runs)])
     count = sum(len(np.unique(time_blocks(run.clock))) for run in runs)
     bodies = [body_columns(model, run) for run in runs]
+    clocks = [(run.clock + start) / starts[-1] for run, start in zip(runs, starts)]
+    dated = [np.concatenate([body, np.broadcast_to(clock[:, None, None], (*body.shape[:2], 1))],
+                            axis=2) for body, clock in zip(bodies, clocks)]
+    if unloaded:
+        equations, _ = join_runs(model, (unloaded, runs),
+                                 [run.residual for run in (*unloaded, *runs)], dated, top)
+        body = list(range(10))
+    else:    # the common columns contain those of the body
+        equations, body = [Equations(
+            run.residual, common_columns(model, run, top), columns,
+            run.moving(top) & model.arm.measured, time_blocks(run.clock))
+            for run, columns in zip(runs, dated)], []
     # errors within one pose at rest are alike: a part that ends within poses has too few of them
     rests = np.concatenate([~run.moving(top).any(axis=1) for run in runs]).mean() > _RESTING
     finest = 1 / _PARTS if rests else _FINEST
@@ -117,17 +128,12 @@ def find_change(model: IdentifiedModel, runs: Sequence[MotionRun], carried: floa
     while parts:
         # a part has as many blocks as a change has parameters
         parts = [part for part in parts if min(part, 1 - part) * count >= 4]
-        times = starts[-1] * np.array(parts)
-        changed = [np.concatenate([body, *(
-            body[:, :, :4] * (run.clock + start > time)[:, None, None] for time in times)], axis=2)
-            for body, run, start in zip(bodies, runs, starts)]
-        if parts:
-            effects |= _effects_after(parts, model, runs, unloaded, changed, top)
+        effects |= _changes_after(parts, equations, body)
+        if not effects:
+            return None
+        best = min(effects, key=lambda part: effects[part].squares)
         step /= 2
-        best = min(effects, key=lambda part: effects[part].squares, default=None)
-        parts = [] if best is None or step < finest else [best - step, best + step]
-    if best is None:
-        return None
+        parts = [best - step, best + step] if step >= finest else []
     effect = effects[best]
     mass, *moment = map(float, effect.values)
     small, near = (share * abs(carried) for share in _NOTICEABLE)
@@ -138,20 +144,27 @@ def find_change(model: IdentifiedModel, runs: Sequence[MotionRun], carried: floa
                          tuple(moment))
 
 
-def _effects_after(parts: Sequence[float], model: IdentifiedModel, runs: Sequence[MotionRun],
-                   unloaded: Sequence[MotionRun], changed: Sequence[Array], top: Array
+def _changes_after(parts: Sequence[float], equations: Sequence[Equations], body: Sequence[int]
                    ) -> dict[float, Effect]:
-    """Return the change of mass and first moment after each split that the runs determine."""
-    if unloaded:
-        equations, _ = join_runs(model, (unloaded, runs),
-                                 [run.residual for run in (*unloaded, *runs)], changed, top)
-        body = list(range(10))
-    else:    # the common columns contain those of the body
-        equations, body = [Equations(
-            run.residual, common_columns(model, run, top), effects,
-            run.moving(top) & model.arm.measured, time_blocks(run.clock))
-            for run, effects in zip(runs, changed)], []
-    fit = JointFit.of(equations, body)
+    """
+    Return the change of mass and first moment after each split that the recording determines.
+
+    Parameters
+    ----------
+    parts
+        The splits, as parts of the recording.
+    equations
+        Equations whose effects are the ten parameters of a body and the time of each row, as a
+        part of the recording.
+    body
+        Indices of the parameters of the body that are fitted beside the change.
+
+    """
+    if not parts:
+        return {}
+    fit = JointFit.of([replace(each, effects=np.concatenate([each.effects[:, :, :10], *(
+        each.effects[:, :, :4] * (each.effects[:, :, 10:] > part) for part in parts)], axis=2))
+        for each in equations], body)
     prior = np.array([*(LARGEST * BODY_SCALE)[body], *[np.inf] * 4])
     freedom = np.full(4, len(fit.by_block) - 1.0)    # of all blocks: a short part has few of them
     known = fit.by_block.sum(axis=0).diagonal()[fit.nuisance:]    # zero if nothing moves after it

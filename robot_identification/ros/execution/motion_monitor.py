@@ -175,9 +175,8 @@ class MotionMonitor:
         self.largest_error = np.zeros(arm.n)  # [rad or m] largest tracking error so far
         self._successive = np.zeros(arm.n, dtype=int)   # joint states with excessive effort
         self._speeds = np.zeros((0, arm.n + 1))     # recent times and velocities over their limits
-        self._first: Array | None = None
+        self._first = np.full(arm.n, np.nan)    # position of the first joint state
         self._held: tuple[float, Array, Array] | None = None  # since when positions are the same
-        self._start: Array | None = None    # position of the first joint state
         self._changed = False               # whether the arm has started to move
         self._reach = self._moved = 0.0     # [rad or m] planned and measured travel
         self._efforts = False
@@ -222,6 +221,8 @@ class MotionMonitor:
         expected = self.plan.evaluate(t)[0]
         position = unwrap_positions(self.arm, joint_position(self.arm, q), expected)
         error = np.abs(position - expected)
+        if np.isnan(self._first).any():
+            self._first = position[0]
         if tracking:
             self.largest_error = np.maximum(self.largest_error, error.max(axis=0))
         return (self._check_limits(t, position, v) or self._check_frozen(t, q, position, expected)
@@ -266,8 +267,7 @@ class MotionMonitor:
             if np.any(q[row] != held):
                 since, held, then = float(t[row]), q[row], expected[row]
         self._held = since, held, then
-        self._start = position[0] if self._start is None else self._start
-        self._changed |= bool(np.abs(position - self._start).max() > SETTLING)
+        self._changed |= bool(np.abs(position - self._first).max() > SETTLING)
         moves = np.max(np.abs(expected[-1] - then)) >= TRAVEL
         if not self._changed or not moves or t[-1] - since <= FROZEN:
             return None
@@ -277,8 +277,6 @@ class MotionMonitor:
 
     def _check_tracking(self, q: Array, expected: Array, error: Array, t: Array) -> Fault | None:
         """Compare the tracking error with its tolerance; detect an arm that does not move."""
-        if self._first is None:
-            self._first = q[0]
         self._reach = max(self._reach, float(np.abs(expected - self._first).max()))
         self._moved = max(self._moved, float(np.abs(q - self._first).max()))
         row, joint = np.unravel_index(int(np.argmax(error)), error.shape)
