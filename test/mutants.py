@@ -50,7 +50,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / 'robot_identification'
 EQUIVALENT = ROOT / 'test' / 'data' / 'equivalent_mutants.yaml'
 TESTS = {    # tests of a package that take seconds, the quickest first
-    'excitation/certificate': ('test_excitation_proof.py', 'test_excitation_hostile.py'),
+    'excitation/certificate': ('test_excitation_certificate.py', 'test_excitation_proof.py',
+                               'test_excitation_hostile.py'),
     'ros/execution': ('test_execution.py', 'controllers/test_trajectory_controller.py'),
 }
 MEMORY = 8 * 2 ** 30    # [B] a change may ask for an array of any size
