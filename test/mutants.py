@@ -231,13 +231,14 @@ def main() -> None:
             sys.exit('the tests fail without a change')
         seconds = 60.0 + 4.0 * (time.monotonic() - start)
         for path, line, name, occurrence in sorted(drawn):
-            module, text = str(path.relative_to(PACKAGE)), path.read_text()
-            target = copy / PACKAGE.name / module
-            changed = mutate_code(text, OPERATORS[name], occurrence)
-            change = changed_lines(text, changed)
+            module = str(path.relative_to(PACKAGE))
+            target, original = copy / PACKAGE.name / module, Path(folder) / 'original.py'
+            shutil.copy2(target, original)
+            changed = mutate_code(original.read_text(), OPERATORS[name], occurrence)
+            change = changed_lines(original.read_text(), changed)
             target.write_text(changed)
             passed = run_tests(copy, order_tests(module, tests), seconds)
-            shutil.copy2(path, target)
+            shutil.copy2(original, target)
             if passed:
                 reasons = known.get(module, {})
                 reason = next((reasons[x] for x in (y[1:].strip() for y in change)
