@@ -24,7 +24,9 @@ from robot_identification.ros.execution.motion_monitor import JointStateWatchdog
 from robot_identification.ros.execution.motion_plan import MotionPlan
 from robot_identification.ros.execution.plan_tracker import (
     ControllerState,
+    MAX_DELAY,
     MAX_DISTANCE,
+    MAX_LAG,
     PlanPosition,
     PlanTracker,
     SCALED,
@@ -35,7 +37,6 @@ MEASURED = 0.02     # [s] shortest time between measured positions used for the 
 MAX_LEAD = 0.02     # [s] largest lead of the command over the reference: one cycle at 50 Hz
 GRACE = 0.5         # [s] for the controller to report why its reference left the plan
 RECENT = 0.1        # [s] longest extrapolation of a reference
-MAX_DELAY = 0.03    # [s] largest delay of the reference: one cycle, and the offset of the clocks
 HOLD_CAUSES = ('the controller was paused, deactivated or told to hold by another client, or its '
                'computer is too busy for the control loop')
 
@@ -129,7 +130,7 @@ class ControllerProgress:
             return
         self._measured.update(t, q)
         position = self._measured.position
-        if on_time and abs(position.rate - 1) < 0.1 and 0 < position.delay < 2 * MAX_DELAY:
+        if on_time and abs(position.rate - 1) < 0.1 and 0 < position.delay < MAX_LAG:
             self._lag = position.delay
 
     def expected(self, t: Array) -> Array:

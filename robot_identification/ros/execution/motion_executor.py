@@ -40,6 +40,7 @@ from robot_identification.ros.execution.plan_tracker import (
     STOPPED,
 )
 from robot_identification.ros.execution.rest_detector import RestDetector
+from robot_identification.ros.execution.robot_clock import PAUSE
 from robot_identification.ros.execution.trajectory_segment import (
     brake_segment,
     TrajectorySegment,
@@ -52,7 +53,6 @@ PATIENCE = 1.0   # [s] after that wait, the time within which the arm must come 
 REFRESH = 0.1    # [s] between updates of the brake watchdog
 NEW_CLOCK = 0.15    # [s] after a jump of a clock until stamps on the new clock have arrived
 FROZEN = 3.0        # [s] a braked motion ends if a simulated clock stands still for longer
-PAUSE = 60.0        # [s] longest pause of a simulation during a motion
 
 
 @dataclass(frozen=True)
