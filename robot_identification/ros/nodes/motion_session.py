@@ -284,7 +284,8 @@ class MotionSession:
             last = steady
             if run.braking and transport.refused:
                 transport.hold()
-            feedback(run.phase(now), now, plan.duration, float(run.monitor.largest_error.max()))
+            feedback(run.phase_name(now), now, plan.duration,
+                     float(run.monitor.largest_error.max()))
         ending, remark = transport.confirm(run.at_rest is True)
         path, failure = recording.close()
         fault = run.fault or ending or (Fault('recorder_failed', failure) if failure else None)
