@@ -67,7 +67,7 @@ setup(
                             'code_generation/ros2/*.in', 'code_generation/ros2/*/*.in',
                             'reporting/templates/*', 'reporting/templates/*/*',
                             'papers/templates/*', 'fleet/templates/*',
-                            'servos/templates/*', 'tools/templates/*',
+                            'servos/templates/*', 'changes/templates/*',
                             'benchmarking/templates/*', 'benchmarking/*.bib',
                             'benchmarking/data/*', 'benchmarking/robots/*']},
     data_files=[

@@ -31,6 +31,8 @@ EXTENSIONS: list[str] = []
 """Modules that register further members on import, see `load_extensions`."""
 ENTRY_POINTS = 'robot_identification.extensions'
 """Entry-point group in which other distributions list such modules."""
+LOG_FORMATS: list[str] = []
+"""Modules that add readers of further log formats to those of `recording` on import."""
 
 
 def load_extensions() -> None:
@@ -39,6 +41,12 @@ def load_extensions() -> None:
         import_module(module)
     for entry_point in entry_points(group=ENTRY_POINTS):
         entry_point.load()
+
+
+def load_log_formats() -> None:
+    """Import the modules in `LOG_FORMATS`; `recording` does when it meets a file of others."""
+    for module in LOG_FORMATS:
+        import_module(module)
 
 
 def load_object(place: str) -> Any:

@@ -21,6 +21,7 @@ from typing import Annotated
 
 from robot_identification import cli
 from robot_identification.arm import load_arm
+from robot_identification.changes import payload_motion
 from robot_identification.cli import console
 from robot_identification.cli.excite import (
     CSV_RATE,
@@ -34,7 +35,6 @@ from robot_identification.dynamics.model_file import load_model
 from robot_identification.excitation import DesignOptions
 from robot_identification.excitation.design.design_motions import design_motions, Stopwatch
 from robot_identification.files import check_outputs, EXCITATION_YAML, HTML_PAGE, MOTION_CSV
-from robot_identification.tools import payload_motion
 import typer
 
 
