@@ -91,6 +91,7 @@ reliability: $(STAMP)
 
 lint: $(STAMP)
 	$(VENV)/bin/ruff check .
+	$(VENV)/bin/lint-imports --no-logo
 	$(VENV)/bin/mypy
 
 # the linter of ROS packages, in the environment of `make ros`; .ci/run calls it
