@@ -7,7 +7,7 @@ ROS_STAMP := $(VENV)/ros_installed
 
 unexport PYTHONDONTWRITEBYTECODE    # some containers set it: every process would compile the package
 
-.PHONY: oldest newest demo ros ros-demo ros-test test tests portable-test faults fuzz reliability lint ament-lint docs pictures screenshots house benchmarks clean
+.PHONY: oldest newest demo ros ros-demo ros-test test tests portable-test faults fuzz mutants reliability lint ament-lint docs pictures screenshots house benchmarks clean
 
 demo: $(STAMP)
 	$(VENV)/bin/robot-identification demo -o results/demo
@@ -66,6 +66,15 @@ N ?= 10000
 FIRST ?= 0
 fuzz: $(STAMP)
 	$(VENV)/bin/python test/fuzz/run.py --count $(N) --first $(FIRST)
+
+# COUNT random changes of safety code, drawn with SEED, and those that the tests of PACKAGE
+# (excitation/certificate or ros/execution) do not notice
+PACKAGE ?= excitation/certificate
+COUNT ?= 100
+SEED ?= 0
+mutants: $(STAMP)
+	$(VENV)/bin/python -m pip install --quiet cosmic-ray
+	$(VENV)/bin/python test/mutants.py $(PACKAGE) --count $(COUNT) --seed $(SEED)
 
 # verdicts on corrupted and on clean recordings of simulated arms, and on those of real arms in
 # DATASETS; results are collected in results/wrong_models.json and results/reliability.json

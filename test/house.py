@@ -30,7 +30,7 @@ from pathlib import Path
 import tokenize
 
 PACKAGE = Path(__file__).resolve().parents[1] / 'robot_identification'
-OUTSIDE = ('ros', 'papers', 'benchmarking', 'fleet', 'servos', 'tools', 'log_formats',
+OUTSIDE = ('ros', 'papers', 'benchmarking', 'fleet', 'servos', 'changes', 'log_formats',
            'code_generation')    # lines of the core
 ENTRIES = {    # entry points for a reader, by module
     'pipeline': 'robot_identification.pipeline',
@@ -49,7 +49,7 @@ class Limits:
 
     pipeline_files: int = 152
     pipeline_lines: int = 11_990
-    core_lines: int = 21_970
+    core_lines: int = 22_170
     function_lines: int = 80
     imported_names: int = 25
     parameters: int = 8

@@ -31,7 +31,8 @@ ROOT = Path(robot_identification.__file__).resolve().parent
 MODULES = sorted(name for _, name, _
                  in pkgutil.walk_packages([str(ROOT)], 'robot_identification.'))
 GROUND = ('errors', 'helper_process', 'registry', 'parallel', 'arrays', 'spilling_list',
-          'output_folder', 'files', 'json_input', 'yaml_file', 'html_table')
+          'output_folder', 'files', 'json_input', 'yaml_file', 'html_table',
+          'cluster')
 SPINE = (*GROUND, 'arm', 'dynamics', 'recording', 'signals', 'regression', 'estimation',
          'validation', 'identification_data', 'pipeline')    # each only imports those before it
 SIDE = {    # further imports that a side package may use
@@ -41,15 +42,14 @@ ALLOWED = {**{name: SPINE[:number] for number, name in enumerate(SPINE)},
            **{name: (*SPINE, *others) for name, others in SIDE.items()},
            'identification': (*SPINE, *SIDE)}
 CORE = (*ALLOWED, 'cli')
-EXTENSIONS = ('papers', 'benchmarking', 'fleet', 'servos', 'formats', 'tools', 'log_formats',
+EXTENSIONS = ('papers', 'benchmarking', 'fleet', 'servos', 'formats', 'changes', 'log_formats',
               'code_generation')
 ALLOWED['ros'] = (*CORE,)
 ALLOWED['cli'] = (*CORE, 'ros')
 ALLOWED['__main__'] = ('cli',)
 ALLOWED.update(dict.fromkeys(EXTENSIONS, (*CORE, 'ros')))
-ALLOWED['papers'] += ('fleet',)    # studies on a cluster
-ALLOWED['benchmarking'] += ('papers', 'fleet')    # their methods, on a cluster
-ALLOWED['fleet'] += ('tools',)    # fit of several recordings
+ALLOWED['papers'] += ('changes',)    # Holm's correction
+ALLOWED['benchmarking'] += ('papers',)    # their methods
 HEADER = Path(__file__).read_text(encoding='utf-8').splitlines()[:13]    # as in ament_copyright
 
 

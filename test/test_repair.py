@@ -23,7 +23,6 @@ from robot_identification import Arm, load_arm
 from robot_identification.arm.inertia_check import check_inertias
 from robot_identification.arm.meshes import disabled_pairs, find_srdf
 from robot_identification.cli.commands import app
-from robot_identification.cli.limit_check import check_limits, required_torque, wrong_ratings
 from robot_identification.dynamics import base_parameters, ModelStructure
 from robot_identification.errors import (
     ArmError,
@@ -32,6 +31,11 @@ from robot_identification.errors import (
     ExcitationError,
 )
 from robot_identification.excitation import build_scene, DEFAULT_REQUIREMENTS
+from robot_identification.excitation.limit_check import (
+    find_doubtful_limits,
+    required_torque,
+    wrong_ratings,
+)
 from typer.testing import CliRunner
 
 INERTIAL = ('<inertial><origin xyz="0 0 0.1"/><mass value="2"/><inertia ixx="0.02" iyy="0.02" '
@@ -105,7 +109,7 @@ def test_required_torque_is_that_of_a_pendulum():
     gravity, motion = required_torque(arm)
     assert gravity == pytest.approx(2 * 9.81 * 0.3, rel=1e-3)
     assert motion == pytest.approx(2 * 9.81 * 0.3 + 3 * (0.01 + 2 * 0.09), rel=1e-3)
-    assert not wrong_ratings(arm).any() and check_limits(arm) == ()
+    assert not wrong_ratings(arm).any() and find_doubtful_limits(arm) == ()
     assert wrong_ratings(Arm.from_urdf(urdf.replace('effort="8"', 'effort="4"'))).all()
 
 

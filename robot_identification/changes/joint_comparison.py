@@ -20,11 +20,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import Array, ReadOnlyArrays
+from robot_identification.changes.explanations import Candidates, Explanation, find_explanation
+from robot_identification.changes.joint_fit import join_runs, JointFit
+from robot_identification.changes.motion_run import MotionRun, path_torque, top_speed
+from robot_identification.changes.torque_columns import SensorErrors, standard_columns
 from robot_identification.dynamics import base_parameters, BaseParameters, IdentifiedModel
-from robot_identification.fleet.explanations import Candidates, Explanation, find_explanation
-from robot_identification.tools.joint_fit import join_runs, JointFit
-from robot_identification.tools.motion_run import MotionRun, path_torque, top_speed
-from robot_identification.tools.torque_columns import SensorErrors, standard_columns
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,9 +19,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 from robot_identification.arrays import Array
+from robot_identification.changes.motion_run import MotionRun, path_torque, top_speed
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.reporting.stored_results import StoredResults
-from robot_identification.tools.motion_run import MotionRun, path_torque, top_speed
 from robot_identification.validation.held_out import EDGE
 from scipy.interpolate import CubicSpline
 

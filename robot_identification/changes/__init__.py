@@ -11,4 +11,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Tools beside the identification of an arm: payloads, and gains of drives."""
+"""Changes of an arm and bodies that it carries: payloads, drive gains, comparisons."""

@@ -30,10 +30,10 @@ from robot_identification.arrays import (
     SINGULAR,
     solve_normal,
 )
+from robot_identification.changes.motion_run import find_repetition, MotionRun
+from robot_identification.changes.torque_columns import common_columns, LOAD, SensorErrors
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.estimation.noise import autocorrelation_factor
-from robot_identification.tools.motion_run import find_repetition, MotionRun
-from robot_identification.tools.torque_columns import common_columns, LOAD, SensorErrors
 from scipy.interpolate import interp1d
 from scipy.stats import f as f_distribution
 from scipy.stats import norm

@@ -19,22 +19,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+from robot_identification import cli
 from robot_identification.arm import load_arm
+from robot_identification.changes import payload_motion
 from robot_identification.cli import console
 from robot_identification.cli.excite import (
     CSV_RATE,
-    design_motions,
     DesignArguments,
     print_design,
     read_options,
-    Stopwatch,
     write_motions,
 )
 from robot_identification.cli.expand_options import expand_options
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.excitation import DesignOptions
+from robot_identification.excitation.design.design_motions import design_motions, Stopwatch
 from robot_identification.files import check_outputs, EXCITATION_YAML, HTML_PAGE, MOTION_CSV
-from robot_identification.tools import payload_motion
 import typer
 
 
@@ -76,8 +76,9 @@ def payload_motion_command(
         identified, replace(request, moving=tuple(joint)) if joint else request)
     check_outputs([(output, EXCITATION_YAML), (report, HTML_PAGE), (csv, MOTION_CSV)],
                   [*arm.files, model, *([] if options is None else [options])], force=force)
-    watch = Stopwatch(request.time_budget)
-    designs = design_motions(arm, request, watch, False, as_json)
+    watch = Stopwatch(request.time_budget, cli.BEGAN)
+    with console.progress(as_json) as progress:
+        designs = design_motions(arm, request, watch, progress)
     motion = designs.motions[''] = replace(
         designs.motions[''], condition_number=payload_motion.payload_condition(
             identified, designs.motions['']))

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, ReadOnlyArrays, solve_normal
+from robot_identification.changes.motion_run import MotionRun, path_torque
 from robot_identification.dynamics import IdentifiedModel, joint_torque_regressor
 from robot_identification.errors import ConfigurationError
-from robot_identification.tools.motion_run import MotionRun, path_torque
 from scipy.interpolate import CubicSpline
 
 SENSOR_DEVIATION = 0.02

@@ -22,14 +22,14 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
+from robot_identification.changes.explanations import Explanation, EXPLANATION_LEVEL
+from robot_identification.changes.joint_comparison import compare_motions, MotionComparison
+from robot_identification.changes.stored_motion import stored_runs
+from robot_identification.changes.torque_columns import SensorErrors
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError
-from robot_identification.fleet.explanations import Explanation, EXPLANATION_LEVEL
-from robot_identification.fleet.joint_comparison import compare_motions, MotionComparison
-from robot_identification.fleet.stored_motion import stored_runs
 from robot_identification.reporting.results_dict import plain
 from robot_identification.reporting.stored_results import StoredResults
-from robot_identification.tools.torque_columns import SensorErrors
 from scipy.stats import t as student
 
 LEVEL = 0.05

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from robot_identification.fleet.comparison import (
+from robot_identification.changes.comparison import (
     FrictionChange,
     LEVEL,
     ModelComparison,
@@ -50,7 +50,7 @@ def comparison_page(comparison: ModelComparison, links: Sequence[tuple[str, str]
             / (max(map(abs, change.values)) or 1.0) for change in comparison.changed]
     before, after = comparison.errors.get('all joints', (float('nan'),) * 2)
     return render_page(
-        'comparison.html', 'robot_identification.fleet', comparison=comparison, links=links,
+        'comparison.html', 'robot_identification.changes', comparison=comparison, links=links,
         friction=friction, smallest_p=TINY,
         level=LEVEL if comparison.explanation is None else PARAMETER_LEVEL,
         extent=min(WIDEST, max(ends, default=1.0)), errors_before=before, errors_after=after,

@@ -21,20 +21,20 @@ from functools import cached_property
 
 import numpy as np
 from robot_identification.arrays import Array
+from robot_identification.changes.joint_fit import Effect, Equations, JointFit
+from robot_identification.changes.motion_run import MotionRun, path_torque
+from robot_identification.changes.torque_columns import (
+    friction_shapes,
+    SensorErrors,
+    SHAPES,
+    standard_columns,
+)
 from robot_identification.dynamics import (
     IdentifiedModel,
     inverse_dynamics,
     joint_torque_regressor,
 )
 from robot_identification.estimation.tilt import perpendicular_axes
-from robot_identification.tools.joint_fit import Effect, Equations, JointFit
-from robot_identification.tools.motion_run import MotionRun, path_torque
-from robot_identification.tools.torque_columns import (
-    friction_shapes,
-    SensorErrors,
-    SHAPES,
-    standard_columns,
-)
 from scipy.special import ncfdtrinc
 from scipy.stats import f as f_distribution
 from scipy.stats import norm

@@ -22,13 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, ReadOnlyArrays
+from robot_identification.changes import joint_fit, torque_columns
+from robot_identification.changes.joint_fit import Effect, Equations, JointFit
+from robot_identification.changes.motion_run import MotionRun, recorded_runs, top_speed
 from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel, ModelStructure
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.recording import Recording
 from robot_identification.signals import process
-from robot_identification.tools import joint_fit, torque_columns
-from robot_identification.tools.joint_fit import Effect, Equations, JointFit
-from robot_identification.tools.motion_run import MotionRun, recorded_runs, top_speed
 from scipy.stats import norm
 
 MASS_DEVIATION, CENTRE_DEVIATION = 0.01, 0.005

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, ReadOnlyArrays
+from robot_identification.changes import joint_fit, motion_run, payload_checks, torque_columns
 from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel
 from robot_identification.dynamics.inertial import BODY_SCALE, smallest_eigenvalues
 from robot_identification.errors import ConfigurationError, EstimationError
@@ -29,7 +30,6 @@ from robot_identification.estimation.prior import feasible_bound, link_transform
 from robot_identification.online.load_change import centre_covariance
 from robot_identification.recording import Recording
 from robot_identification.signals import process
-from robot_identification.tools import joint_fit, motion_run, payload_checks, torque_columns
 from scipy import stats
 
 _SIGNIFICANT = 3.0

@@ -21,11 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
-from robot_identification.dynamics.inertial import BODY_SCALE
-from robot_identification.errors import ConfigurationError
-from robot_identification.recording import Recording
-from robot_identification.tools.joint_fit import (
+from robot_identification.changes.joint_fit import (
     Effect,
     Equations,
     join_runs,
@@ -33,8 +29,12 @@ from robot_identification.tools.joint_fit import (
     LARGEST,
     time_blocks,
 )
-from robot_identification.tools.motion_run import MotionRun, top_speed
-from robot_identification.tools.torque_columns import body_columns, common_columns
+from robot_identification.changes.motion_run import MotionRun, top_speed
+from robot_identification.changes.torque_columns import body_columns, common_columns
+from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
+from robot_identification.dynamics.inertial import BODY_SCALE
+from robot_identification.errors import ConfigurationError
+from robot_identification.recording import Recording
 
 _LEVEL = 0.001
 """Probability that a payload that does not change is said to change."""

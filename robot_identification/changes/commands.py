@@ -21,17 +21,17 @@ from typing import Annotated
 
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
+from robot_identification.changes import drive_gains
+from robot_identification.changes.pages import gains_page, payload_page
+from robot_identification.changes.payload import identify_payload, PayloadEstimate
+from robot_identification.changes.payload_checks import describe_overload
+from robot_identification.changes.torque_columns import SensorErrors
 from robot_identification.cli import console
 from robot_identification.dynamics import INERTIAL_NAMES
 from robot_identification.dynamics.inertial import INERTIAL_UNITS
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import check_outputs, HTML_PAGE, write_text
-from robot_identification.tools import drive_gains
-from robot_identification.tools.pages import gains_page, payload_page
-from robot_identification.tools.payload import identify_payload, PayloadEstimate
-from robot_identification.tools.payload_checks import describe_overload
-from robot_identification.tools.torque_columns import SensorErrors
 import typer
 
 Report = Annotated[Path | None, typer.Option(help='HTML page to write.')]

@@ -16,11 +16,11 @@
 from __future__ import annotations
 
 from robot_identification.arm import Arm
+from robot_identification.changes.drive_gains import GainEstimate
+from robot_identification.changes.payload import PayloadEstimate
 from robot_identification.dynamics import INERTIAL_NAMES
 from robot_identification.dynamics.inertial import INERTIAL_UNITS
 from robot_identification.reporting.pages import render_page
-from robot_identification.tools.drive_gains import GainEstimate
-from robot_identification.tools.payload import PayloadEstimate
 
 PAYLOAD_BADGES = {
     'found': ('FOUND', '\u2713', 'pass'), 'removed': ('REMOVED', '\u2713', 'open'),
@@ -49,7 +49,7 @@ def payload_page(payload: PayloadEstimate, arm: Arm, names: tuple[str, str]) -> 
     rows = list(zip(INERTIAL_NAMES, payload.parameters.tolist(),
                     (payload.covariance.diagonal() ** 0.5).tolist(),
                     payload.undetermined.tolist(), INERTIAL_UNITS))
-    return render_page('payload.html', 'robot_identification.tools', payload=payload, arm=arm,
+    return render_page('payload.html', 'robot_identification.changes', payload=payload, arm=arm,
                        badge=PAYLOAD_BADGES[payload.verdict], names=names, rows=rows,
                        mass=payload.intervals()[0].tolist())
 
@@ -70,5 +70,5 @@ def gains_page(result: GainEstimate, arm: Arm, mass: float) -> str:
     """
     rows = list(zip(arm.joint_names, result.gains.tolist(), result.deviations.tolist(),
                     result.weak.tolist(), arm.units('N m/A', 'N/A')))
-    return render_page('gains.html', 'robot_identification.tools', result=result, arm=arm,
+    return render_page('gains.html', 'robot_identification.changes', result=result, arm=arm,
                        mass=mass, badge=GAIN_BADGES[result.verdict], rows=rows)

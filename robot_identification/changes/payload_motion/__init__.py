@@ -20,6 +20,27 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, ReadOnlyArrays
+from robot_identification.changes.joint_fit import (
+    degrees_of_freedom,
+    interval_factor,
+    LARGEST,
+    time_blocks,
+)
+from robot_identification.changes.motion_run import (
+    FEWEST_ROWS,
+    FINE,
+    planned_run,
+    ROWS,
+    top_speed,
+)
+from robot_identification.changes.torque_columns import (
+    body_columns,
+    learnt_errors,
+    LOAD,
+    load_friction_columns,
+    model_errors,
+    SensorErrors,
+)
 from robot_identification.dynamics import (
     from_pseudo_inertia,
     IdentifiedModel,
@@ -29,27 +50,6 @@ from robot_identification.dynamics.inertial import BODY_SCALE
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import DesignOptions, Excitation, Payload
 from robot_identification.online.load_change import centre_covariance
-from robot_identification.tools.joint_fit import (
-    degrees_of_freedom,
-    interval_factor,
-    LARGEST,
-    time_blocks,
-)
-from robot_identification.tools.motion_run import (
-    FEWEST_ROWS,
-    FINE,
-    planned_run,
-    ROWS,
-    top_speed,
-)
-from robot_identification.tools.torque_columns import (
-    body_columns,
-    learnt_errors,
-    LOAD,
-    load_friction_columns,
-    model_errors,
-    SensorErrors,
-)
 
 PERIOD, JOINTS = 8.0, 4
 """Default period [s], and number of the last joints that move: elbow and wrist of common arms."""

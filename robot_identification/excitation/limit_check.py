@@ -72,7 +72,7 @@ def estimate_ratings(arm: Arm) -> Array:
     return np.array([float(f'{value:.2g}') for value in needed])
 
 
-def check_limits(arm: Arm) -> tuple[str, ...]:
+def find_doubtful_limits(arm: Arm) -> tuple[str, ...]:
     """
     Return a sentence for each kind of limit that can hardly be that of the drives.
 
