@@ -129,7 +129,7 @@ def test_a_servo_that_limits_the_speed_of_its_target_is_recognised(arm):
 
 
 @pytest.mark.usefixtures('short_search')
-@pytest.mark.parametrize('seed, acceleration', [(51, 15.0), slow(52, 22.0)])
+@pytest.mark.parametrize('seed, acceleration', [slow(51, 15.0), slow(52, 22.0)])
 def test_a_servo_that_limits_the_acceleration_of_its_target_is_recognised(seed, acceleration):
     """Its lag is neither taken for a delay nor for a soft servo."""
     truth = replace(Truth.drawn(seed, n=2), acceleration=acceleration)
