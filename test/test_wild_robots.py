@@ -223,7 +223,7 @@ def test_limits_that_a_urdf_lacks_are_given_by_flags(tmp_path):
         'effort="40"', 'effort="0"'))
     flags = ('init', tmp_path / 'wild.urdf', '-o', tmp_path / 'wild.yaml', *KNOWN)
     done = run(*flags, '--torque', '30,20,10', '--velocity', '1.5')
-    assert 'nothing is left to fill in' in done.stdout, done.exception
+    assert 'is complete' in done.stdout, done.exception
     limits = load_arm(tmp_path / 'wild.yaml').limits
     assert limits.torque.tolist() == [30, 20, 10] and limits.velocity.tolist() == [1.5] * 3
     for words, said in ((('--torque', '1,2'), 'gives 2 numbers.*each of the 3 joints: joint1'),

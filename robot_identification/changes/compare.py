@@ -119,15 +119,16 @@ def _print(comparison: ModelComparison) -> None:
 def _print_explanation(comparison: ModelComparison, explanation: Explanation) -> None:
     """Print what was explained and the changes that were tried."""
     motion = ('the same motion: errors of the models cancel' if comparison.same_motion else
-              'different motions: friction that the models lack is fitted in common')
+              'different motions: model errors common to both were fitted jointly')
     out.print(motion + (f'; {explanation.explained:.0%} of the squared difference is explained'
                         if explanation.changes else ''), markup=False)
     print_table(
-        'explanations that were tried, most significant first, with 95 % intervals',
-        ('change', 'p (Bonferroni)', 'found above'),
+        'explanations that were tried, most significant first, with 95 % intervals; '
+        'detectable: found with 90 % probability',
+        ('change', 'p (Bonferroni)', 'detectable'),
         ((change.text, _p_value(change.p), change.found_above)
          for change in sorted(explanation.considered, key=lambda each: each.p)[:SHOWN]),
-        right=('p (Bonferroni)', 'found above'))
+        right=('p (Bonferroni)', 'detectable'))
 
 
 def _measured(value: float, std: float, sign: str = '') -> str:

@@ -52,11 +52,11 @@ joint whose torque is friction shows its gain as friction, and wear is more freq
 _ROUNDS = 4
 """Largest number of searches; the weights follow from the residuals of the last explanation."""
 KINDS = {
-    'body': ('{} at {}', 1.0, 'kg'),
-    'friction': ('friction of {1} {0}', 100.0, '%'),
-    'all friction': ('friction of all joints {0}', 100.0, '%'),
-    'gain': ('gain of the torque sensor or drive of {1} {0}', 100.0, '%'),
-    'zero': ('zero of the torque of {1} {0}', 1.0, ''),
+    'body': ('{0} were {2} at {1}', 1.0, 'kg'),
+    'friction': ('friction of {1} {3} by {0}', 100.0, '%'),
+    'all friction': ('friction of all joints {3} by {0}', 100.0, '%'),
+    'gain': ('gain of the torque sensor or drive of {1} {3} by {0}', 100.0, '%'),
+    'zero': ('zero of the torque of {1} {3} by {0}', 1.0, ''),
     'tilt': ('base tilted by {0}', 180 / np.pi, 'degrees')}
 """Words for each kind of change, with the factor to the unit that is shown; the unit of a zero is
 that of the joint's torque."""
@@ -130,9 +130,9 @@ class SimpleChange:
         words, factor, _ = KINDS[self.kind]
         width = factor * self.half_width
         digits = 2 if not width > 0 else max(0, 1 - int(np.floor(np.log10(width))))
-        sign = '+' if self.kind in ('friction', 'all friction', 'gain', 'zero') else ''
-        return words.format(f'{factor * self.size:{sign}.{digits}f} \u00b1 {width:.{digits}f} '
-                            f'{self.unit}', self.subject)
+        return words.format(
+            f'{factor * abs(self.size):.{digits}f} \u00b1 {width:.{digits}f} {self.unit}',
+            self.subject, *(('added', 'rose') if self.size > 0 else ('removed', 'fell')))
 
     @property
     def found_above(self) -> str:

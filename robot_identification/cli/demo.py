@@ -82,9 +82,9 @@ def demo_command(
     rng = np.random.default_rng(seed)
     with console.progress(as_json) as update:
         update('excitation', 0.0)
-        training = simulate(plant, excitation, rng=rng, periods=2, name='motion A')
+        training = simulate(plant, excitation, rng=rng, periods=2, name='excitation')
         update('validation motion', 0.6)
-        check = simulate(plant, other, rng=rng, periods=2, name='motion B')
+        check = simulate(plant, other, rng=rng, periods=2, name='validation motion')
     report('[bold]3. Identify and validate[/bold]')
     with console.progress(as_json) as update:
         result = identify(arm, [training.recording], held_out=[check.recording], progress=update)

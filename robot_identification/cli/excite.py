@@ -112,7 +112,8 @@ def excite_command(
     Design a motion that excites all parameters within proven limits.
 
     Further options of the design are in a YAML file, see --print-options and docs/excitation.md.
-    --payload is a load that the arm carries; `payload-motion` designs a motion that shows one.
+    --payload is a load that the arm carries; `payload-motion` designs a motion to identify
+    one.
     """
     arm = load_arm(robot)
     request = arguments.replace_in(

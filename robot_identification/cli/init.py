@@ -145,8 +145,8 @@ def _write(urdf: Path, target: Path, options: InitArguments, moving: tuple[str, 
                      '`servos` needs neither' + '; --repair estimates the torque limits' * (
                          '--torque' in flags and not repair))
     elif not faults:
-        lines.append('nothing is left to fill in; next: robot-identification excite '
-                     f'{target} -o excitation.yaml')
+        lines.append(f'{target} is complete. Next: robot-identification excite {target} '
+                     '-o excitation.yaml')
     console.out.print('\n'.join(lines), markup=False)
 
 

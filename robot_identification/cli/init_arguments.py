@@ -49,10 +49,12 @@ class InitArguments:
         metavar='LIMITS', help='Acceleration limit of the joints [rad/s^2 or m/s^2]: one number, '
                                'or one for each joint, such as 5,5,5,10,10,10.')] = None
     velocity: Annotated[str | None, typer.Option(
-        metavar='LIMITS', help='Velocity limits in the same form [rad/s or m/s]. One number must '
-                               'not be above the URDF, one for each joint may be.')] = None
+        metavar='LIMITS', help="Velocity limits in the same form [rad/s or m/s]. A single number "
+                               "can only lower the URDF's limits; a list can also raise them.",
+        )] = None
     torque: Annotated[str | None, typer.Option(
-        metavar='LIMITS', help='Rated torques in the same form [N m or N], likewise.')] = None
+        metavar='LIMITS',
+        help='Rated torques [N m or N]; one number or a list, as --velocity.')] = None
     repair: Annotated[bool, typer.Option(
         '--repair', help='Replace what cannot be used by guesses: inertias, efforts, meshes, '
         'checks of links that touch by design; writes NAME_repaired.urdf, .srdf, .html.')] = False

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The command payload-motion: designs a short motion that shows a payload."""
+"""The command payload-motion: designs a short motion for payload identification."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def payload_motion_command(
     as_json: console.AsJson = False,
 ) -> None:
     """
-    Design a motion that shows a payload.
+    Design a motion for payload identification.
 
     It is short, moves few joints, and its expected accuracy is printed. The other joints rest in a
     pose that the design chooses. --payload is the expected payload, for the torque limits and the
