@@ -154,9 +154,9 @@ def test_the_deviation_of_an_effect_is_that_of_a_jackknife(arm, pair, signal, jo
     regression = CheckInput('a', result.model, pair[0], result.training[0], result.estimate.base,
                             result.estimate.values).regression
     rank, mine = len(regression.beta), [joint] if joint is not None else range(arm.n)
-    column = getattr(regression, signal)
-    stacked = np.zeros((*regression.residual.shape, rank + 1))
-    for j, (columns, rows) in enumerate(zip(regression.columns, regression.rows)):
+    column, equation = getattr(regression, signal), regression.equation
+    stacked = np.zeros((*equation.target.shape, rank + 1))
+    for j, (columns, rows) in enumerate(zip(equation.columns, equation.rows)):
         stacked[:, j, columns] = rows
     for j in mine:
         stacked[:, j, -1] = (column * regression.weights)[:, j]
@@ -164,7 +164,7 @@ def test_the_deviation_of_an_effect_is_that_of_a_jackknife(arm, pair, signal, jo
     for block in np.unique(regression.block):
         rest = regression.block != block
         found.append(np.linalg.lstsq(stacked[rest].reshape(-1, rank + 1),
-                                     regression.residual[rest].ravel(), rcond=1e-12)[0][-1])
+                                     equation.target[rest].ravel(), rcond=1e-12)[0][-1])
     count = len(found)
     assert count > 20
     effect = regression.add_column(column, joint)
@@ -177,13 +177,14 @@ def test_a_torque_that_leads_at_rest_alone_is_friction(arm, pair, where, alarm):
     case = CheckInput('a', result.model, pair[0], result.training[0], result.estimate.base,
                       result.estimate.values)
     regression = case.regression
-    speed = np.abs(regression.decimate(regression.samples.v)[:, joint])
+    speed = np.abs(regression.samples.decimate(regression.samples.v)[:, joint])
     rows = (speed < 0.05 * speed.max()) | (where == 'throughout')
     lead = np.zeros_like(regression.slope)
     lead[rows, joint] = regression.slope[rows, joint]
     lead *= 0.1 * np.sum(regression.slope[:, joint] ** 2) / np.sum(lead ** 2)
-    residual = regression.residual + lead * regression.weights
-    case.__dict__['regression'] = replace(regression, residual=residual)
+    equation = regression.equation
+    regression.__dict__['equation'] = replace(
+        equation, target=equation.target + lead * regression.weights)
     effect = case.regression.add_column(-regression.slope, joint)
     assert effect.exceeds(-0.02) and effect.value < -0.02 and effect.explained > 0.25
     found = CHECKS.find('delay').run(case)

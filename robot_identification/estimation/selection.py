@@ -27,9 +27,10 @@ from robot_identification.dynamics.friction.names import friction_name
 from robot_identification.dynamics.structure import actuator_loads
 from robot_identification.estimation.consistent import DRIVE_DEVIATION, RELATIVE_DEVIATION
 from robot_identification.estimation.fit import Fit, FitOptions, transmitted_torques
-from robot_identification.estimation.noise import autocorrelation_factor
 from robot_identification.estimation.prior import Prior
 from robot_identification.parallel import single_threaded_blas
+from robot_identification.regression.blocked_regression import BlockEquations
+from robot_identification.regression.inference import autocorrelation_factor
 from robot_identification.regression.reduce import packed_rows
 from robot_identification.signals import Samples
 
@@ -331,15 +332,14 @@ class _TermSelection:
         index = np.append(self._index(selected), -1)
         grams = self.grams[:, :, index[:, None], index]              # (folds, n, p + 1, p + 1)
         by_fold = np.einsum('j,fjab->fab', self.weights ** 2, grams)
-        total = by_fold.sum(axis=0)
-        train = np.concatenate([total[None] - by_fold, total[None]])
         links = index[:-1] < self.structure.inertial_slice.stop
         precision = np.where(links, 1 / factor ** 2, 1.0)
-        matrix = train[:, :-1, :-1] + np.diag(precision)
-        x = np.linalg.solve(matrix, train[:, :-1, -1:])[..., 0]      # (folds + 1, p)
-        full = np.append(-x, np.ones((self.folds + 1, 1)), axis=1)
-        rss = np.einsum('fa,fjab,fb->fj', full[:-1], grams, full[:-1])
-        return _Score(rss, float(full[-1] @ total @ full[-1] + x[-1] ** 2 @ precision), x[-1])
+        equations = BlockEquations.of(by_fold, precision=np.diag(precision))
+        x = equations.solutions                                      # (1 + folds, p)
+        full = np.append(-x, np.ones((1 + self.folds, 1)), axis=1)
+        rss = np.einsum('fa,fjab,fb->fj', full[1:], grams, full[1:])
+        cost = float(full[0] @ equations.matrices[0] @ full[0] + x[0] ** 2 @ precision)
+        return _Score(rss, cost, x[0])
 
     def _update_weights(self, selected: list[Terms]) -> None:
         """Compute the joints' weights from the residuals and their autocorrelation, (n,)."""
