@@ -29,11 +29,14 @@ from robot_identification.errors import (
     RecordingError,
     UnknownNameError,
 )
+from robot_identification.regression.packing import RowAssembler
 from robot_identification.signals import process
 from robot_identification.signals.effort_check import EffortCheck
 from robot_identification.validation import Thresholds
 from robot_identification.validation.checks import CheckInput, CHECKS
+from robot_identification.validation.checks.run_checks import worst_findings
 from robot_identification.validation.held_out import full_recording_error
+from robot_identification.validation.verdict import Finding
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'benchmarks'))
 corruptions = importlib.import_module('corruptions')
@@ -329,3 +332,30 @@ def test_friction_stops_a_slow_joint_and_only_a_fast_one_cannot_stop(arm, pair, 
     recording = replace(pair[1], q=q, v=None)
     found = CHECKS.find('encoder').run(CheckInput('other', model, recording))
     assert found.alarm is alarm
+
+
+@pytest.mark.parametrize(('threshold', 'figures', 'worst'), [
+    (1.5, (0.7, 0.2, 0.6), 0.2), (-0.02, (-0.05, -0.4), -0.4), (0.1, (0.2, 0.7, 0.3), 0.7)])
+def test_the_worst_piece_is_the_one_farthest_beyond_its_threshold(threshold, figures, worst):
+    """The figures of some checks are better the larger they are, and an alarm comes first."""
+    findings = [Finding('check', 'long', figure, threshold, '-', True, '') for figure in figures]
+    findings.append(Finding('check', 'long', threshold, threshold, '-', False, ''))
+    found, = worst_findings(findings)
+    assert found.figure == worst
+
+
+@pytest.mark.parametrize(('cutoff', 'rates'), [(20.0, 1), (5.0, 2)])
+def test_rows_are_built_once_for_the_fit_and_once_for_the_checks(arm, pair, monkeypatch, cutoff,
+                                                                 rates):
+    """The lack of fit needs rows at 10 Hz, exchanged positions need rows of their own."""
+    built, original = [], RowAssembler.__init__
+
+    def count(self, base, samples, load=None):
+        built.append(samples)
+        original(self, base, samples, load)
+
+    monkeypatch.setattr(RowAssembler, '__init__', count)
+    result = identify(arm, [pair[0]], processing={'decimation_cutoff': cutoff})
+    exchanged = sum(bool(np.any(samples.q[0] != built[0].q[0])) for samples in built)
+    assert 0 < exchanged < arm.n and len(built) - exchanged == 1 + rates
+    assert result.model.band is not None

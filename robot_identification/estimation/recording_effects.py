@@ -79,6 +79,11 @@ def fit_recording_effects(
     degrees of freedom of that variation. A single recording, and estimators that do not work on
     reduced regressions, are returned unchanged.
 
+    `MixedLM` of statsmodels has the same model with one error variance, which it estimates from
+    all rows in memory. It takes neither R factors, which have fewer rows than the recordings and
+    leave their residuals in the last one, nor one weight and autocorrelation per joint that are
+    estimated in turn with the effects.
+
     Parameters
     ----------
     regression
@@ -93,9 +98,11 @@ def fit_recording_effects(
     N. M. Laird, J. H. Ware, "Random-effects models for longitudinal data", Biometrics 38(4), 1982.
 
     """
-    index, kinds, scale = _effect_parameters(regression.base)
-    if (not regression.owners[-1] or not len(index) or estimator.own_covariance
+    if (not regression.owners[-1] or estimator.own_covariance
             or not estimator.needs_only_factors):
+        return regression, estimate, None
+    index, kinds, scale = _effect_parameters(regression.base)
+    if not len(index):
         return regression, estimate, None
     normals = regression.reduced_per_recording()
     names, counts = np.unique(kinds, return_counts=True)

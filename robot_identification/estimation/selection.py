@@ -181,6 +181,11 @@ class _TermSelection:
                                  prior.transform[:first, :first] * self.sizes[:first],
                                  prior.mean[:first])
         self.grams = np.array([[rows.T @ rows for rows in fold] for fold in self.rows])
+        basic = tuple((key, ()) for key, term in friction.FRICTION_TERMS.items() if term.basic)
+        self.initial: list[Terms] = [basic] * len(level)
+        self.weights = np.zeros(self.structure.arm.n)
+        self._update_weights(self.initial)
+        self.plain = self._score(self.initial, self.factor).rss.mean(axis=0)
 
     def _reduce(self, samples: Sequence[Samples], blocks: Sequence[Sequence[Samples]],
                 loads: Sequence[Array], transform: Array, mean: Array) -> list[list[Array]]:
@@ -229,12 +234,7 @@ class _TermSelection:
             change with the relative reduction of the mean square error.
 
         """
-        names = self.structure.arm.actuator_names
-        basic: Terms = tuple(
-            (key, ()) for key, term in friction.FRICTION_TERMS.items() if term.basic)
-        selected = [basic] * len(names)
-        self._update_weights(selected)
-        self.plain = self._score(selected, self.factor).rss.mean(axis=0)
+        names, selected = self.structure.arm.actuator_names, list(self.initial)
         steps: list[str] = []
         tried: set[tuple[Terms, ...]] = set()
         for i in range(ROUNDS):
@@ -405,9 +405,8 @@ def _accept(trials: list[_Trial], selected: list[Terms]) -> list[_Trial]:
 
 def _best_per_actuator(trials: list[_Trial]) -> list[_Trial]:
     """Return the trial with the largest gain of each actuator, in the actuators' order."""
-    descending = sorted(trials, key=lambda trial: -trial.gain)
-    best = {trial.actuator: trial for trial in descending[::-1]}    # the largest replaces others
-    return [best[e] for e in sorted(best)]
+    return [max((trial for trial in trials if trial.actuator == e), key=lambda trial: trial.gain)
+            for e in sorted({trial.actuator for trial in trials})]
 
 
 def _candidate_terms() -> dict[str, friction.FrictionTerm]:

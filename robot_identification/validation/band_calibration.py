@@ -28,11 +28,8 @@ from robot_identification.signals import Samples
 from robot_identification.signals.filters import lowpass_sections
 from robot_identification.validation.checks.check import (
     FINE_CUTOFF,
-    finely_decimated,
-    model_values,
 )
 from robot_identification.validation.checks.residual_regression import (
-    build_residual_regression,
     ResidualRegression,
 )
 from robot_identification.validation.held_out import HeldOut
@@ -45,7 +42,8 @@ _SETTLE, _SHORTEST = 5.0, 30
 """Periods of the low-pass, and samples, that a run must exceed for its noise to be measured."""
 
 
-def calibrate_band(model: IdentifiedModel, fit: Fit) -> IdentifiedModel:
+def calibrate_band(model: IdentifiedModel, fit: Fit,
+                   regressions: Sequence[ResidualRegression | None]) -> IdentifiedModel:
     """
     Return the model with prediction intervals from left-out blocks of its training motion.
 
@@ -60,22 +58,19 @@ def calibrate_band(model: IdentifiedModel, fit: Fit) -> IdentifiedModel:
         The identified model.
     fit
         The fit from which it was built, with the training samples.
+    regressions
+        Rows of each of these samples, see `build_fine_regressions`.
 
     """
     base, names = fit.estimate.base, model.arm.joint_names
     half = base.matrix @ fit.consistent.prior_root
     precision = np.asarray(np.linalg.pinv(half @ half.T, rcond=1e-12, hermitian=True), float)
-    values = model_values(model, base)
     rests, factors, noise, weights = [], [], [], []    # of each piece
     speed = np.zeros(model.arm.n)
-    for samples in fit.regression.samples:
+    for samples, regression in zip(fit.regression.samples, regressions):
         speed = np.maximum(speed, np.quantile(np.abs(samples.v), 0.999, axis=0))
-        if not samples.diagnosed:
-            continue
-        noise += _noise(samples)
-        regression = build_residual_regression(
-            base, finely_decimated(samples), values, model, min_blocks=_FOLDS)
-        if regression is not None:
+        noise += _noise(samples) if samples.diagnosed else []
+        if regression is not None and regression.block.max() + 1 >= _FOLDS:
             rest, factor = _compare_blocks(regression, model, precision)
             rests.append(rest ** 2)
             factors.append(factor)

@@ -45,8 +45,8 @@ _BLOCK = 0.5
 residuals are correlated over 0.2 to 0.4 s."""
 _SLOPE_STEP = 0.025
 """[s] Step of the time derivative of torques, of the size of relevant delays."""
-_MIN_BLOCKS, _MAX_BLOCKS = 10, 100
-"""Range of the number of jackknife blocks; longer recordings have longer blocks."""
+_MAX_BLOCKS = 100
+"""Largest number of jackknife blocks; longer recordings have longer blocks."""
 VAGUE = 0.15
 """Standard deviation of a relative figure above which the recording does not determine it."""
 _MOVING, _MARGIN = 0.05, 0.05
@@ -269,8 +269,7 @@ class ResidualRegression:
 
 
 def build_residual_regression(base: BaseParameters, samples: Samples, beta: Array,
-                              model: IdentifiedModel, min_blocks: int = _MIN_BLOCKS,
-                              ) -> ResidualRegression | None:
+                              model: IdentifiedModel) -> ResidualRegression | None:
     """
     Return decimated regression rows; for a long recording only those of its start and end.
 
@@ -284,23 +283,19 @@ def build_residual_regression(base: BaseParameters, samples: Samples, beta: Arra
         Values of the base parameters for residuals and predictions, (r,).
     model
         The identified model, for load-dependent friction.
-    min_blocks
-        Smallest number of blocks of half a second.
 
     Returns
     -------
     ResidualRegression or None
-        None if the recording is too short for this number of blocks.
+        None if the samples are too few for a row, or all in pieces that are not diagnosed.
 
     """
     samples = decimate_to_bandwidth(    # the checks find rests themselves
         replace(_stretches(samples), creep_speed=None), FINE_ROWS_PER_PERIOD)
-    if not row_count(samples):
+    if not samples.diagnosed or not row_count(samples):
         return None
     t = samples.decimate(np.array(samples.t))
-    count = block_count(t, samples.period_seconds, _BLOCK, _MAX_BLOCKS)
-    if count < min_blocks:
-        return None
+    count = max(block_count(t, samples.period_seconds, _BLOCK, _MAX_BLOCKS), 1)
     load = (model.transmitted_torque(samples.q, samples.v, samples.a)
             if base.structure.friction.needs_load else None)
     return ResidualRegression(base, samples, beta, load, packed_rows(base, samples, load),
