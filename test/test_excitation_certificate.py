@@ -376,7 +376,7 @@ def test_a_certificate_finds_its_claims():
     assert Certificate().holds and Certificate((good,)).holds
     both = Certificate((good, bad))
     assert not both.holds and both.broken == (bad,) and both['power'] == bad
-    assert 'power' in both and 'clearance' not in both
+    assert 'power' in both and ''.join(['po', 'wer']) in both and 'clearance' not in both
     with pytest.raises(KeyError, match='clearance'):
         both['clearance']
 
@@ -937,5 +937,8 @@ def test_the_figures_of_a_certificate():
                             workspace=(Workspace('c', (-5.0, -5.0, -5.0), (5.0, 5.0, 5.0)),))
     series = get_series('mfs', PERIOD, 2)
     rows = np.arange(series.size)[:, None] + 2.0 * np.arange(arm.n)
-    found = certify(arm, Trajectory(series, 0.2 * np.sin(rows)), limits, 0.1, required)
+    trajectory = Trajectory(series, 0.2 * np.sin(rows))
+    found = certify(arm, trajectory, limits, 0.1, required)
     assert {c.quantity: c.bound for c in found.claims} == pytest.approx(FIGURES, rel=1e-9)
+    assert [c.limit for c in found.claims] == [0.9] * 5 + [100.0, 0.0]
+    assert [c.limit for c in certify(arm, trajectory, limits).claims] == [1.0] * 4

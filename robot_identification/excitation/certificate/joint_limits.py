@@ -25,7 +25,7 @@ from robot_identification.excitation.motion import Series, Trajectory
 from robot_identification.excitation.motion.limits import centre, half_ranges, QUANTITIES
 
 TIMES_PER_HARMONIC = 64
-PROOF_TIMES = 640    # per harmonic: ten times finer than the constraint's grid
+PROOF_TIMES = 10 * TIMES_PER_HARMONIC
 RESERVE = 2e-4    # fraction of the ranges for the error of the proof's bounds, and for splines
 
 

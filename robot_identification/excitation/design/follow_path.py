@@ -27,7 +27,8 @@ from robot_identification.excitation.design.options import DesignOptions
 from robot_identification.excitation.design.regressor import condition_number, DesignRegressor
 from robot_identification.excitation.motion import motion_limits, Trajectory
 from robot_identification.excitation.motion.limits import centre, half_ranges
-from robot_identification.excitation.motion.quintic_spline import DEGREE, QuinticSpline
+from robot_identification.excitation.motion.quintic_spline import QuinticSpline
+from robot_identification.excitation.motion.series import DEGREE
 from scipy.interpolate import BSpline, make_interp_spline
 from scipy.sparse.linalg import spsolve
 

@@ -41,7 +41,7 @@ PRIOR_FRICTION = (0.05, 0.05, 0.02)    # Coulomb, viscous, offset: prior std ove
 
 class DesignRegressor:
     """
-    Regressor of an arm with weighted rows, and the scaled row space of all motions.
+    Regressor of an arm for the criteria of a design: weighted rows, and a basis of its row space.
 
     Inertial columns come first, ten for each link. Columns of Coulomb (smoothed) and viscous
     friction, offset and rotor inertia of each actuator follow if requested.

@@ -21,10 +21,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arrays import Array
-from robot_identification.excitation.motion.series import Series
+from robot_identification.excitation.motion.series import DEGREE, Series
 from scipy.interpolate import BSpline
-
-DEGREE = 5
 
 
 class QuinticSpline(Series):
