@@ -645,6 +645,27 @@ def test_distances_of_degenerate_hulls():
         out, np.linalg.norm(outside - outside.clip(0, 1), axis=1), atol=1e-7)
 
 
+@pytest.mark.parametrize('count', [1, 2, 3, 4])
+def test_weights_are_those_of_the_point_nearest_to_the_origin(count):
+    from robot_identification.excitation.certificate.geometry import kernels
+    rng, inside = np.random.default_rng(count), 0
+    members, memory = np.arange(4), (np.empty((3, 3)), np.empty((3, 3)), np.empty(3))
+    for _ in range(40):
+        W, trial = rng.normal(size=(4, 3)) + 0.4, np.empty(4)
+        found = kernels._weights(W, members, count, trial, *memory)
+        edges = W[1:count] - W[0]
+        expected, *_ = np.linalg.lstsq(edges.T, -W[0], rcond=None)
+        expected = np.array([1 - expected.sum(), *expected])
+        np.testing.assert_allclose(trial[:count], expected, atol=1e-9 * np.abs(expected).max())
+        assert found == np.all(expected >= 0)
+        inside += found
+        if count > 1:     # vertices without a unique answer
+            for flat in (W[0], W[0] + 1e-13, *([W[:2].mean(axis=0)] if count > 2 else [])):
+                W[count - 1] = flat
+                assert not kernels._weights(W, members, count, trial, *memory)
+    assert inside > (0 if count == 4 else 3)
+
+
 def collision(geometry, xyz='0 0 0'):
     return f'<collision><origin xyz="{xyz}"/><geometry>{geometry}</geometry></collision>'
 
