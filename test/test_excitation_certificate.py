@@ -25,10 +25,12 @@ import pinocchio as pin
 import pytest
 from robot_identification.arm import Arm
 from robot_identification.dynamics.kinematics import Kinematics
-from robot_identification.errors import ExcitationError
+from robot_identification.errors import ExcitationError, UnknownNameError
 from robot_identification.excitation import (
     build_scene,
     Certificate,
+    DesignOptions,
+    follow_path,
     motion_limits,
     Payload,
     Requirements,
@@ -268,6 +270,10 @@ def test_an_impossible_inertia_is_an_error_a_guess_or_not_to_be_guessed():
     assert nominal_notes(solid, Requirements(guess_density=1000.0)) == ()
     assert nominal_notes(solid, Requirements(guess_density=1000.0, power=5.0)) == (note,)
     assert nominal_notes(chain(), guess) == ()
+    t = np.linspace(0, PERIOD, 100)
+    path = 0.2 * (1 - np.cos(2 * np.pi * t / PERIOD))[:, None] * np.ones(3)
+    followed = follow_path(solid, t, path, DesignOptions(acceleration=8.0, requirements=guess))
+    assert note in followed.notes
     method = TorqueLimits(solid, get_series('mfs', PERIOD, 2), guess).prove(
         random_motion(solid))[0].method
     assert method.endswith('; ' + note.split(':')[0])
@@ -401,6 +407,9 @@ def test_workspace_slacks_and_distance_are_those_of_the_frame():
         step = h * np.eye(4)[joint]
         change = (limits.at((q + step,)) - limits.at((q - step,))) / (2 * h)
         np.testing.assert_allclose(gradients[:, :, joint], change, atol=1e-6)
+    with pytest.raises(UnknownNameError, match=r"frame 'nose'.*base.*, c,") as caught:
+        WorkspaceLimits(arm, limits._series, Workspace('nose', (-1, -1, -1), (1, 1, 1)))
+    assert 'wrist' not in str(caught.value)
     assert limits.describe(6 + 1, -0.5) == ("the upper y bound of frame 'c'", '750 mm')
     assert limits.describe(3, -0.5) == ("the lower x bound of frame 'c'", '1e+03 mm')
 
