@@ -240,8 +240,8 @@ def main() -> None:
             shutil.copy2(original, target)
             if passed:
                 reasons = known.get(module, {})
-                reason = next((reasons[x] for x in (y[1:].strip() for y in change)
-                               if x in reasons), '')
+                codes = (x[1:].split('  #')[0].strip() for x in change)    # without comments
+                reason = next((reasons[code] for code in codes if code in reasons), '')
                 unnoticed, explained = unnoticed + 1, explained + bool(reason)
                 print(f"{module}:{line}: not noticed{f' ({reason})' if reason else ''}", *change,
                       sep='\n    ', flush=True)

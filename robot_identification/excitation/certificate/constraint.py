@@ -47,7 +47,7 @@ class Constraint(ABC):
     hint: str
 
     def refined(self) -> Constraint:
-        """Return the constraint on a finer time grid."""
+        """Return the constraint on a finer time grid, or itself if a finer one adds nothing."""
         return self
 
     @abstractmethod

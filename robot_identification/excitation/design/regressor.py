@@ -30,7 +30,7 @@ import robot_identification.errors as errors
 from robot_identification.excitation.motion import Trajectory
 
 RANK_TOLERANCE = 1e-5      # of the largest singular value, at random states of about unit size
-RANDOM_STATES = 60         # for each joint
+RANDOM_STATES = 60         # for each joint: six rows or more for each inertial parameter
 STEEPNESS = 20.0           # of the smoothed sign in the Coulomb columns [s/rad or s/m]
 DRIVE_COLUMNS = ('none', 'friction', 'friction_and_rotor')
 BODIES = ('links', 'payload')

@@ -29,7 +29,7 @@ from robot_identification.errors import ExcitationError, explain_missing
 from robot_identification.excitation.certificate.requirements import FAR
 from scipy.spatial import ConvexHull, QhullError
 
-SIDES = 16           # number of sides of the prism around a cylinder
+SIDES = 16           # of the prism around a cylinder; its corners are 2 % further out
 SLABS = 4            # number of slabs into which a hollow or bent mesh is cut
 HOLLOW = 1.05        # a mesh is cut if the volume of its hull over that of its slabs is above this
 
