@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from types import SimpleNamespace
 
 import coal
 from excitation_arms import chain, tree
@@ -239,6 +240,10 @@ def test_torque_margins_leave_unknown_ratings_unlimited():
     some = dataclasses.replace(arm, limits=dataclasses.replace(
         arm.limits, torque=np.array([10.0, np.inf, 20.0])))
     np.testing.assert_allclose(torque_range(some, 0.25), [7.5, np.inf, 15.0])
+    none = dataclasses.replace(arm, limits=dataclasses.replace(
+        arm.limits, torque=np.full(3, np.inf)))
+    with pytest.raises(ExcitationError, match=r"no joint of 'chain' .*\{shoulder: \{torque"):
+        torque_range(none, 0.25)
 
 
 BROKEN = '<inertia ixx="0.02" iyy="0.025" izz="0.01" ixy="0.001" ixz="0.002" iyz="-0.001"/>'
@@ -277,6 +282,13 @@ def test_an_impossible_inertia_is_an_error_a_guess_or_not_to_be_guessed():
     method = TorqueLimits(solid, get_series('mfs', PERIOD, 2), guess).prove(
         random_motion(solid))[0].method
     assert method.endswith('; ' + note.split(':')[0])
+
+
+def test_springs_are_named_as_not_proven():
+    arm = dataclasses.replace(chain(), balancers=(SimpleNamespace(name='balancer_2'),))
+    text = 'the torques exclude the springs balancer_2'
+    assert nominal_notes(arm, Requirements(power=1.0)) == (f'{text}: these are not proven',)
+    assert NominalTorque(arm, Requirements()).assumptions == f'; {text}'
 
 
 @pytest.mark.parametrize('kind', ['ffs', 'mfs', 'spline'])
@@ -941,6 +953,10 @@ def test_requirements_say_what_is_not_checked():
     for lower in ((0, 0, 1), (0, 2, 0), (1, 0, 0)):
         with pytest.raises(ExcitationError, match="the box of frame 'tip' must have a lower"):
             Workspace('tip', lower, (1, 1, 1))
+    with pytest.raises(ExcitationError, match='lower'):
+        Workspace('tip', (np.nan, 0, 0), (1, 1, 1))
+    with pytest.raises(ExcitationError, match='upper'):
+        Workspace('tip', (0, 0, 0), (1, 1))
     for wrong in ({'floor': 1e4}, {'floor': -1e4}, {'clearance': 1e4}, {'torque_margin': 1.0},
                   {'torque_margin': -0.1}, {'power': 0.0}, {'guess_density': 0.0}):
         with pytest.raises(ExcitationError, match=next(iter(wrong))):
