@@ -28,7 +28,7 @@ import robot_identification.estimation.estimator as weighted
 from robot_identification.estimation.noise import autocorrelation_factor
 from robot_identification.estimation.prior import Prior
 from robot_identification.regression import ReducedRegression, Regression
-from scipy import stats
+from scipy.special import ndtri, stdtrit
 
 ROUNDS, ITERATIONS = 2, 20
 """Computations of the residuals' autocorrelation, and iterations between them (EM)."""
@@ -113,7 +113,7 @@ def fit_recording_effects(
         own[:, index] = means
         fitted = replace(fitted, autocorrelation_factor=_autocorrelation(
             regression, fitted.values + own[regression.owners]))
-    widen = stats.t.ppf(0.975, counts * (len(normals) - 1)) / stats.norm.ppf(0.975)
+    widen = stdtrit(counts * (len(normals) - 1), 0.975) / ndtri(0.975)
     variances = ((widen * spread)[np.searchsorted(names, kinds)] * scale) ** 2
     whitened = [_whiten(each, index, variances, fitted.weights) for each in normals]
     fitted = refit(reduce(operator.add, whitened), regression, fitted, estimator)

@@ -29,7 +29,7 @@ from robot_identification.signals import process
 from robot_identification.tools import joint_fit, torque_columns
 from robot_identification.tools.joint_fit import Effect, Equations, JointFit
 from robot_identification.tools.motion_run import MotionRun, recorded_runs, top_speed
-from scipy.stats import norm
+from scipy.special import ndtri
 
 MASS_DEVIATION, CENTRE_DEVIATION = 0.01, 0.005
 """Standard deviations of a mass from a scale with cables and flange, relative, and of a centre of
@@ -103,7 +103,7 @@ class GainEstimate(ReadOnlyArrays):
 
         """
         with np.errstate(over='ignore'):
-            factor = np.exp(norm.ppf((1 + level) / 2) * self.deviations / self.gains)
+            factor = np.exp(ndtri((1 + level) / 2) * self.deviations / self.gains)
         return np.column_stack([self.gains / factor, self.gains * factor])
 
 

@@ -35,9 +35,7 @@ from robot_identification.estimation.noise import autocorrelation_factor
 from robot_identification.tools.motion_run import find_repetition, MotionRun
 from robot_identification.tools.torque_columns import common_columns, LOAD, SensorErrors
 from scipy.interpolate import interp1d
-from scipy.stats import f as f_distribution
-from scipy.stats import norm
-from scipy.stats import t as t_distribution
+from scipy.special import fdtrc, ndtri, stdtrit
 
 Mask = NDArray[np.bool_]
 
@@ -129,8 +127,8 @@ class Effect(ReadOnlyArrays):
         scale = np.maximum(self.deviations, 1e-300)
         distance, correlation = self.values / scale, self.covariance / np.outer(scale, scale)
         squared = float(distance @ np.linalg.pinv(correlation, hermitian=True) @ distance)
-        return float(f_distribution.sf(squared * (freedom - count + 1) / (count * freedom), count,
-                                       freedom - count + 1))
+        return float(fdtrc(count, freedom - count + 1,
+                           squared * (freedom - count + 1) / (count * freedom)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -399,7 +397,7 @@ def time_blocks(t: Array, period: float | None = None) -> IndexArray:
 
 def interval_factor(freedom: Array) -> Array:
     """Return half-widths of 95 % intervals of Student's t over those of the normal, (k,)."""
-    return np.asarray(t_distribution.ppf(0.975, freedom) / norm.ppf(0.975))
+    return np.asarray(stdtrit(freedom, 0.975) / ndtri(0.975))
 
 
 def degrees_of_freedom(matrices: Array, inverses: Array) -> Array:

@@ -30,7 +30,7 @@ from robot_identification.validation.checks.check import (
 )
 from robot_identification.validation.checks.residual_axes import AXES, JointMotion, ResidualAxis
 from robot_identification.validation.checks.residual_regression import ResidualRegression
-from scipy.stats import f as f_distribution
+from scipy.special import fdtrc
 
 _EXCESS = 2.0
 """Error over its expected size above which a model is doubtful. On clean recordings of two
@@ -233,7 +233,7 @@ def _find_effects(regression: ResidualRegression, j: int, moving: NDArray[np.boo
         if independent < _SPARE or not count:
             continue
         ratio = explained / count / factor / ((energy - explained) / independent)
-        if f_distribution.sf(ratio, count, independent) * tests * len(groups) < _LEVEL:
+        if fdtrc(count, independent, ratio) * tests * len(groups) < _LEVEL:
             found.append(_Effect(explained / energy, explained / len(rest), j, axis))
     return tuple(sorted(found, key=lambda each: -each.fraction))
 
