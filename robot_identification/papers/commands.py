@@ -32,7 +32,7 @@ from robot_identification.papers.command_output import (
 import typer
 
 if TYPE_CHECKING:
-    from robot_identification.fleet.cluster import Tasks
+    from robot_identification.cluster import Tasks
 
 
 def study_command(
@@ -106,7 +106,7 @@ def cluster_tasks(scheduler: str | None, workers: int | None) -> Iterator[Tasks 
     if scheduler is None and workers is None:
         yield None
         return
-    from robot_identification.fleet.cluster import cluster, Tasks
+    from robot_identification.cluster import cluster, Tasks
     with cluster(scheduler, workers) as client:
         note(f'dashboard: {client.dashboard_link}')
         yield Tasks(client)

@@ -34,7 +34,7 @@ from robot_identification.papers.studies.verdict import judge_seeds, read_claim,
 from robot_identification.papers.study_report import write_study
 
 if TYPE_CHECKING:    # Dask
-    from robot_identification.fleet.cluster import Tasks
+    from robot_identification.cluster import Tasks
 
 LONGEST = ('survey_er20', 'ics_er16', 'elpidso_2link', 'mfs_qj', 'abc_er16')    # start order
 STORED = 'study.json'
