@@ -16,17 +16,20 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array
 from robot_identification.dynamics import inverse_dynamics
-from robot_identification.excitation import Excitation
 from robot_identification.identification_data import Identification
 from robot_identification.json_input import HUGE
 from robot_identification.signals.shift import spread_rows, subsample
 from robot_identification.signals.spectrum import power_density
 from robot_identification.validation import HeldOut
+
+if TYPE_CHECKING:
+    from robot_identification.excitation import Excitation
 
 MAX_POINTS, MIN_POINTS = 3000, 600
 """Largest number of points of a trace, with few and with many panels."""
