@@ -32,7 +32,7 @@ from robot_identification.parallel import parallel_map
 from robot_identification.regression.blocked_regression import block_labels
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import decimate_to_bandwidth
-from scipy import stats
+from scipy.special import stdtrit
 
 MIN_GAIN = 0.05
 """Smallest reduction of a joint's torque error on left-out blocks of time."""
@@ -129,8 +129,8 @@ def fit_gaussian_process(model: IdentifiedModel, model_fit: ModelFit,
         gain = dict(zip(KINDS, (1 - np.sqrt(ratios[:, i, best])).tolist()))
         changes = (each[:, i, 0] - each[:, i, 1 + best] for each in scores)
         used = gain['time'] > MIN_GAIN and all(
-            change.mean() > stats.t.ppf(LEVEL, len(change) - 1) * stats.sem(change)
-            for change in changes)
+            change.mean() > stdtrit(len(change) - 1, LEVEL) * np.sqrt(
+                change.var(ddof=1) / len(change)) for change in changes)
         gains[names[j]] = {**gain, 'rms': 0.0, 'used': bool(used)}
         if used:
             part, ridge = candidates[j][best // len(RIDGES)], RIDGES[best % len(RIDGES)]
