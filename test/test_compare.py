@@ -38,6 +38,7 @@ from robot_identification.reporting import load_results, results_to_dict
 from robot_identification.reporting.plot_data import plot_data
 from robot_identification.reporting.stored_results import StoredResults
 from scipy.signal import lfilter
+from slow import others_slow
 from typer.testing import CliRunner
 
 ARM = chain(['one', 'two', 'three'])
@@ -171,7 +172,7 @@ def test_an_arm_that_did_not_change_is_unchanged_in_most_pairs(compared, motion)
         each.headline for each in found if each.verdict == 'unchanged')
 
 
-@pytest.mark.parametrize('motion', [100, 101])
+@pytest.mark.parametrize('motion', others_slow([101, 100]))
 def test_worn_friction_is_the_explanation(compared, motion):
     for seed in (11, 12):
         found = compared(seed, motion, coulomb=(0.4, 0.6, 0.4), viscous=(0.3, 0.45, 0.3))
@@ -181,7 +182,7 @@ def test_worn_friction_is_the_explanation(compared, motion):
         assert found.headline.startswith('Friction of two rose by ')
 
 
-@pytest.mark.parametrize('motion', [100, 101])
+@pytest.mark.parametrize('motion', others_slow([101, 100]))
 def test_a_body_at_the_last_link_is_the_explanation(compared, motion):
     for seed in (14, 15):
         found = compared(seed, motion, body=0.3 * np.array([1.0, 0.05, 0.0, 0.02]))

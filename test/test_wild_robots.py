@@ -30,6 +30,7 @@ from robot_identification.cli.commands import app
 from robot_identification.errors import ArmError, ConfigurationError
 from robot_identification.excitation import motion_limits
 from robot_identification.simulation.contacts import ContactGeometry
+from slow import others_slow
 from typer.testing import CliRunner
 
 INERTIAL = ('<inertial><origin xyz="0 0 0.1"/><mass value="2"/><inertia ixx="0.02" iyy="0.02" '
@@ -373,7 +374,7 @@ def walk(source, folder, flags=(), more=()):
     return answers
 
 
-@pytest.mark.parametrize('shape', WHOLE)
+@pytest.mark.parametrize('shape', others_slow(WHOLE, 'humanoid', 'massless', 'prismatic'))
 def test_from_init_to_a_verdict_without_an_edit(shape, tmp_path):
     text, flags = WHOLE[shape]
     (tmp_path / 'wild.urdf').write_text(text)

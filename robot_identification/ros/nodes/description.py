@@ -40,13 +40,12 @@ from robot_identification.errors import ConfigurationError
 from robot_identification.files import write_text
 from robot_identification.ros.bringup import remove_ros2_control
 from robot_identification.ros.nodes.messages import LATCHED
+from robot_identification.ros.nodes.service_calls import START_UP
 from std_msgs.msg import String
-
-PATIENCE = 15.0    # [s] longest wait for the URDF, because drivers start slowly
 
 
 def receive_description(topic: str, controller: str, namespace: str = '',
-                        patience: float = PATIENCE) -> tuple[str, tuple[str, ...]]:
+                        patience: float = START_UP) -> tuple[str, tuple[str, ...]]:
     """
     Return the URDF published on a topic, and the joints of a controller.
 
