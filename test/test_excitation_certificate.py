@@ -368,9 +368,9 @@ def claim(**changes):
 
 
 def test_claims_are_sentences():
-    assert str(claim()) == "torque: 50 % of the rated torque (limit 90 %, joint 'elbow')"
+    assert str(claim()) == "torque: 50 % of the rated torque (allowed 90 %, joint 'elbow')"
     assert str(claim(holds=False, detail='')) == (
-        'torque is NOT proven: 50 % of the rated torque (limit 90 %)')
+        'torque is NOT proven: 50 % of the rated torque (allowed 90 %)')
     clear = claim(quantity='clearance', unit='m', bound=0.0123456, limit=0.01, at_least=True)
     assert str(clear) == "clearance: 0.01235 m (required 0.01 m, joint 'elbow')"
     assert str(dataclasses.replace(clear, bound=np.inf)) == (
