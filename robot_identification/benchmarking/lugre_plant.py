@@ -37,7 +37,6 @@ GAIN = 0.02     # standard deviation of the sensors' gains
 DAY = 0.15      # relative change of friction on another day
 CORRELATED = 0.2    # [s] time constant of the correlated noise
 SPEED = 0.5     # largest speed of tasks as a fraction of the limits
-RAMP = 0.15     # [rad] largest distance of the random excitation from its mean, as a fraction
 
 
 class LuGrePlant:

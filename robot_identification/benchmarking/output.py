@@ -28,10 +28,10 @@ from robot_identification.benchmarking.run import BenchmarkRun
 from robot_identification.benchmarking.sources import collect_sources
 import robot_identification.benchmarking.tables as tables
 from robot_identification.output_folder import replace_files
-from robot_identification.papers.run_environment import environment
 from robot_identification.reporting.figure import Curve, Figure, Panel, SERIES
 from robot_identification.reporting.pages import render_page
 from robot_identification.reporting.results_dict import plain
+from robot_identification.reporting.run_environment import environment
 
 FILES = ('benchmark.json', 'benchmark.html', 'table.csv', 'table.tex', 'table.md', 'cite.bib')
 

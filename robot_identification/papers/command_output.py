@@ -19,8 +19,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
-from rich.table import Table
-from robot_identification.cli.console import emit, out, progress
+from robot_identification.cli.console import emit, out, print_table, progress
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import check_output_folder
 from robot_identification.papers.study_report import STUDY_FILES, write_study
@@ -28,7 +27,7 @@ from robot_identification.recording import load_recording
 
 if TYPE_CHECKING:
     from robot_identification.fleet.cluster import Tasks
-    from robot_identification.papers.studies import Table as StudyTable
+    from robot_identification.papers.studies import Table
 
 STYLES = {'holds': 'green', 'does not hold': 'yellow', 'in part': 'blue', 'undecided': 'cyan'}
 DEPENDS_STYLE = 'magenta'
@@ -58,8 +57,8 @@ def print_study(name: str, output: Path | None, quick: bool, seed: int, draws: i
 
 
 def print_all_studies(directory: Path, docs: Path | None, quick: bool, seeds: range,
-                      draws: int | None, as_json: bool, force: bool, workers: int | Tasks) -> None:
-    """Run all studies in processes or on a cluster, write their pages and print their claims."""
+                      draws: int | None, as_json: bool, force: bool, tasks: Tasks | None) -> None:
+    """Run all studies, write their pages and print their claims."""
     from robot_identification.papers.stored_run import run_all
     from robot_identification.papers.studies import STUDIES
     from robot_identification.papers.studies_page import PAGE, RUN, write_page
@@ -69,8 +68,7 @@ def print_all_studies(directory: Path, docs: Path | None, quick: bool, seeds: ra
     if docs is not None:
         check_output_folder(docs, (PAGE, RUN), RUN, (), force=force)
     with progress(as_json) as report:
-        run = run_all(directory, quick, seeds, report, draws=draws, **(
-            {'workers': workers} if isinstance(workers, int) else {'tasks': workers}))
+        run = run_all(directory, quick, seeds, report, tasks, draws)
     page = None if docs is None else write_page(run, docs)
     if as_json:
         emit({'directory': str(directory), 'page': None if page is None else str(page),
@@ -104,13 +102,9 @@ def compare_on_recording(name: str, robot: str, recording: Path, seed: int,
         _print_table(table)
 
 
-def _print_table(table: StudyTable) -> None:
-    shown = Table(title=f'{table.title} ({table.source})')
-    for head in table.heads:
-        shown.add_column(head)
-    for row in table.rows:
-        shown.add_row(*(cell if isinstance(cell, str) else f'{cell:.4g}' for cell in row))
-    out.print(shown)
+def _print_table(table: Table) -> None:
+    print_table(f'{table.title} ({table.source})', table.heads, [
+        [cell if isinstance(cell, str) else f'{cell:.4g}' for cell in row] for row in table.rows])
     if table.note:
         out.print(table.note, markup=False)
 

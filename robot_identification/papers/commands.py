@@ -17,12 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-import os
 from pathlib import Path
 from typing import Annotated, TYPE_CHECKING
 
-from rich.table import Table
-from robot_identification.cli.console import AsJson, emit, Force, note, out
+from robot_identification.cli.console import AsJson, emit, Force, note, print_table
 from robot_identification.errors import ConfigurationError
 from robot_identification.papers.command_output import (
     compare_on_recording,
@@ -58,14 +56,14 @@ def study_command(
         min=1, help='With --all: number of consecutive seeds, from --seed on. The claims are '
         'judged by the draws of all seeds, with the verdict of each seed beside it.')] = 1,
     draws: Annotated[int | None, typer.Option(
-        min=1, help='Number of draws of all claims. Default: 14, up to 56 for claims that are '
-        'undecided, and up to 224 for verdicts that one of several seeds changes.')] = None,
+        min=1, help='Number of draws of all claims. Default: 14, and up to 56 for claims that are '
+        'near a limit between two verdicts.')] = None,
     scheduler: Annotated[str | None, typer.Option(
         help='Address of a running Dask scheduler (tcp://...) on which the study is computed.'
         )] = None,
     workers: Annotated[int | None, typer.Option(
-        min=1, help='Number of workers on this machine, one core each. With --all each worker '
-                    'runs whole studies; default: all cores.')] = None,
+        min=1, help='Number of workers on this machine, one core each. Default: no workers.')
+        ] = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -90,14 +88,13 @@ def study_command(
                                  '--workers')
     if recording is not None and robot is not None and name is not None:
         compare_on_recording(name, robot, recording, seed, as_json)
-    elif name is not None:
-        with cluster_tasks(scheduler, workers) as tasks:
+        return
+    with cluster_tasks(scheduler, workers) as tasks:
+        if name is not None:
             print_study(name, output, quick, seed, draws, as_json, force, tasks)
-    else:
-        with cluster_tasks(scheduler, None) as tasks:
+        else:
             print_all_studies(output or Path('results/studies'), docs, quick,
-                              range(seed, seed + seeds), draws, as_json, force,
-                              tasks or workers or os.cpu_count() or 1)
+                              range(seed, seed + seeds), draws, as_json, force, tasks)
 
 
 @contextmanager
@@ -120,9 +117,4 @@ def studies_command(as_json: AsJson = False) -> None:
     if as_json:
         emit({'studies': [{'name': name, 'what it does': text} for name, text in rows]})
         return
-    table = Table(title='studies')
-    table.add_column('name')
-    table.add_column('what it does')
-    for row in rows:
-        table.add_row(*row)
-    out.print(table)
+    print_table('studies', ('name', 'what it does'), rows)

@@ -108,19 +108,15 @@ def abc_er16(options: StudyOptions) -> StudyResult:
     budget = 2000 if options.quick else 20_000
     draws = options.draws()
     done, claims = options.collect(_make_draw, _claims, draws[0], budget, options.quick)
-    title, reference = TITLE
     if not done:
-        return StudyResult('abc_er16', title, reference, {'seed': options.seed}, (), (), claims,
-                           ())
+        return StudyResult(*TITLE, {'seed': options.seed}, claims=claims)
     first: BeeDraw = done[0]
     shown = er16.Experiment.build(draws[0]).with_chain(er16.ABC)
     algebra = solvers.tables_and_plots(first.algebra)
     results = {name: [one.results[PAPERS][name] for one in done] for name in SETS[PAPERS]}
     plots = er16_tables.plot_torques(shown, FRICTION, results['ABC'][0].values, 'ABC, first draw')
     return StudyResult(
-        name='abc_er16',
-        title=title,
-        reference=reference,
+        *TITLE,
         settings={
             'draws': len(draws),
             'evaluations': budget,
@@ -159,7 +155,6 @@ def abc_er16(options: StudyOptions) -> StudyResult:
             *plots,
             *algebra[1],
         ),
-        quick=options.quick,
     )
 
 

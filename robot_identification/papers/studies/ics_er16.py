@@ -34,7 +34,7 @@ from robot_identification.papers.studies.study import (
     StudyResult,
     Table,
 )
-from robot_identification.papers.studies.verdict import Claim, LazyPairs, Pairs
+from robot_identification.papers.studies.verdict import Claim, DRAWS, LazyPairs, Pairs
 
 NEST, ITERATIONS, EARLY, RUNS, FRICTION = 25, 200, 50, 3, 'atan'
 PAPERS, FASTER, NARROW, OUR = ("the paper's signal chain, 1 Hz", 'at 10 Hz', 'narrow ranges',
@@ -130,17 +130,13 @@ def ics_er16(options: StudyOptions) -> StudyResult:
     iterations = 20 if options.quick else ITERATIONS
     draws = options.draws()
     done, claims = options.collect(_make_draw, _claims, draws[0], iterations, options.quick)
-    title, reference = TITLE
     if not done:
-        return StudyResult('ics_er16', title, reference, {'seed': options.seed}, (), (), claims,
-                           ())
+        return StudyResult(*TITLE, {'seed': options.seed}, claims=claims)
     first, shown = done[0], er16.Experiment.build(draws[0]).with_chain(er16.ICS)
     results = {name: [one.results[PAPERS][name] for one in done] for name in first.results[PAPERS]}
     algebra = solvers.tables_and_plots(first.algebra)
     return StudyResult(
-        name='ics_er16',
-        title=title,
-        reference=reference,
+        *TITLE,
         settings={
             'draws': len(draws),
             'iterations': iterations,
@@ -190,7 +186,6 @@ def ics_er16(options: StudyOptions) -> StudyResult:
             ),
             *algebra[1],
         ),
-        quick=options.quick,
     )
 
 
@@ -376,13 +371,14 @@ def _claims(done: Sequence[CuckooDraw]) -> tuple[Claim, ...]:
                                             one.near(chain, 'coulomb_viscous', method)))
 
     def claim(text: str, low: str, high: str, iterations: float = np.inf, *,
-              ours: bool = False) -> Claim:
+              ours: bool = False, draws: int = DRAWS) -> Claim:
         return Claim(text, pairs(low, high, iterations=iterations), 'cost (11) [N m]', ours=ours,
-                     literal=LITERAL, variants=variants(low, high, iterations))
+                     literal=LITERAL, variants=variants(low, high, iterations), draws={0: draws})
 
     unit = 'RMS error near reversals relative to the rated torque'
     comparisons: list[Claim] = [
-        claim(f'ICS {when} a lower cost than {other}', 'ICS', other, iterations)
+        claim(f'ICS {when} a lower cost than {other}', 'ICS', other, iterations,
+              draws=4 * DRAWS if (other, when) == ('CS', 'ends at') else DRAWS)
         for when, iterations in (('ends at', np.inf), (f'has after {EARLY} iterations', EARLY))
         for other in GAINS]
     return (
@@ -406,6 +402,7 @@ def _claims(done: Sequence[CuckooDraw]) -> tuple[Claim, ...]:
             'ICS',
             'CS, alpha 0.54',
             ours=True,
+            draws=2 * DRAWS,
         ),
         claim(
             'CMA-ES (package cma) ends at a lower cost than ICS with equally many evaluations',

@@ -106,17 +106,15 @@ def survey_er20(options: StudyOptions) -> StudyResult:
     draws = options.draws()
     done, claims = options.collect(_make_draw, functools.partial(_claims, efforts), draws[0],
                                    budgets, efforts, options.quick)
-    title, reference = TITLE
     if not done:
-        return StudyResult('survey_er20', title, reference, {'seed': options.seed}, (), (), claims,
-                           ())
+        return StudyResult(*TITLE, {'seed': options.seed}, claims=claims)
     tracking = following.summarise_tracking([one.tracking for one in done])
     parts = (comparison.summarise_methods([one.methods for one in done], tracking), tracking.part,
              idim.summarise_instruments([one.instruments for one in done]),
              frictions.summarise_frictions([one.frictions for one in done], efforts))
     algebra = solvers.tables_and_plots(done[0].algebra)
     return StudyResult(
-        name='survey_er20', title=title, reference=reference,
+        *TITLE,
         settings={'draws': len(draws), 'seed': options.seed,
                   'evaluations of a search, linear friction': budgets[comparison.LINEAR],
                   'evaluations of a search, Stribeck friction': budgets[comparison.STRIBECK],
@@ -125,8 +123,7 @@ def survey_er20(options: StudyOptions) -> StudyResult:
         assumptions=_ASSUMPTIONS,
         tables=(tabulate_designs(draws[0], options.quick),
                 *(table for part in parts for table in part.tables), *algebra[0]),
-        claims=claims, plots=(*(plot for part in parts for plot in part.plots), *algebra[1]),
-        quick=options.quick)
+        claims=claims, plots=(*(plot for part in parts for plot in part.plots), *algebra[1]))
 
 
 def _claims(efforts: tuple[int, int], done: Sequence[_Done]) -> tuple[Claim, ...]:
