@@ -62,9 +62,9 @@ from robot_identification import (
     Recording,
 )
 from robot_identification.benchmarking.lugre_plant import LuGrePlant, RATE
+from robot_identification.changes.payload import identify_payload
 from robot_identification.identification import identify
 from robot_identification.simulation import Plant, PlantOptions, simulate
-from robot_identification.tools.payload import identify_payload
 
 PASSES = 4
 TASK = {'period': 20.0, 'harmonics': 13, 'speed': 0.8}

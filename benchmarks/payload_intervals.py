@@ -30,8 +30,8 @@ import sys
 from at_work import identified, loaded, PAYLOAD
 from model_benefit import Task
 import numpy as np
+from robot_identification.changes.payload import identify_payload
 from robot_identification.simulation import simulate
-from robot_identification.tools.payload import identify_payload
 
 
 def main() -> int:

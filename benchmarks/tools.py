@@ -48,19 +48,19 @@ from robot_identification import Arm, identify, load_arm, Recording
 from robot_identification.arrays import Array
 from robot_identification.benchmarking.lugre_plant import DAY, least_jerk, LuGrePlant, RATE
 from robot_identification.benchmarking.random_motion import RandomMotion
-from robot_identification.dynamics import joint_torque_regressor
-from robot_identification.excitation import design_excitation, DesignOptions
-from robot_identification.fleet.comparison import compare
-from robot_identification.reporting import load_results
-from robot_identification.reporting.stored_results import StoredResults
-from robot_identification.signals import process
-from robot_identification.tools import payload_motion
-from robot_identification.tools.drive_gains import (
+from robot_identification.changes import payload_motion
+from robot_identification.changes.comparison import compare
+from robot_identification.changes.drive_gains import (
     CENTRE_DEVIATION,
     identify_gains,
     MASS_DEVIATION,
 )
-from robot_identification.tools.payload import identify_payload
+from robot_identification.changes.payload import identify_payload
+from robot_identification.dynamics import joint_torque_regressor
+from robot_identification.excitation import design_excitation, DesignOptions
+from robot_identification.reporting import load_results
+from robot_identification.reporting.stored_results import StoredResults
+from robot_identification.signals import process
 from scipy.stats import beta
 
 Rows = dict[str, Array]    # values of each arm, (arms, ...), by method

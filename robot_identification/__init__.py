@@ -26,7 +26,7 @@ recorded torques with a model, and `design_excitation` designs the motion to rec
 from importlib import import_module
 from typing import Any, TYPE_CHECKING
 
-from robot_identification.registry import EXTENSIONS
+from robot_identification.registry import EXTENSIONS, LOG_FORMATS
 
 if TYPE_CHECKING:
     from robot_identification.arm import Arm, load_arm
@@ -61,6 +61,7 @@ __all__ = [
 
 EXTENSIONS += ['robot_identification.online', 'robot_identification.formats',
                'robot_identification.code_generation', 'robot_identification.papers']
+LOG_FORMATS += ['robot_identification.log_formats.readers']
 _MODULES = ('arm', 'dynamics', 'errors', 'recording', 'dynamics.model_file', 'identification',
             'excitation')
 _COMMANDS = ('compare', 'excite', 'export', 'gains', 'init', 'payload', 'simulate', 'study')

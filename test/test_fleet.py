@@ -29,6 +29,8 @@ import numpy as np
 import pytest
 from robot_identification import identify, load_arm, load_model, parallel, spilling_list
 from robot_identification.cli.commands import app
+from robot_identification.cluster import cluster as made
+from robot_identification.cluster import Tasks
 from robot_identification.errors import (
     ConfigurationError,
     RobotIdentificationError,
@@ -36,8 +38,6 @@ from robot_identification.errors import (
 )
 from robot_identification.files import check_output_folder
 from robot_identification.fleet import read_fleet, read_results, run_fleet
-from robot_identification.fleet.cluster import cluster as made
-from robot_identification.fleet.cluster import Tasks
 from robot_identification.fleet.drift import estimate_drift
 from robot_identification.fleet.fleet_file import RobotTask
 from robot_identification.fleet.identify_robot import identify_robot

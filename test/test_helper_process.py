@@ -51,7 +51,7 @@ PROGRAMS = {    # what starts each helper in a folder with traps
              'with isolated_workers() as context:\n'
              '    process = context.Process(target=print)\n'
              '    process.start(); process.join(); assert process.exitcode == 0\n',
-    'worker': 'from robot_identification.fleet.cluster import cluster\n'
+    'worker': 'from robot_identification.cluster import cluster\n'
               'with cluster(None, 1) as client:\n'
               '    assert client.submit(abs, -3).result() == 3\n',
     'compiler': 'from robot_identification.helper_process import run_helper\n'

@@ -28,10 +28,10 @@ import zipfile
 
 import numpy as np
 import pytest
-from robot_identification import load_arm, Recording
+from robot_identification import load_arm, Recording, registry
 from robot_identification.errors import MissingDependencyError, RecordingError
 from robot_identification.log_formats import converted_file
-from robot_identification.recording import load_recording
+from robot_identification.recording import load, load_recording
 from robot_identification.recording.bag.write import write_bag
 from scipy.io import savemat
 
@@ -581,11 +581,25 @@ def test_files_in_a_folder_are_not_mixed(tmp_path):
         load_recording(tmp_path, ARM)
 
 
-def test_a_folder_with_a_ros1_bag_is_a_recording_in_a_fresh_interpreter(tmp_path):
-    ros1_bag(tmp_path)
+@pytest.mark.parametrize('write', [ros1_bag, hdf5, semicolons])
+def test_other_logs_are_recordings_in_a_fresh_interpreter(write, tmp_path):
+    log = write(tmp_path)
     subprocess.run(
         [sys.executable, '-c', 'import sys; from robot_identification import load_recording\n'
-         'assert len(load_recording(sys.argv[1]).t) > 10', str(tmp_path)], check=True)
+         'assert len(load_recording(sys.argv[1]).t) > 10',
+         str(tmp_path if write is ros1_bag else log)], check=True)
+
+
+def test_an_extension_of_another_distribution_reads_its_logs(tmp_path, monkeypatch):
+    (tmp_path / 'extension_of_logs.py').write_text(
+        'from robot_identification.recording.csv_file import CsvSource\n'
+        'from robot_identification.recording.load import OTHER_READERS\n'
+        "OTHER_READERS.append(lambda path: CsvSource if path.suffix == '.mylog' else None)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(registry, 'EXTENSIONS', ['extension_of_logs'])
+    monkeypatch.setattr(load, 'OTHER_READERS', [])
+    log = own_csv(tmp_path).rename(tmp_path / 'log.mylog')
+    assert len(load_recording(log).t) > 10
 
 
 def test_hdf5_does_not_follow_links_to_other_files(tmp_path):

@@ -124,6 +124,15 @@ def test_wheel_says_what_it_is(tmp_path):
     assert re.findall(r'^(\S+) = ', programs, re.MULTILINE) == ['robot-identification']
 
 
+def test_all_modules_are_installed(tmp_path):
+    """A folder without `__init__.py` is imported from a checkout, but not installed."""
+    subprocess.run([sys.executable, 'setup.py', '-q', 'egg_info', '-e', str(tmp_path), 'build_py',
+                    '-d', str(tmp_path)], cwd=ROOT, check=True, capture_output=True)
+    installed, present = ({str(path.relative_to(folder)) for path in (
+        folder / 'robot_identification').rglob('*.py')} for folder in (tmp_path, ROOT))
+    assert installed == present
+
+
 def test_what_nodes_import_are_dependencies():
     depends = {element.text for element in elements('robot_identification', 'depend')}
     for path in (ROOT / 'robot_identification' / 'ros' / 'nodes').glob('*.py'):

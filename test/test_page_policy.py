@@ -26,9 +26,12 @@ from reporting_results import chain, identified
 import robot_identification
 from robot_identification import Arm, load_arm, Recording
 from robot_identification.benchmarking.ranking import RankedMethod
+from robot_identification.changes.comparison import compare
+from robot_identification.changes.comparison_page import comparison_page
+from robot_identification.changes.drive_gains import GainEstimate
+from robot_identification.changes.pages import gains_page, payload_page
+from robot_identification.changes.payload import PayloadEstimate
 from robot_identification.excitation import build_scene, DEFAULT_REQUIREMENTS
-from robot_identification.fleet.comparison import compare
-from robot_identification.fleet.comparison_page import comparison_page
 from robot_identification.fleet.page import write_fleet_page
 from robot_identification.fleet.robot_result import RobotResult
 from robot_identification.papers.studies.study import Plot, StudyResult
@@ -41,9 +44,6 @@ from robot_identification.reporting.stored_results import load_results
 from robot_identification.servos.model import ServoModel
 from robot_identification.servos.page import servo_page
 from robot_identification.servos.result import HorizonError, QUANTITIES, RATIOS, ServoResult
-from robot_identification.tools.drive_gains import GainEstimate
-from robot_identification.tools.pages import gains_page, payload_page
-from robot_identification.tools.payload import PayloadEstimate
 from servo_plant import hobby_urdf, teleoperated
 
 PACKAGE = robot_identification.__path__[0]

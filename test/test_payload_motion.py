@@ -18,9 +18,9 @@ import pytest
 from robot_identification import identify, load_arm
 from robot_identification.benchmarking.lugre_plant import DAY, LuGrePlant, RATE
 from robot_identification.benchmarking.random_motion import RandomMotion
+from robot_identification.changes import payload_motion
+from robot_identification.changes.payload import identify_payload
 from robot_identification.excitation import design_excitation, DesignOptions
-from robot_identification.tools import payload_motion
-from robot_identification.tools.payload import identify_payload
 
 
 def test_payload_states_the_accuracy_that_its_motion_promises():

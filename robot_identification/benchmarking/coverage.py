@@ -34,7 +34,7 @@ from robot_identification.identification_data import Progress
 from robot_identification.parallel import single_threaded_blas, use_cores
 
 if TYPE_CHECKING:    # Dask
-    from robot_identification.fleet.cluster import Tasks
+    from robot_identification.cluster import Tasks
 
 ROBOT = 'two_link'
 CHUNK = 5

@@ -37,7 +37,7 @@ from robot_identification.errors import ConfigurationError
 from robot_identification.identification_data import Progress
 
 if TYPE_CHECKING:    # Dask
-    from robot_identification.fleet.cluster import Tasks
+    from robot_identification.cluster import Tasks
 
 RECORDS = 'runs.jsonl'
 """File of the records, one JSON object a line, written as soon as a case has been computed."""

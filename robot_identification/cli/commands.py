@@ -26,18 +26,19 @@ import typer
 from typer.core import TyperGroup
 
 COMMANDS = {    # name: module, first line of the help; `--help` imports no module
-    'demo': ('tools.demo', 'Design, simulate, record, identify, validate and report.'),
+    'demo': ('cli.demo', 'Design, simulate, record, identify, validate and report.'),
     'init': ('cli.init', 'Write a robot YAML from a URDF, and mark the values that are missing.'),
     'excite': ('cli.excite', 'Design a motion that excites all parameters within proven limits.'),
     'simulate': ('cli.simulate', 'Record a simulated arm (MuJoCo) that differs from its URDF.'),
     'identify': ('cli.identify', 'Identify a dynamic model from recordings.'),
     'validate': ('cli.validate', 'Predict recorded torques with a model.'),
     'report': ('cli.validate', 'Rewrite the HTML report of an identification.'),
-    'compare': ('fleet.compare', 'Compare two identifications of one arm, with significance.'),
+    'compare': ('changes.compare', 'Compare two identifications of one arm, with significance.'),
     'export': ('cli.export', 'Export a model to a simulator, a controller or source code.'),
-    'payload': ('tools.commands', 'Identify the ten inertial parameters of a payload.'),
-    'payload-motion': ('tools.payload_motion.commands', 'Design a motion that shows a payload.'),
-    'gains': ('tools.commands', 'Identify drive gains from recordings with a known payload.'),
+    'payload': ('changes.commands', 'Identify the ten inertial parameters of a payload.'),
+    'payload-motion': (
+        'changes.payload_motion.commands', 'Design a motion for payload identification.'),
+    'gains': ('changes.commands', 'Identify drive gains from recordings with a known payload.'),
     'servos': ('servos.commands', 'Identify position servos without torque measurements.'),
     'fleet': ('fleet.commands', 'Identify many robots, on all cores or a Dask cluster.'),
     'study': ('papers.commands', "Reproduce a paper's comparison on a simulated arm."),

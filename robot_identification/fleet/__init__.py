@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Identification of many robots, its table and page, and comparisons of two identifications."""
+"""Identification of many robots, its table and page."""
 
 from robot_identification.fleet.fleet_file import read_fleet
 from robot_identification.fleet.results_folder import read_results

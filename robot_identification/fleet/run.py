@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 import time
 
+from robot_identification.cluster import cluster
 from robot_identification.fleet.certificates import tls_security
-from robot_identification.fleet.cluster import cluster
 from robot_identification.fleet.finished_robots import finished_robots
 from robot_identification.fleet.fleet_file import Fleet
 from robot_identification.fleet.input_digests import compute_fingerprints, compute_input_digests

@@ -27,10 +27,10 @@ from robot_identification.log_formats.mat_file import mat_source
 from robot_identification.log_formats.npy_array import npy_folder_source, npy_source
 from robot_identification.log_formats.parquet_file import ParquetSource, split_episode
 from robot_identification.log_formats.parts import dataset_source, is_dataset, joined_files
+from robot_identification.log_formats.ros1_bag import Ros1File
 from robot_identification.log_formats.text_layout import text_layout
-from robot_identification.recording.bag.bag import BAG_FILES
+from robot_identification.recording.bag.bag import BAG_FILES, OTHER_BAG_FILES
 from robot_identification.recording.load import OTHER_READERS, Reader, READERS
-from robot_identification.registry import load_extensions
 
 _PICKLE = ('is a pickle, which can run any program when it is opened, so it is not read. Convert '
            'it where you trust it: {}')
@@ -84,10 +84,7 @@ def find_other_reader(path: Path) -> Reader | None:
         return FORMATS[suffix]
     if suffix not in {*READERS, *BAG_FILES} and is_hdf5(path):
         return hdf5_source
-    reader = None if suffix in {'.npz', *BAG_FILES} else text_layout(path)
-    if reader is None and suffix not in READERS:
-        load_extensions()    # they may append functions of their own to `OTHER_READERS`
-    return reader
+    return None if suffix in {'.npz', *BAG_FILES} else text_layout(path)
 
 
 def _folder_source(path: Path) -> Reader | None:
@@ -103,3 +100,4 @@ def _folder_source(path: Path) -> Reader | None:
 
 
 OTHER_READERS.append(find_other_reader)
+OTHER_BAG_FILES['.bag'] = Ros1File

@@ -26,7 +26,7 @@ from robot_identification.papers.study_report import STUDY_FILES, write_study
 from robot_identification.recording import load_recording
 
 if TYPE_CHECKING:
-    from robot_identification.fleet.cluster import Tasks
+    from robot_identification.cluster import Tasks
     from robot_identification.papers.studies import Table
 
 STYLES = {'holds': 'green', 'does not hold': 'yellow', 'in part': 'blue', 'undecided': 'cyan'}

@@ -15,12 +15,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, TYPE_CHECKING
+from typing import Annotated
 
 from robot_identification.cli.console import AsJson, emit, Force, note, print_table
+from robot_identification.cluster import cluster_tasks
 from robot_identification.errors import ConfigurationError
 from robot_identification.papers.command_output import (
     compare_on_recording,
@@ -28,9 +27,6 @@ from robot_identification.papers.command_output import (
     print_study,
 )
 import typer
-
-if TYPE_CHECKING:
-    from robot_identification.fleet.cluster import Tasks
 
 
 def study_command(
@@ -89,24 +85,12 @@ def study_command(
     if recording is not None and robot is not None and name is not None:
         compare_on_recording(name, robot, recording, seed, as_json)
         return
-    with cluster_tasks(scheduler, workers) as tasks:
+    with cluster_tasks(scheduler, workers, note) as tasks:
         if name is not None:
             print_study(name, output, quick, seed, draws, as_json, force, tasks)
         else:
             print_all_studies(output or Path('results/studies'), docs, quick,
                               range(seed, seed + seeds), draws, as_json, force, tasks)
-
-
-@contextmanager
-def cluster_tasks(scheduler: str | None, workers: int | None) -> Iterator[Tasks | None]:
-    """Yield the tasks of a cluster; None if no cluster was requested."""
-    if scheduler is None and workers is None:
-        yield None
-        return
-    from robot_identification.fleet.cluster import cluster, Tasks
-    with cluster(scheduler, workers) as client:
-        note(f'dashboard: {client.dashboard_link}')
-        yield Tasks(client)
 
 
 def studies_command(as_json: AsJson = False) -> None:

@@ -30,7 +30,7 @@ from robot_identification.papers.study_report import write_study
 from robot_identification.reporting.run_environment import environment
 
 if TYPE_CHECKING:    # Dask
-    from robot_identification.fleet.cluster import Tasks
+    from robot_identification.cluster import Tasks
 
 STORED = 'study.json'
 

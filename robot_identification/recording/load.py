@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from importlib import import_module
 import os
 from pathlib import Path
 
@@ -31,11 +30,11 @@ from robot_identification.recording.csv_file import CsvSource
 from robot_identification.recording.numpy_archive import npz_source
 from robot_identification.recording.pieces import split_blocks
 from robot_identification.recording.recording import Recording
+from robot_identification.registry import load_extensions, load_log_formats
 
 Reader = Callable[[Path], ColumnSource]
-FORMATS = 'robot_identification.log_formats.readers'    # extension that the first other file loads
 OTHER_READERS: list[Callable[[Path], Reader | None]] = []
-"""Functions of extensions that return the reader of a path, None if they have none for it."""
+"""Functions that return the reader of a path or None; see `registry.load_log_formats`."""
 
 
 def _csv_source(path: Path) -> ColumnSource:
@@ -164,5 +163,9 @@ def find_reader(path: Path) -> Reader | None:
 
 def _other_reader(path: Path) -> Reader | None:
     """Return the reader that extensions have for a path, None if they have none."""
-    import_module(FORMATS)
-    return next((reader for find in OTHER_READERS if (reader := find(path))), None)
+    for load in (load_log_formats, load_extensions):    # the latter also of other distributions
+        load()
+        reader = next((reader for find in OTHER_READERS if (reader := find(path))), None)
+        if reader or path.suffix.lower() in READERS or not os.path.isfile(path):
+            break
+    return reader

@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +30,9 @@ from robot_identification.excitation.certificate.geometry.shapes import coarsen,
 from robot_identification.files import write_text
 from robot_identification.reporting.figure import Curve, Figure, LIMIT, Panel, SERIES
 from robot_identification.reporting.pages import render_page
+from robot_identification.reporting.visual_meshes import visual_meshes
 from scipy.spatial import ConvexHull, QhullError
 
-MESHES = 'robot_identification.tools.visual_meshes'
 FRAMES = 240             # frames of the animation
 SAMPLES = 400            # points of each curve
 HEIGHT = 270             # height of a plot [px]
@@ -157,7 +156,7 @@ def _motion(arm: Arm, excitation: Excitation, scene: Scene | None) -> dict[str, 
         if shape.bounding_radius < 10]
     motion = _animation(arm, excitation.trajectory.derivative(t, 0), shapes,
                         excitation.requirements.floor, float(excitation.period))
-    visuals, motion['faults'] = import_module(MESHES).visual_meshes(
+    visuals, motion['faults'] = visual_meshes(
         arm, excitation.requirements.package_dirs)
     if visuals:    # links without them, payload and obstacles keep their hulls
         shown = {name for name, *_ in visuals}

@@ -39,7 +39,7 @@ from robot_identification.papers.studies.verdict import Claim, JudgedClaim
 from robot_identification.parallel import single_threaded_blas
 
 if TYPE_CHECKING:    # Dask
-    from robot_identification.fleet.cluster import Tasks
+    from robot_identification.cluster import Tasks
 
 STUDIES: dict[str, Callable[[StudyOptions], StudyResult]] = {
     study.__name__: study for study in (abc_er16, ics_er16, survey_er20, elpidso_2link,

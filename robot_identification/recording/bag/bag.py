@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import cached_property
-import importlib
 import os
 from pathlib import Path
 import shutil
@@ -29,6 +28,7 @@ from typing import Any, TYPE_CHECKING
 from robot_identification.errors import MissingDependencyError, RecordingError
 from robot_identification.recording.bag.joint_states import Messages
 from robot_identification.recording.bag.rosbag2_file import rosbag2_is_installed, Rosbag2File
+from robot_identification.registry import load_log_formats
 from robot_identification.yaml_file import read_typed, read_yaml
 
 if TYPE_CHECKING:
@@ -140,15 +140,16 @@ def _open_mcap(path: Path) -> BagFile:
     return McapFile(path)
 
 
-def _open_ros1(path: Path) -> BagFile:
-    """Return the reader of a bag of ROS 1, which is in a package that few need."""
-    module = importlib.import_module('robot_identification.log_formats.ros1_bag')
-    file: SqliteFile = module.Ros1File(path)
-    return file
+def _open_other(path: Path) -> BagFile:
+    """Return the reader that an extension has for a bag file."""
+    load_log_formats()
+    return OTHER_BAG_FILES[_suffix(path)](path)
 
 
+OTHER_BAG_FILES: dict[str, Callable[[Path], BagFile]] = {}
+"""Readers of extensions by suffix, see `registry.load_log_formats`."""
 BAG_FILES: dict[str, Callable[[Path], BagFile]] = {
-    '.mcap': _open_mcap, '.db3': SqliteFile, '.bag': _open_ros1}
+    '.mcap': _open_mcap, '.db3': SqliteFile, '.bag': _open_other}
 
 
 def is_bag(path: Path) -> bool:

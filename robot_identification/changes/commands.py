@@ -1,0 +1,196 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The commands payload and gains: inertia of a payload, and drive gains from a known payload."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+from robot_identification.arm import Arm, load_arm
+from robot_identification.arrays import Array
+from robot_identification.changes import drive_gains
+from robot_identification.changes.pages import gains_page, payload_page
+from robot_identification.changes.payload import identify_payload, PayloadEstimate
+from robot_identification.changes.payload_checks import describe_overload
+from robot_identification.changes.torque_columns import SensorErrors
+from robot_identification.cli import console
+from robot_identification.dynamics import INERTIAL_NAMES
+from robot_identification.dynamics.inertial import INERTIAL_UNITS
+from robot_identification.dynamics.model_file import load_model
+from robot_identification.errors import ConfigurationError
+from robot_identification.files import check_outputs, HTML_PAGE, write_text
+import typer
+
+Report = Annotated[Path | None, typer.Option(help='HTML page to write.')]
+HEADS = ('value', 'std', 'unit')
+
+
+def payload_command(
+    model: Annotated[Path, typer.Argument(
+        metavar='MODEL', help='Model file of the arm, identified without payload.')],
+    loaded: Annotated[Path, typer.Argument(
+        metavar='RECORDING', help='CSV or NPZ recording with the payload.')],
+    unloaded: Annotated[Path | None, typer.Option(
+        help='Recording without the payload, fitted together with the other; best of the same '
+             'motion, in which all errors of the model cancel.')] = None,
+    sensor_deviation: console.SensorDeviation = None,
+    report: Report = None,
+    force: console.Force = False,
+    frame: Annotated[str | None, typer.Option(
+        metavar='LINK|X,Y,Z', help='Frame for the centre of mass: a link that moves with the last '
+                                   'joint, or an offset from the flange [m]. By default the frame '
+                                   'of the last joint.')] = None,
+    as_json: console.AsJson = False,
+) -> None:
+    """Identify the ten inertial parameters of a payload."""
+    inputs = [path for path in (model, loaded, unloaded) if path is not None]
+    check_outputs([(report, HTML_PAGE)], inputs, force=force)
+    identified = load_model(model)
+    recording = console.load_recording_verbose(loaded, identified.arm)
+    payload = identify_payload(
+        identified, recording,
+        None if unloaded is None else console.load_recording_verbose(unloaded, identified.arm),
+        sensor_deviation=sensor_deviation)
+    std = payload.covariance.diagonal() ** 0.5
+    if report is not None:
+        write_text(report, payload_page(
+            payload, identified.arm, (str(loaded), '' if unloaded is None else str(unloaded))))
+    centre, spread = ((payload.centre, payload.centre_deviation) if frame is None else
+                      payload.centre_in(identified.arm, frame))
+    stated = payload.verdict in ('found', 'removed')
+    note = describe_overload(identified, recording, payload.parameters)
+    if as_json:
+        console.emit({
+            'verdict': payload.verdict, 'detectable_mass': payload.detectable,
+            'free_mass': payload.free_mass,
+            'parameters': dict(zip(INERTIAL_NAMES, payload.parameters)),
+            'std': dict(zip(INERTIAL_NAMES, std)),
+            'undetermined': [name for name, unknown in zip(
+                INERTIAL_NAMES, payload.undetermined) if unknown],
+            'intervals': dict(zip(INERTIAL_NAMES, payload.intervals())), 'mass': payload.mass,
+            'centre_of_mass': centre, 'centre_of_mass_std': spread, 'frame': frame,
+            'change': None if payload.change is None else vars(payload.change),
+            'relative_error': payload.relative_error, 'note': note,
+            'smallest_pseudo_inertia_eigenvalue': payload.certificate})
+    elif stated:
+        console.print_table(
+            f'payload in the frame of {identified.arm.joint_names[-1]}', ('parameter', *HEADS),
+            ((name, *(('undetermined', '-') if unknown else (f'{value:.5g}', f'{each:.2g}')), unit)
+             for name, value, each, unknown, unit in zip(
+                 INERTIAL_NAMES, payload.parameters, std, payload.undetermined, INERTIAL_UNITS)))
+    if not as_json:
+        console.out.print(f'verdict: {payload.verdict}{_payload_sentence(payload)}' + (
+            f', centre {_millimetres(centre)} +- {_millimetres(1.96 * spread)} mm in the frame '
+            f'{frame or "of " + identified.arm.joint_names[-1]} (95 % intervals)'
+            if stated else ''), markup=False)
+    if note and not as_json:
+        console.out.print(f'note: {note}', style='yellow', markup=False)
+    raise typer.Exit(int(payload.verdict in ('undetermined', 'changes')))
+
+
+def _payload_sentence(payload: PayloadEstimate) -> str:
+    """Return what follows the verdict on a payload: its mass, or the reason and what to do."""
+    half = 1.96 * float(payload.covariance[0, 0]) ** 0.5
+    if (change := payload.change) is not None:
+        return (f'; at about {change.time:.0f} s the payload changes by '
+                f'{change.mass:+.2g} +- {1.96 * change.deviation:.2g} kg and '
+                f'({", ".join(f"{1000 * x:+.0f}" for x in change.moment)}) kg mm: fasten it, and '
+                'identify it from a recording in which it stays')
+    if payload.mass:
+        return f', {payload.mass:.4g} +- {half:.2g} kg'
+    found = f', {payload.free_mass:.2g} +- {half:.2g} kg'
+    if payload.few_poses:
+        return (f'{found} from fewer than four poses that differ: move the last joints through '
+                'more')
+    detects = f'this motion detects payloads above {payload.detectable:.2g} kg'
+    if payload.verdict == 'none':
+        return f'{found}: no payload; {detects}'
+    return f'{found}; {detects}: move more joints, or faster'
+
+
+def gains_command(
+    robot: console.Robot,
+    unloaded: Annotated[list[Path], typer.Option(help='Recording without payload; repeatable.')],
+    loaded: Annotated[list[Path], typer.Option(help='Recording with payload; repeatable.')],
+    mass: Annotated[float | None, typer.Option(
+        help='Mass of the payload [kg], required: a known mass gives currents their '
+             'scale.')] = None,
+    centre: Annotated[tuple[float, float, float] | None, typer.Option(
+        metavar='X Y Z', help="Payload's centre of mass in the last joint's frame [m].")] = None,
+    mass_deviation: Annotated[float, typer.Option(
+        help='Standard deviation of the mass, relative [-].')] = drive_gains.MASS_DEVIATION,
+    centre_deviation: Annotated[float, typer.Option(
+        help='Standard deviation of each coordinate of the centre [m].',
+        )] = drive_gains.CENTRE_DEVIATION,
+    sensor_deviation: Annotated[float | None, typer.Option(
+        help='Standard deviation of the gains of the current sensors [-], for the gain of the '
+             'drive alone; by default that of the robot file, or 0: that of drive and '
+             'sensor.')] = None,
+    friction: Annotated[str, typer.Option(
+        help='Friction model (see `frictions`).')] = 'coulomb_viscous',
+    report: Report = None,
+    force: console.Force = False,
+    as_json: console.AsJson = False,
+) -> None:
+    """Identify drive gains from recordings with a known payload."""
+    if mass is None:
+        raise ConfigurationError('give the mass of the payload with --mass KG: a known mass is '
+                                 'what gives currents their scale')
+    arm = load_arm(robot)
+    if sensor_deviation is not None:
+        arm = replace(arm, sensor_deviation=dict(zip(
+            arm.joint_names, SensorErrors.of(arm, sensor_deviation).gain.tolist())))
+    check_outputs([(report, HTML_PAGE)], [*arm.files, *unloaded, *loaded], force=force)
+    result = drive_gains.identify_gains(
+        arm, [console.load_recording_verbose(path, arm) for path in unloaded],
+        [console.load_recording_verbose(path, arm) for path in loaded], mass, centre=centre,
+        friction=friction, mass_deviation=mass_deviation, centre_deviation=centre_deviation)
+    if report is not None:
+        write_text(report, gains_page(result, arm, mass))
+    if as_json:
+        console.emit({
+            'verdict': result.verdict, 'urdf_ratio': result.urdf_ratio,
+            'gains': dict(zip(arm.joint_names, result.gains)),
+            'std': dict(zip(arm.joint_names, result.deviations)),
+            'intervals': dict(zip(arm.joint_names, result.intervals()))})
+    else:
+        console.print_table(
+            'drive gains at the joint', ('joint', 'gain', *HEADS[1:]),
+            ((joint, *(('undetermined', '-') if unknown else (f'{gain:.5g}', f'{std:.2g}')), unit)
+             for joint, gain, std, unknown, unit in zip(
+                arm.joint_names, result.gains, result.deviations, result.undetermined,
+                arm.units('N m/A', 'N/A'))))
+        console.out.print(f'verdict: {_gains_sentence(result, arm, mass)}', markup=False)
+    raise typer.Exit({'implausible': 3, 'undetermined': 1}.get(result.verdict, 0))
+
+
+def _gains_sentence(result: drive_gains.GainEstimate, arm: Arm, mass: float) -> str:
+    """Return the verdict on gains with its reason and what to do."""
+    if result.implausible:
+        return (f'implausible; with these gains the arm needs {result.urdf_ratio:.2g} times the '
+                f'torque of its URDF: check --mass ({mass:g} kg) and the URDF')
+    unknown, weak = (', '.join(name for name, bad in zip(arm.joint_names, mask) if bad)
+                     for mask in (result.undetermined, result.weak & ~result.undetermined))
+    if unknown:
+        return (f'undetermined for {unknown} (deviation above 20 %): the load must act on them by '
+                'gravity or inertia; use another motion, a larger mass, or give --centre')
+    return (f'weak for {weak} (deviation above 5 %)' if weak else
+            'determined; the standard deviation of every gain is below 5 %')
+
+
+def _millimetres(values: Array) -> str:
+    """Return a vector [m] as text in millimetres."""
+    return f"({', '.join(f'{1000 * value:.1f}' for value in values)})"

@@ -1,0 +1,236 @@
+# Copyright 2026 The robot_identification authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""A short motion of the last joints that identifies a payload, and its expected accuracy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from robot_identification.arm import Arm
+from robot_identification.arrays import Array, ReadOnlyArrays
+from robot_identification.changes.joint_fit import (
+    degrees_of_freedom,
+    interval_factor,
+    LARGEST,
+    time_blocks,
+)
+from robot_identification.changes.motion_run import (
+    FEWEST_ROWS,
+    FINE,
+    planned_run,
+    ROWS,
+    top_speed,
+)
+from robot_identification.changes.torque_columns import (
+    body_columns,
+    learnt_errors,
+    LOAD,
+    load_friction_columns,
+    model_errors,
+    SensorErrors,
+)
+from robot_identification.dynamics import (
+    from_pseudo_inertia,
+    IdentifiedModel,
+    joint_torque_regressor,
+)
+from robot_identification.dynamics.inertial import BODY_SCALE
+from robot_identification.errors import ConfigurationError, ExcitationError
+from robot_identification.excitation import DesignOptions, Excitation, Payload
+from robot_identification.online.load_change import centre_covariance
+
+PERIOD, JOINTS = 8.0, 4
+"""Default period [s], and number of the last joints that move: elbow and wrist of common arms."""
+_REST = 1e6
+"""Noise of joints that rest, relative to that of the others: static friction hides the payload."""
+_CORRELATED = 0.2
+"""[s] Time over which errors below the low-pass are assumed to be correlated; those of the
+difference of two recordings have the variance of the white noise that the model knows."""
+_EXAMPLE = Payload(1.0, (0.0, 0.0, 0.05))
+"""Payload whose accuracy is stated if none is given."""
+_RADIUS = 0.05
+"""[m] Radius of gyration of that payload."""
+
+
+@dataclass(frozen=True, eq=False)
+class PayloadAccuracy(ReadOnlyArrays):
+    """
+    Expected standard deviations of a payload from a motion.
+
+    Parameters
+    ----------
+    mass
+        Standard deviation of the mass [kg].
+    centre
+        Standard deviation of the centre of mass, (3,) [m].
+
+    """
+
+    mass: float
+    centre: Array
+
+
+def payload_request(model: IdentifiedModel, request: DesignOptions) -> DesignOptions:
+    """
+    Return the options of a short motion that identifies a payload.
+
+    The criterion is the determinant of the information on the ten parameters of a body at the last
+    link. Torques are weighted by the residuals of the model; joints that rest do not count.
+
+    Parameters
+    ----------
+    model
+        The identified model of the arm.
+    request
+        Options of the design; `moving`, if given, `requirements` and others are kept.
+
+    Raises
+    ------
+    ConfigurationError
+        The model does not know its torque errors.
+
+    """
+    if model.band is None:
+        raise ConfigurationError('the model does not know its torque errors: an earlier version '
+                                 'identified it, or the recordings were too short')
+    moving = request.moving or model.arm.joint_names[-JOINTS:]
+    still = np.array([joint not in moving for joint in model.arm.joint_names])
+    noise = np.maximum(model.band.rest, 1e-9) * np.where(still, _REST, 1.0)
+    return replace(request, bodies='payload', criterion='logdet', moving=moving,
+                   noise=tuple(noise.tolist()))
+
+
+def check_same_arm(arm: Arm, model: IdentifiedModel) -> None:
+    """Raise ConfigurationError if a model has other joints than an arm."""
+    if arm.joint_names != model.arm.joint_names:
+        raise ConfigurationError(f"the model has the joints {', '.join(model.arm.joint_names)}; "
+                                 f"the arm '{arm.name}' has {', '.join(arm.joint_names)}")
+
+
+def expected_accuracy(model: IdentifiedModel, motion: Excitation,
+                      sensor_deviation: float | None = None,
+                      ) -> tuple[Payload, PayloadAccuracy, PayloadAccuracy]:
+    """
+    Return a payload and its expected accuracy with and without a recording of the empty arm.
+
+    With a recording of the same motion without the payload, errors of the model cancel; noise of
+    both recordings, gain errors of the torque sensors and friction due to the payload are left.
+    Without it, `model_errors` are estimated beside the payload.
+
+    Parameters
+    ----------
+    model
+        The identified model of the arm.
+    motion
+        The designed motion; the payload of its requirements counts, or else one of 1 kg.
+    sensor_deviation
+        As for `identify_payload`.
+
+    Raises
+    ------
+    ExcitationError
+        No joint moves.
+
+    """
+    payload = motion.requirements.payload or _EXAMPLE
+    body = _inertial(payload)
+    run = planned_run(*motion.sample(rate=FINE))
+    used = run.moving(top_speed([run])) & model.arm.measured
+    used &= used.sum(axis=0) >= FEWEST_ROWS
+    if not used.any():
+        raise ExcitationError('no joint moves in this motion')
+    band, n = model.band, model.arm.n
+    white, rest = (np.full((2, n), 1e-9) if band is None else
+                   np.maximum([band.noise / 1.96, band.rest], 1e-9))
+    columns = body_columns(model, run)
+    load, rows = columns @ body, columns * BODY_SCALE
+    changes = np.concatenate([each[:, :, None] * np.eye(n) for each in (
+        load * SensorErrors.of(model.arm, sensor_deviation).gain,
+        LOAD * load_friction_columns(model, run) @ body)], axis=2)
+    learnt = learnt_errors(model)
+    modelled = np.concatenate([rows, run.apply(
+        lambda q, v, a: model_errors(model, q, v, a, learnt))], axis=2)
+    unloaded, alone = (_accuracy(body, _expected_covariance(each, changes, used / size, noise))
+                       for each, size, noise in ((rows, white, np.sqrt(2) * white),
+                                                 (modelled, rest, white)))
+    return payload, unloaded, alone
+
+
+def _expected_covariance(columns: Array, changes: Array, weights: Array, noise: Array) -> Array:
+    """
+    Return the covariance of a body whose torques are the first ten columns, (10, 10).
+
+    It is that of normal errors with the same 95 % intervals, as `payload` states them.
+
+    Parameters
+    ----------
+    columns
+        Torques of the body, in units of `BODY_SCALE`, and of errors of one standard deviation that
+        are estimated beside it, (N, n, 10 + p).
+    changes
+        Torques of errors of one standard deviation that are not estimated, (N, n, c).
+    weights
+        Weights of the torques in the fit [1/(N m) or 1/N], (N, n); zero if they do not count.
+    noise
+        Standard deviation of each joint's errors that are correlated over `_CORRELATED`, (n,).
+
+    """
+    decay = np.exp(-1 / ROWS / _CORRELATED)
+    size = noise * weights * np.sqrt((1 + decay) / (1 - decay))
+    flat, others, errors = ((x * weight[:, :, None]).reshape(weights.size, -1) for x, weight in (
+        (columns, weights), (changes, weights), (columns, weights * size)))
+    prior = np.diag([*[LARGEST ** -2.0] * 10, *[1.0] * (columns.shape[2] - 10)])
+    block = np.repeat(time_blocks(np.arange(len(weights)) / ROWS), weights.shape[1])
+    whole = flat.T @ flat + prior
+    parts = np.array([whole, *(whole - flat[block == k].T @ flat[block == k]
+                               for k in range(block[-1] + 1))])
+    inverses = np.linalg.inv(parts)
+    noisy, known, change = (inverses[0] @ each for each in (
+        errors.T, np.sqrt(prior), flat.T @ others))
+    noisy *= interval_factor(degrees_of_freedom(parts, inverses))[:, None]
+    covariance = sum(each @ each.T for each in (noisy, known, change))
+    return np.asarray(covariance[:10, :10] * np.outer(BODY_SCALE, BODY_SCALE))
+
+
+def payload_condition(model: IdentifiedModel, motion: Excitation) -> float:
+    """Return the condition number of the scaled columns of a payload in the moving joints."""
+    _, q, v, a = motion.sample(rate=ROWS)
+    columns = joint_torque_regressor(model.arm, q, v, a, first_link=model.arm.n - 1) * BODY_SCALE
+    return float(np.linalg.cond(columns[:, np.ptp(q, axis=0) > 1e-9].reshape(-1, 10)))
+
+
+def describe_accuracy(expected: tuple[Payload, PayloadAccuracy, PayloadAccuracy]) -> list[str]:
+    """Return two sentences with the results of `expected_accuracy`, as 95 % intervals."""
+    payload, *both = expected
+    centre = ', '.join(f'{1000 * x:.0f}' for x in payload.centre)
+    sentences = []
+    for words, each in zip(('with `payload --unloaded` and a recording of the same motion '
+                            'without it', 'with the model alone'), both):
+        spread = ', '.join(f'{1960 * x:.1f}' for x in each.centre)
+        sentences.append(f'expected for {payload.mass:g} kg at ({centre}) mm, {words}: '
+                         f'+- {1.96 * each.mass:.2g} kg and +- ({spread}) mm')
+    return sentences
+
+
+def _inertial(payload: Payload) -> Array:
+    """Return the ten inertial parameters of a payload, (10,)."""
+    point = np.array([*payload.centre, 1.0])
+    return from_pseudo_inertia(payload.mass * (
+        np.outer(point, point) + np.diag([_RADIUS ** 2 / 2] * 3 + [0.0])))
+
+
+def _accuracy(body: Array, covariance: Array) -> PayloadAccuracy:
+    return PayloadAccuracy(float(np.sqrt(covariance[0, 0])),
+                           np.sqrt(np.diag(centre_covariance(body, covariance))))
