@@ -21,8 +21,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from robot_identification.arm import Arm, load_arm
-from robot_identification.arm.robot_file import arm_from_mapping
+from robot_identification.arm import load_arm
 from robot_identification.benchmarking.data import BenchmarkCase, BenchmarkData
 from robot_identification.errors import ConfigurationError
 from robot_identification.recording import load_recording, Recording
@@ -147,7 +146,8 @@ class RecordedData(BenchmarkData):
         if self.missing:
             raise ConfigurationError(self.missing)
         name = split if split in self._file.splits else split.rpartition(' ')[0]
-        chosen, arm = self._file.splits[name], self._arm()
+        chosen, own = self._file.splits[name], self.path.parent / self._file.robot
+        arm = load_arm(own if own.is_file() else self._file.robot, self.folder)
         recording = load_recording(self.folder / chosen.fit, arm)
         if chosen.blocks:
             block = int(split.rpartition(' ')[2].partition('/')[0]) - 1
@@ -160,16 +160,6 @@ class RecordedData(BenchmarkData):
         for piece in pieces:    # all with the cut-offs of the first
             fitted.append(process(piece, arm, **_cutoffs(fitted)))
         return BenchmarkCase(arm, tuple(fitted), process(other, arm, **_cutoffs(fitted)))
-
-    def _arm(self) -> Arm:
-        """Return the arm; its URDF may be beside the recordings."""
-        path = self.path.parent / self._file.robot
-        if not path.is_file():
-            return load_arm(self._file.robot)
-        content = dict(read_yaml(path, 'robot YAML', ConfigurationError))
-        beside = (path.parent / str(content.get('urdf'))).exists()
-        return arm_from_mapping(content, folder=path.parent if beside else self.folder,
-                                label=f"the robot YAML '{path}'", source=path)
 
 
 def _cutoffs(fitted: Sequence[Samples]) -> Mapping[str, Any]:

@@ -15,18 +15,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TYPE_CHECKING
 
-from robot_identification.cli.console import AsJson, emit, Force, note, print_table
+from robot_identification.cli.console import AsJson, emit, Force, note, out, print_table, progress
 from robot_identification.cluster import cluster_tasks
 from robot_identification.errors import ConfigurationError
-from robot_identification.papers.command_output import (
-    compare_on_recording,
-    print_all_studies,
-    print_study,
-)
+from robot_identification.files import check_output_folder
+from robot_identification.papers.study_report import STUDY_FILES, write_study
+from robot_identification.recording import load_recording
 import typer
+
+if TYPE_CHECKING:
+    from robot_identification.cluster import Tasks
+    from robot_identification.papers.studies import Table
+
+STYLES = {'holds': 'green', 'does not hold': 'yellow', 'in part': 'blue', 'undecided': 'cyan'}
+DEPENDS_STYLE = 'magenta'
 
 
 def study_command(
@@ -102,3 +108,95 @@ def studies_command(as_json: AsJson = False) -> None:
         emit({'studies': [{'name': name, 'what it does': text} for name, text in rows]})
         return
     print_table('studies', ('name', 'what it does'), rows)
+
+
+
+
+def print_study(name: str, output: Path | None, quick: bool, seed: int, draws: int | None,
+                as_json: bool, force: bool, tasks: Tasks | None) -> None:
+    """Run a study, write its page, and print its tables and claims."""
+    from robot_identification.papers.studies import run_study, study_name
+
+    name = study_name(name)
+    folder = output or Path('results') / name
+    check_output_folder(folder, STUDY_FILES, STUDY_FILES[0], (), force=force)
+    with progress(as_json) as report:
+        result = run_study(name, quick=quick, seed=seed, progress=report, tasks=tasks,
+                           draws=draws)
+    contents = result.contents()
+    page = write_study(contents, folder)
+    if as_json:
+        emit({**{key: contents[key] for key in ('study', 'quick', 'seconds', 'settings', 'claims',
+                                                'tables')}, 'report': str(page)})
+        return
+    for table in result.tables:
+        _print_table(table)
+    _print_claims(contents['claims'])
+    out.print(f'wrote {page}', markup=False)
+
+
+def print_all_studies(directory: Path, docs: Path | None, quick: bool, seeds: range,
+                      draws: int | None, as_json: bool, force: bool, tasks: Tasks | None) -> None:
+    """Run all studies, write their pages and print their claims."""
+    from robot_identification.papers.stored_run import run_all
+    from robot_identification.papers.studies import STUDIES
+    from robot_identification.papers.studies_page import PAGE, RUN, write_page
+
+    for name in STUDIES:
+        check_output_folder(directory / name, STUDY_FILES, STUDY_FILES[0], (), force=force)
+    if docs is not None:
+        check_output_folder(docs, (PAGE, RUN), RUN, (), force=force)
+    with progress(as_json) as report:
+        run = run_all(directory, quick, seeds, report, tasks, draws)
+    page = None if docs is None else write_page(run, docs)
+    if as_json:
+        emit({'directory': str(directory), 'page': None if page is None else str(page),
+              'claims': {s['study']: s['claims'] for s in run['studies']}})
+        return
+    for study in run['studies']:
+        out.print(f"{study['study']}, {study['processor_seconds']:.0f} s of processor time",
+                  style='bold', markup=False)
+        _print_claims(study['claims'])
+    out.print(f'wrote {directory}' if page is None else f'wrote {directory} and {page}',
+              markup=False)
+
+
+def compare_on_recording(name: str, robot: str, recording: Path, seed: int,
+                         as_json: bool) -> None:
+    """Compare the methods of the study survey_er20 on a recording and print the tables."""
+    from robot_identification.papers.studies import study_name
+    from robot_identification.papers.studies.own_recording import load_robot_of, survey_recording
+
+    if study_name(name) != 'survey_er20':
+        raise ConfigurationError('--recording is for the study survey_er20: study survey '
+                                 '--recording FILE --robot ROBOT')
+    arm = load_robot_of(robot, recording)
+    with progress(as_json) as report:
+        tables = survey_recording(arm, load_recording(recording, arm), seed, report)
+    if as_json:
+        emit({'tables': [{'title': t.title, 'note': t.note, 'heads': t.heads, 'rows': t.rows}
+                         for t in tables]})
+        return
+    for table in tables:
+        _print_table(table)
+
+
+def _print_table(table: Table) -> None:
+    print_table(f'{table.title} ({table.source})', table.heads, [
+        [cell if isinstance(cell, str) else f'{cell:.4g}' for cell in row] for row in table.rows])
+    if table.note:
+        out.print(table.note, markup=False)
+
+
+def _print_claims(claims: Sequence[Mapping[str, Any]]) -> None:
+    for claim in claims:
+        out.print(claim['verdict'], style=STYLES.get(claim['verdict'], DEPENDS_STYLE), end=': ')
+        interval = '' if claim['interval'] is None else ' [{:.4g}, {:.4g}]'.format(
+            *claim['interval'])
+        out.print(f"{claim['claim']} ({claim['evidence']}; ratio {claim['ratio']:.4g}{interval}, "
+                  f"required {claim['at_least']:.4g} in {claim['share']:.0%} of the draws, "
+                  f"p = {claim['p']:.2g}, n = {claim['n']})",
+                  markup=False)
+        for row in claim['sensitivity']:
+            out.print(f"    {row['assumption']}, {row['value']}: {row['verdict']}, ratio "
+                      f"{row['ratio']:.4g}, p = {row['p']:.2g}", markup=False)

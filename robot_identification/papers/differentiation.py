@@ -24,7 +24,7 @@ from numpy.polynomial.polynomial import polyder, polyval
 from numpy.typing import ArrayLike
 from robot_identification.arrays import Array
 from robot_identification.errors import SignalError, UnknownNameError
-from robot_identification.excitation.motion.fourier import FourierSeries
+from robot_identification.excitation.motion.fourier import DEGREE, FourierSeries
 from robot_identification.signals import DifferentiationOptions
 from robot_identification.signals.differentiation import (
     DifferentiatedStates,
@@ -37,7 +37,6 @@ from robot_identification.signals.filters import STENCIL_HALF
 MAX_PASSES = 1000
 """Largest number of passes of five-point smoothing, which limits the computing time."""
 BASES = ('ffs', 'mfs')
-_QUINTIC = 5
 
 
 def series_basis(
@@ -71,7 +70,7 @@ def series_basis(
     if basis == 'mfs':
         scale = 2 / period
         x = scale * np.mod(t, period) - 1
-        powers = np.eye(_QUINTIC + 1)[:, 1:]
+        powers = np.eye(DEGREE + 1)[:, 1:]
         columns = [np.hstack([each, scale ** order * polyval(x, polyder(powers, order)).T])
                    for order, each in enumerate(columns)]
     values, first, second = columns
@@ -110,7 +109,7 @@ def fit_series(
         raise SignalError(
             f'a Fourier series of period {period:.6g} s cannot be fitted to {duration:.4g} s: '
             "one full period is needed; use the method 'butterworth'")
-    count = 1 + 2 * harmonics + (_QUINTIC if basis == 'mfs' else 0)
+    count = 1 + 2 * harmonics + (DEGREE if basis == 'mfs' else 0)
     if count > len(t) // 2:
         raise SignalError(
             f'{harmonics} harmonics have {count} coefficients for {len(t)} samples; '

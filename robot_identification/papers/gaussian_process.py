@@ -58,7 +58,7 @@ CREEP = 0.1
 """Speed at which the direction of motion counts, in standard deviations of the velocity."""
 RIDGES = (0.3, 3.0, 30.0)
 """Variances of the noise, relative to that of the process, that are tried."""
-_SPREAD = 400
+_SPREAD = 10 * POINTS
 """Number of samples from which the points are selected."""
 _MOVING = 0.9
 """Low-passed indicator of motion (0 at rest, 1 in motion) above which a row counts."""

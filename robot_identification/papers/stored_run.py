@@ -152,8 +152,7 @@ def make_run(results: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
 
     """
     studies = [pool_seeds(each) for each in results]
-    longest = max(studies, key=lambda study: len(study['seeds']))
-    return {**{key: longest[key] for key in ('seeds', 'quick', 'draws', 'environment')},
+    return {**{key: studies[0][key] for key in ('seeds', 'quick', 'draws', 'environment')},
             'studies': studies}
 
 

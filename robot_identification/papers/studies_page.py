@@ -252,10 +252,6 @@ def _agreement(run: Mapping[str, Any]) -> str:
     opposite = sum(contradicts(claim['by_seed']) for claim in claims)
     names = ''.join(f'\n* {claim["claim"]}: {claim["verdict"]}; without each seed '
                     f'{", ".join(claim["without_seed"])}' for claim in left_out)
-    fewer = ''.join(
-        f' `{study["study"]}` ran with {len(study["seeds"])} of the seeds'
-        + ('' if study['draws'] is None else f' and `--draws {study["draws"]}`') + '.'
-        for study in run['studies'] if study['seeds'] != run['seeds'])
     listed = ('\n\nThe claims whose verdict changes if one seed is left out:\n' + names
               + '\n\nTheir shares lie near a limit between two verdicts, where no rule gives the '
               'same word with all draws.' if names else '')
@@ -263,7 +259,7 @@ def _agreement(run: Mapping[str, Any]) -> str:
             f'seed alone and do not hold with another. {len(left_out)} verdicts change if any one '
             f'of the seeds is left out. One seed alone has fewer draws: {len(words)} claims are '
             f'decided by some seeds alone and undecided with others, or decided differently; two '
-            f'seeds decide differently in {decided} of the {len(claims)}.{fewer}{listed}')
+            f'seeds decide differently in {decided} of the {len(claims)}.{listed}')
 
 
 def is_changed_without_a_seed(claim: Mapping[str, Any]) -> bool:

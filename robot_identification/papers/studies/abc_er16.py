@@ -23,7 +23,6 @@ from robot_identification.arrays import Array
 from robot_identification.papers.searches import SearchResult
 from robot_identification.papers.studies import er16, er16_tables
 from robot_identification.papers.studies import linear_algebra as solvers
-from robot_identification.papers.studies.er16_case import Case
 from robot_identification.papers.studies.repeat import (
     cost_after,
     plot_convergence,
@@ -161,7 +160,7 @@ def abc_er16(options: StudyOptions) -> StudyResult:
 def _make_draw(draw: Draw, first: Draw, budget: int, quick: bool) -> BeeDraw:
     """Return the results of a draw, computed on first use; the tables show the draw `first`."""
     raw = er16.Experiment.build(draw)
-    cases = {case: Case(raw.with_chain(er16.OURS if case == OUR else er16.ABC), FRICTION,
+    cases = {case: er16.Case(raw.with_chain(er16.OURS if case == OUR else er16.ABC), FRICTION,
                         'estimate' if case == NARROW else 'urdf') for case in SETS}
     methods = {case: (*SETS[case], LEAST_SQUARES) for case in SETS}
 

@@ -24,7 +24,6 @@ from robot_identification.arrays import Array
 from robot_identification.papers.searches import SearchResult
 from robot_identification.papers.studies import er16, er16_tables, repeat
 from robot_identification.papers.studies import linear_algebra as solvers
-from robot_identification.papers.studies.er16_case import Case
 from robot_identification.papers.studies.study import (
     Draw,
     ITEMS,
@@ -192,7 +191,7 @@ def ics_er16(options: StudyOptions) -> StudyResult:
 def _make_draw(draw: Draw, first: Draw, iterations: int, quick: bool) -> CuckooDraw:
     """Return the results of a draw, computed on first use; the tables show the draw `first`."""
     raw = er16.Experiment.build(draw)
-    cases = {case: Case(raw.with_chain(chain), FRICTION, ranges)
+    cases = {case: er16.Case(raw.with_chain(chain), FRICTION, ranges)
              for case, (chain, ranges) in CASES.items()}
 
     def search(k: int, case: str) -> Mapping[str, SearchResult]:
@@ -236,7 +235,7 @@ def _reversals(raw: er16.Experiment, draw: Draw,
                iterations: int) -> Mapping[tuple[str, str, str], tuple[float, ...]]:
     """Return errors near reversals and elsewhere, of fits by ICS and by least squares."""
     chains = {chain.label: chain for chain in (er16.ICS, er16.OURS)}
-    cases = {(chain, friction): Case(raw.with_chain(chains[chain]), friction)
+    cases = {(chain, friction): er16.Case(raw.with_chain(chains[chain]), friction)
              for chain in chains for friction in ('coulomb_viscous', FRICTION, 'stribeck')}
     setups = _setups({name: SEARCHED[name] for name in ('ICS', 'ICS, scaled flights')}, iterations)
 

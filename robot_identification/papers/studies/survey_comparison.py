@@ -38,6 +38,7 @@ from robot_identification.papers.studies.survey_published import (
 )
 from robot_identification.papers.studies.survey_tracking import Tracking
 from robot_identification.papers.studies.verdict import Claim, DRAWS, LazyPairs, Pairs
+from robot_identification.simulation import PlantOptions
 
 ONLINE = (
     'Kalman',
@@ -49,8 +50,6 @@ ONLINE = (
 )
 LINEAR, STRIBECK = 'coulomb_viscous', 'stribeck'
 CAD, OTHER = 'inertias of its CAD model', 'inertias up to 20 % from its CAD model'
-DIFFERENT = 0.2
-"""Largest relative difference of the inertias of the arm from those of its CAD model."""
 EQUATIONS = 'equations (15) to (25) as printed; ranges, population sizes and budgets are assumed'
 OUR_FILTER = ('the extended Kalman filter of this package (logarithms, limits, increased noise) '
               'has smaller errors of Stribeck friction than (21) as printed')
@@ -87,7 +86,8 @@ def run_methods(draw: Draw, excitation: Excitation, platform: survey_methods.Pla
         Evaluations of a search, by friction model.
 
     """
-    other = survey_methods.Platform.build(excitation, draw.arm, DIFFERENT)
+    other = survey_methods.Platform.build(excitation, draw.arm,
+                                            PlantOptions.inertia_error)
     return MethodDraw(
         survey_methods.compare_methods(platform, LINEAR, budgets[LINEAR], draw, (
             *survey_methods.METHODS[LINEAR], *survey_methods.CONSTRAINED)),

@@ -32,8 +32,8 @@ MEMORY, SHORTER = 10.0, 5.0
 """Time constants of the forgetting [s]: mu = 0.999 at 100 Hz as printed, and a shorter one."""
 CHANGE = 0.5
 """Increase of the friction during the motion, relative to its initial value."""
-BEGINNING = 5.0
-"""Initial transient of the filters [s], which is not plotted."""
+BEGINNING = SHORTER
+"""Initial transient of the filters [s], the shorter time constant, which is not plotted."""
 FOLLOWED = 0.2
 """A change counts as tracked up to this ratio of the RMS error to the change."""
 CHANGES = ('ramp', 'parabola', 'step')

@@ -37,8 +37,9 @@ RELEVANT = 1.02
 """Smallest relevant ratio of two values: 2 %."""
 EQUAL = 1e-6
 """Relative difference below which draws are the same value: it contains nothing random."""
-LARGEST = 1e12
-"""Ratios are limited to this value and its inverse."""
+LEAST = 1e-12
+"""Smallest ratio, and smallest error that counts as different from zero; the largest ratio is its
+inverse. Rounding errors of exact methods are below it."""
 Pairs = Sequence[tuple[float, float]]
 """For each draw the value that is lower according to the claim, and the higher one."""
 
@@ -64,9 +65,7 @@ class LazyPairs(Sequence[tuple[float, float]]):
         return len(self._done)
 
     def __getitem__(self, index: Any) -> Any:
-        """Return the pair of a draw, or those of a slice."""
-        if isinstance(index, slice):
-            return [self._pair(one) for one in self._done[index]]
+        """Return the pair of a draw."""
         low, high = self._pair(self._done[index])
         return float(low), float(high)
 
@@ -300,7 +299,7 @@ class _Row:
             raise ValueError(f"the claim '{claims[0].text}' needs positive, finite values of at "
                              f'least one draw')
         low, high = np.median(pairs, axis=0)
-        return cls(np.clip(pairs[:, 1] / pairs[:, 0], 1 / LARGEST, LARGEST), claims[0].at_least,
+        return cls(np.clip(pairs[:, 1] / pairs[:, 0], LEAST, 1 / LEAST), claims[0].at_least,
                    (float(low), float(high)))
 
     @property
