@@ -120,6 +120,6 @@ def benchmark_command(
 
 
 def _absolute(places: Sequence[str] | None) -> list[str]:
-    """Return names with absolute paths of files, which workers find in any folder."""
+    """Return the names, with absolute paths of files, because workers run in other folders."""
     return [os.path.abspath(place) if '.py:' in place or place.endswith(('.yaml', '.yml'))
             else place for place in places or ()]

@@ -82,7 +82,7 @@ def write_benchmark(run: BenchmarkRun, folder: Path) -> dict[str, Any]:
 
 
 def _rank_groups(run: BenchmarkRun) -> dict[str, list[RankedMethod]]:
-    """Return the rows of all data first, then of recordings and of simulated arms, if both are."""
+    """Return the ranked methods by group: all data, then recordings and simulated arms apart."""
     kinds = {each.name: 'Simulated arms' if each.drawn else 'Recordings' for each in run.data}
     present = sorted({kinds[record['data']] for record in run.records})
     groups = {'All data' if len(present) > 1 else present[0]: run.records} | {

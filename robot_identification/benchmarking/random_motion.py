@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Random motions within a part of the limits of an arm."""
+"""Random motions that use a fraction of the limits of an arm."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HARMONICS, PART = 4, 0.6
 
 class RandomMotion:
     """
-    A Fourier series within a part of the limits of motion.
+    A random Fourier series that uses a fraction of the limits of motion.
 
     Parameters
     ----------

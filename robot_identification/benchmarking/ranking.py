@@ -35,7 +35,7 @@ Entry = tuple[str, str, str]
 @dataclass(frozen=True)
 class RankedMethod:
     """
-    A row of the table.
+    Rank and relative error of a method: a row of the table.
 
     Parameters
     ----------

@@ -173,7 +173,7 @@ def _cut(recording: Recording, window: tuple[int, int] | None) -> Recording:
 
 def _leave_out(recording: Recording, split: SplitFile,
                block: int) -> tuple[list[Recording], Recording]:
-    """Return the parts of a recording before and behind a block, the longest first, and it."""
+    """Return the pieces of a recording around a block, the longest first, and the block."""
     first, last = split.window or (0, len(recording))
     edges = [first + (last - first) * k // split.blocks for k in range(split.blocks + 1)]
     parts = [(first, edges[block]), (edges[block + 1], last)]

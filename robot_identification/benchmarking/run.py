@@ -47,7 +47,7 @@ QUICK_DATA = ('two_link', 'ur10e_quiet', 'ur10e_lugre')
 @dataclass(frozen=True)
 class BenchmarkOptions:
     """
-    What a run compares.
+    Methods, data sets, metrics and limits of a run.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class BenchmarkOptions:
         return list(dict.fromkeys([*METRICS, *self.metrics]))
 
     def list_data(self) -> tuple[dict[str, BenchmarkData], list[str]]:
-        """Return the data sets by the name with which `open_data` opens them, and what is not."""
+        """Return the data sets by their name for `open_data`, and sentences on missing ones."""
         if self.data:
             recorded = {each.name: str(each.path) for each in find_recorded_data()}
             names = [recorded.get(name, name) for name in self.data]
@@ -116,7 +116,7 @@ class BenchmarkOptions:
 @dataclass(frozen=True)
 class BenchmarkRun:
     """
-    Records of a run, and what they were measured on.
+    Records of a run, with its data sets, methods and limits.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def run_benchmark(options: BenchmarkOptions, folder: Path, progress: Progress,
 
 def _key(data: str, split: str, seed: int, method: BenchmarkMethod, budget: float,
          metrics: Sequence[str]) -> str:
-    """Return a text that is equal if and only if a stored record can be used again."""
+    """Return the key of a record; a stored record with the same key is used again."""
     return json.dumps([data, split, seed, method.estimator, method.friction, method.digest,
                        budget, list(metrics), __version__])
 

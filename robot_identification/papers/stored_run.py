@@ -158,7 +158,7 @@ def make_run(results: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
 
 def pool_seeds(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """
-    Return the first of several results of a study, with claims judged by the draws of all.
+    Return the result of the first seed, with claims judged by the draws of all seeds.
 
     Parameters
     ----------

@@ -196,7 +196,7 @@ def _literal_runs(run: Mapping[str, Any]) -> str:
 
 
 def _here(claim: Mapping[str, Any]) -> str:
-    """Return the verdict of a claim, and the decided ones of its sensitivity that are others."""
+    """Return the verdict of a claim, and other verdicts of its sensitivity rows."""
     depends = _short(claim) == DEPENDS
     own = (HOLDS if claim['share'] > 0.5 else FAILS) if depends else claim['verdict']
     others = [f'{row["verdict"]} with {_assumption(row)} ({row["share"]:.0%})'
@@ -263,7 +263,7 @@ def _agreement(run: Mapping[str, Any]) -> str:
 
 
 def is_changed_without_a_seed(claim: Mapping[str, Any]) -> bool:
-    """Return whether a verdict is another one if one of the seeds is left out."""
+    """Return whether a verdict changes if one of the seeds is left out."""
     return any(verdict != claim['verdict'] for verdict in claim['without_seed'])
 
 

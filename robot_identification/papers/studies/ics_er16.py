@@ -281,7 +281,7 @@ def _values(done: Sequence[CuckooDraw]) -> Table:
 
 
 def compare_value(printed: float | None, low: float, high: float) -> str:
-    """Return whether a printed value, or None for a positive one, agrees with quartiles."""
+    """Return in words whether our quartiles agree with a printed value (None: positive)."""
     if printed is None:
         return 'equal' if low > 0 else 'no: lower here' if high < 0 else 'no: of either sign here'
     return ('equal, within our quartiles' if low <= printed <= high else
@@ -312,7 +312,7 @@ def _cost(one: CuckooDraw, case: str, name: str, iterations: float = np.inf) -> 
 
 
 def _best(one: CuckooDraw, name: str, iterations: float, runs: int) -> float:
-    """Return the cost after some iterations of that of several runs which ends the lowest."""
+    """Return the cost after some iterations, of the run with the lowest final cost."""
     return _after(repeat.best_run([
         one.results[PAPERS][name], *(one.again[name, k] for k in range(1, runs))]), name,
         iterations)

@@ -53,7 +53,7 @@ HERE = 'computed from your recording'
 
 def load_robot_of(robot: str, recording: Path) -> Arm:
     """
-    Return the arm of a robot YAML, or of the data set of `benchmark` that names one.
+    Return the arm of a robot YAML, or the arm of a data set of `benchmark`.
 
     Parameters
     ----------

@@ -146,7 +146,7 @@ class StudyOptions:
                 for child in np.random.SeedSequence(self.seed).spawn(number)]
 
     def _count(self, number: int) -> int:
-        """Return the requested number of draws in place of that of a claim."""
+        """Return the number of draws: that of the options if they state one, else `number`."""
         return self.count or (QUICK_DRAWS if self.quick else number)
 
     def run_draws(self, function: Callable[..., Any], draws: Sequence[Draw], *sequences:

@@ -343,7 +343,7 @@ def _p_values(above: int, n: int) -> tuple[float, float]:
 
 @cache
 def _intervals(above: int, n: int) -> tuple[tuple[float, float], int]:
-    """Return the exact interval of a share, and the order statistics outside that of a median."""
+    """Return the interval of a share, and the rank at which that of a median begins."""
     from scipy.stats import binom, binomtest
 
     low, high = binomtest(above, n).proportion_ci(1 - ALPHA)
