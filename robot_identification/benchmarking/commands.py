@@ -31,6 +31,7 @@ from robot_identification.files import check_output_folder
 import typer
 
 COVERAGE_SEEDS = 200
+"""Seeds of the coverage: a fraction of 95 % then has a standard deviation of 1.5 %."""
 SHOWN = ('method', 'friction', 'model', 'error_ratio', 'rank', 'seconds', 'failures')
 
 

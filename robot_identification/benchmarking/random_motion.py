@@ -20,6 +20,7 @@ from robot_identification import Arm
 from robot_identification.arrays import Array
 
 HARMONICS, PART = 4, 0.6
+"""Harmonics of a motion, and the fraction of the limits that it uses (assumed)."""
 
 
 class RandomMotion:

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 import json
 from pathlib import Path
@@ -196,7 +196,9 @@ def run_benchmark(options: BenchmarkOptions, folder: Path, progress: Progress,
                 if left:
                     todo.append(_Task(place, each.name, split, seed, left))
     with (folder / RECORDS).open('a', encoding='utf-8') as file:
-        for number, (task, records) in enumerate(_computed(todo, budget, metrics, tasks)):
+        results = ((_measure(task, budget, metrics) for task in todo) if tasks is None else
+                   tasks.map_items(_measure, todo, args=(budget, metrics)))
+        for number, (task, records) in enumerate(zip(todo, results)):
             progress(f'{task.name}, {task.split}, seed {task.seed}', number / len(todo))
             for method in task.methods:
                 key = _key(task.name, task.split, task.seed, method, budget, metrics)
@@ -229,14 +231,6 @@ def _read_records(path: Path) -> dict[str, list[dict[str, Any]]]:
                 raise ConfigurationError(f"line {number} of '{path}' is not a record of the "
                                          'benchmark; name another folder') from error
     return stored
-
-
-def _computed(todo: Sequence[_Task], budget: float, metrics: Sequence[str],
-              tasks: Tasks | None) -> Iterator[tuple[_Task, list[dict[str, Any]]]]:
-    """Yield each task with its records."""
-    results = ((_measure(task, budget, metrics) for task in todo) if tasks is None else
-               tasks.map_items(_measure, todo, args=(budget, metrics)))
-    yield from zip(todo, results)
 
 
 def _measure(task: _Task, budget: float, metrics: Sequence[str]) -> list[dict[str, Any]]:

@@ -45,6 +45,7 @@ model describes, 3 have a part with it, and 8 if one standard error is enough.""
 KINDS = ('time', 'posture', 'speed')
 """What the left-out folds have in common, see `range_indices`."""
 MIN_FOLDS, MAX_FOLDS = 3, 5
+"""Folds: a t-test needs at least three; more than five take time in proportion."""
 WINDOWS = 1.6
 """Smallest number of windows of time per fold, of which `range_indices` makes ranges of posture
 and speed. With one window per fold, these ranges would be the blocks of time again."""
@@ -54,6 +55,7 @@ less than 1 % of themselves."""
 LENGTHS_Q, LENGTHS_V = (0.25, 0.5, 1.0, 2.0), (0.5, 1.0, 2.0)
 """Length scales that are tried, in standard deviations of the joint's position and velocity."""
 SIGN_WEIGHTS = (0.0, 1.0)
+"""Weights of the direction of motion in the kernel that are tried: without and with it."""
 CREEP = 0.1
 """Speed at which the direction of motion counts, in standard deviations of the velocity."""
 RIDGES = (0.3, 3.0, 30.0)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-import functools
 import json
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
@@ -117,41 +116,14 @@ def run_all(directory: Path, quick: bool, seeds: Sequence[int], progress: Progre
     """
     jobs = [Job(name, seed, (directory / f'seed_{seed}' if k else directory) / name, quick, draws,
                 tables=k == 0) for k, seed in enumerate(seeds) for name in STUDIES]
-    results = _run_jobs(jobs, progress, tasks)
-    progress('done', 1.0)
-    return make_run([[result for job, result in zip(jobs, results) if job.name == name]
-                     for name in STUDIES])
-
-
-def _run_jobs(jobs: Sequence[Job], progress: Progress,
-              tasks: Tasks | None) -> list[dict[str, Any]]:
-    """Return the results of jobs; run and store those that are missing."""
-    fractions = [0.0] * len(jobs)
-
-    def report(index: int, text: str, fraction: float) -> None:
-        fractions[index] = max(fractions[index], fraction)
-        job = jobs[index]
-        seed = f', seed {job.seed}' if len({each.seed for each in jobs}) > 1 else ''
-        progress(f'{job.name}{seed}: {text}', sum(fractions) / len(fractions))
-
-    done = []
+    results: dict[str, list[dict[str, Any]]] = {name: [] for name in STUDIES}
     for index, job in enumerate(jobs):
-        done.append(stored_study(job, functools.partial(report, index), tasks))
-        report(index, 'done', 1.0)
-    return done
+        def report(text: str, fraction: float, job: Job = job, index: int = index) -> None:
+            progress(f'{job.name}, seed {job.seed}: {text}', (index + fraction) / len(jobs))
 
-
-def make_run(results: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
-    """
-    Return the run of all studies, with claims judged by the draws of all seeds.
-
-    Parameters
-    ----------
-    results
-        For each study its stored results, one for each seed.
-
-    """
-    studies = [pool_seeds(each) for each in results]
+        results[job.name].append(stored_study(job, report, tasks))
+    progress('done', 1.0)
+    studies = [pool_seeds(each) for each in results.values()]
     return {**{key: studies[0][key] for key in ('seeds', 'quick', 'draws', 'environment')},
             'studies': studies}
 

@@ -41,7 +41,7 @@ from robot_identification.papers.studies.study import (
 from robot_identification.papers.studies.verdict import Claim, LazyPairs, Pairs, RELEVANT
 
 FRICTION, SOURCES = 'coulomb_viscous', 25
-ITERATIONS = (10, 25, 50, 100, 200)
+ITERATIONS = (10, 25, 50, 100, 200)    # listed ones; the paper says converged after 50
 CONVERGED, LOOSELY = 1.01, 1.1
 """Ratios to the final cost at which the colony counts as converged."""
 PRINTED = 0.92

@@ -35,14 +35,14 @@ from robot_identification.regression import build_regression
 from robot_identification.signals import process, Samples
 from robot_identification.simulation import PlantOptions, simulate, SimulatedRun
 
-PERIOD, HARMONICS, CHECKED = 25.0, 5, 3
+PERIOD, HARMONICS, CHECKED = 25.0, 5, 3    # [s]; of excitation and validation, as printed
 RECORDED = PlantOptions.rate    # [Hz] 1 kHz, as in the ABC paper
 KEPT = 25.0          # [Hz] rate of the fitted rows; the motion has no frequency above 0.2 Hz
 RESOLUTION = 0.001
 """Resolution of a current relative to the rated one, as in object 0x6078 of CiA 402 (assumed)."""
 REVERSAL = 0.05
 """[rad/s] joint speed below which a row counts as near a reversal."""
-JOINTS = (1, 2, 3)
+JOINTS = (1, 2, 3)    # the joints that both papers identify
 CORRELATIONS = tuple(f'{kind} {j}' for kind in ('fit', 'validation') for j in JOINTS)
 ASSUMPTIONS = (
     'a representative geometry of the ER-16, whose tables are missing in our copies of the papers',
@@ -123,7 +123,7 @@ ICS = SignalChain('ICS paper: 1 Hz, smoothed, DFT', 1.0, 1, 'DFT')
 ICS_FASTER = SignalChain('at 10 Hz', 10.0, 1, 'DFT')
 ICS_FASTEST = SignalChain('at 1 kHz', RECORDED, 1, 'DFT')
 CURRENTS = 'torques by way of motor currents'
-WRONG = 1.05
+WRONG = 1.05    # torque constant relative to the true one, in a row of the table of chains
 
 
 def _with_currents(method: str, rate: float) -> tuple[SignalChain, ...]:

@@ -42,7 +42,7 @@ from robot_identification.papers.studies.verdict import (
     RELEVANT,
 )
 
-PERIOD, SHORT = 10.0, 5.0
+PERIOD, SHORT = 10.0, 5.0    # [s] of the excitation (assumed), and if quick
 SHOWN = 5
 """Plots show every fifth sample."""
 TITLE = ('Modified against plain Fourier series on the QIANJIANG-I',

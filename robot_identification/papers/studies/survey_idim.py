@@ -35,7 +35,7 @@ from robot_identification.simulation.robot import JointController
 NOISES = (1e-4, 1e-3)
 """Standard deviations of the noise on positions [rad]; assumed, the available copy lacks them."""
 CUTOFFS = {'8 Hz': 8.0, '20 Hz': 20.0, 'none': np.inf}
-DECIMATION = 10.0
+DECIMATION = 10.0    # [Hz] cut-off of the rows of IDIM-IV (assumed), above the motion
 PLAIN, DECIMATED, IV = 'pseudo-inverse', 'pseudo-inverse, decimated', 'IDIM-IV'
 METHODS = {PLAIN: ('ols', np.inf), DECIMATED: ('ols', DECIMATION), IV: ('idim_iv', DECIMATION)}
 Key = tuple[float, str, str]

@@ -27,7 +27,7 @@ from robot_identification.papers.studies.study import Draw, LazyResults, Part, P
 from robot_identification.papers.studies.survey_methods import NOISE, Platform
 from robot_identification.papers.studies.verdict import Claim, LazyPairs, Pairs
 
-JOINT = 2
+JOINT = 2    # index of joint 3, as in the paper
 MEMORY, SHORTER = 10.0, 5.0
 """Time constants of the forgetting [s]: mu = 0.999 at 100 Hz as printed, and a shorter one."""
 CHANGE = 0.5

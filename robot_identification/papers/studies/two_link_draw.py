@@ -29,7 +29,7 @@ from robot_identification.papers.studies.verdict import LEAST
 
 TRUE = np.array([6.7333, 3.4, 3.0, 0.0])
 NAMES = ('alpha', 'beta', 'epsilon', 'eta')
-FIT, CHECK = (0.25, 0.5, 1.0, 2.0, 4.0), (5.0, 5.5, 6.0)
+FIT, CHECK = (0.25, 0.5, 1.0, 2.0, 4.0), (5.0, 5.5, 6.0)    # [Hz] printed frequencies rho
 SHOWN, SOLVED = 1.0, 'rho = 1'
 """Frequency rho [Hz] for plots, the wide range of eta and the comparison with least squares."""
 CONVERGENCE = (1e-9, 0.01)

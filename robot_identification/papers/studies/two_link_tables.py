@@ -45,7 +45,7 @@ COUNTS = (1000, 10_000, 100_000, 300_000)
 """Evaluations at which the convergence is listed."""
 COMPARED = ('LS', 'GA', 'SPSO', 'ELPIDSO')
 """Methods of the paper."""
-QUARTILES = (25, 50, 75)
+QUARTILES = (25, 50, 75)    # [%] of the excess in the tables
 ALL = ('LS', *SEARCHED, *GAINS)
 
 
