@@ -54,8 +54,9 @@ class Bounds:
                                   f'{self.lower.shape} and {self.upper.shape}')
         fine = np.isfinite(self.lower) & np.isfinite(self.upper) & (self.lower < self.upper)
         for i in np.flatnonzero(~fine):
-            raise EstimationError(f"the range of parameter '{self._label(i)}' is {self.lower[i]:g} "
-                                  f'to {self.upper[i]:g}; give finite bounds, the lower one first')
+            raise EstimationError(f"the range of parameter '{self._label(i)}' is "
+                                  f'{self.lower[i]:g} to {self.upper[i]:g}; give finite bounds, '
+                                  f'the lower one first')
 
     @classmethod
     def around(cls, values: ArrayLike, relative: float, floor: ArrayLike = 0.0,
