@@ -37,7 +37,7 @@ from scipy.interpolate import CubicSpline
 
 KINDS = ('ffs', 'mfs')
 HARMONICS, RADIUS, SPEED, LAPS = 5, 0.05, 0.5, 4
-"""Of the excitation; circle: radius [m] and largest speed [m/s] as printed, rounds (assumed)."""
+"""Harmonics; radius [m] and largest speed [m/s] of the circle as printed, rounds (assumed)."""
 STEP = 1 / PlantOptions.rate
 """[s] sampling interval of the motions."""
 FRICTION = 'smooth_coulomb'
