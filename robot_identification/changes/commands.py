@@ -26,12 +26,12 @@ from robot_identification.changes.pages import gains_page, payload_page
 from robot_identification.changes.payload import identify_payload, PayloadEstimate
 from robot_identification.changes.payload_checks import describe_overload
 from robot_identification.changes.torque_columns import SensorErrors
-from robot_identification.cli import console
 from robot_identification.dynamics import INERTIAL_NAMES
 from robot_identification.dynamics.inertial import INERTIAL_UNITS
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import check_outputs, HTML_PAGE, write_text
+from robot_identification.reporting import console
 import typer
 
 Report = Annotated[Path | None, typer.Option(help='HTML page to write.')]

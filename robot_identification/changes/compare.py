@@ -26,11 +26,10 @@ from robot_identification.changes.comparison import compare as compare_results
 from robot_identification.changes.comparison import comparison_to_dict, ModelComparison, TINY
 from robot_identification.changes.comparison_page import comparison_page
 from robot_identification.changes.explanations import Explanation
-from robot_identification.cli import console
-from robot_identification.cli.console import emit, out, print_table
 from robot_identification.errors import ModelFileError
 from robot_identification.files import check_outputs, HTML_PAGE, write_text
-from robot_identification.reporting import load_results
+from robot_identification.reporting import console, load_results
+from robot_identification.reporting.console import emit, out, print_table
 from robot_identification.reporting.report import REPORT
 from robot_identification.reporting.results_files import RESULT_FILES
 import typer
