@@ -51,7 +51,8 @@ PACKAGE = ROOT / 'robot_identification'
 EQUIVALENT = ROOT / 'test' / 'data' / 'equivalent_mutants.yaml'
 TESTS = {    # tests of a package that take seconds, the quickest first
     'excitation/certificate': ('test_excitation_certificate.py',),
-    'ros/execution': ('test_execution.py', 'controllers/test_trajectory_controller.py'),
+    'ros/execution': ('test_execution_thresholds.py', 'test_execution.py',
+                      'controllers/test_faults.py'),
 }
 MEMORY = 8 * 2 ** 30    # [B] a change may ask for an array of any size
 PAIRS = ('min max', 'minimum maximum', 'any all', 'argmin argmax', 'floor ceil', 'sin cos',
