@@ -19,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+from robot_identification import console
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.changes import drive_gains
@@ -31,7 +32,6 @@ from robot_identification.dynamics.inertial import INERTIAL_UNITS
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import check_outputs, HTML_PAGE, write_text
-from robot_identification.reporting import console
 import typer
 
 Report = Annotated[Path | None, typer.Option(help='HTML page to write.')]

@@ -22,14 +22,15 @@ from typing import Annotated
 from urllib.parse import quote
 
 from rich.text import Text
+from robot_identification import console
 from robot_identification.changes.comparison import compare as compare_results
 from robot_identification.changes.comparison import comparison_to_dict, ModelComparison, TINY
 from robot_identification.changes.comparison_page import comparison_page
 from robot_identification.changes.explanations import Explanation
+from robot_identification.console import emit, out, print_table
 from robot_identification.errors import ModelFileError
 from robot_identification.files import check_outputs, HTML_PAGE, write_text
-from robot_identification.reporting import console, load_results
-from robot_identification.reporting.console import emit, out, print_table
+from robot_identification.reporting import load_results
 from robot_identification.reporting.report import REPORT
 from robot_identification.reporting.results_files import RESULT_FILES
 import typer
@@ -118,15 +119,16 @@ def _print(comparison: ModelComparison) -> None:
 def _print_explanation(comparison: ModelComparison, explanation: Explanation) -> None:
     """Print what was explained and the changes that were tried."""
     motion = ('the same motion: errors of the models cancel' if comparison.same_motion else
-              'different motions: friction that the models lack is fitted in common')
+              'different motions: model errors common to both were fitted jointly')
     out.print(motion + (f'; {explanation.explained:.0%} of the squared difference is explained'
                         if explanation.changes else ''), markup=False)
     print_table(
-        'explanations that were tried, most significant first, with 95 % intervals',
-        ('change', 'p (Bonferroni)', 'found above'),
+        'explanations that were tried, most significant first, with 95 % intervals; '
+        'detectable: found with 90 % probability',
+        ('change', 'p (Bonferroni)', 'detectable'),
         ((change.text, _p_value(change.p), change.found_above)
          for change in sorted(explanation.considered, key=lambda each: each.p)[:SHOWN]),
-        right=('p (Bonferroni)', 'found above'))
+        right=('p (Bonferroni)', 'detectable'))
 
 
 def _measured(value: float, std: float, sign: str = '') -> str:

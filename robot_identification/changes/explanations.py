@@ -35,10 +35,7 @@ from robot_identification.dynamics import (
     joint_torque_regressor,
 )
 from robot_identification.estimation.tilt import perpendicular_axes
-from scipy.special import ncfdtrinc
-from scipy.stats import f as f_distribution
-from scipy.stats import norm
-from scipy.stats import t as student
+from scipy.special import fdtri, ncfdtrinc, ndtri, stdtrit
 
 EXPLANATION_LEVEL = 0.04
 """Probability that an explanation is found where nothing changed."""
@@ -52,11 +49,11 @@ joint whose torque is friction shows its gain as friction, and wear is more freq
 _ROUNDS = 4
 """Largest number of searches; the weights follow from the residuals of the last explanation."""
 KINDS = {
-    'body': ('{} at {}', 1.0, 'kg'),
-    'friction': ('friction of {1} {0}', 100.0, '%'),
-    'all friction': ('friction of all joints {0}', 100.0, '%'),
-    'gain': ('gain of the torque sensor or drive of {1} {0}', 100.0, '%'),
-    'zero': ('zero of the torque of {1} {0}', 1.0, ''),
+    'body': ('{0} were {2} at {1}', 1.0, 'kg'),
+    'friction': ('friction of {1} {3} by {0}', 100.0, '%'),
+    'all friction': ('friction of all joints {3} by {0}', 100.0, '%'),
+    'gain': ('gain of the torque sensor or drive of {1} {3} by {0}', 100.0, '%'),
+    'zero': ('zero of the torque of {1} {3} by {0}', 1.0, ''),
     'tilt': ('base tilted by {0}', 180 / np.pi, 'degrees')}
 """Words for each kind of change, with the factor to the unit that is shown; the unit of a zero is
 that of the joint's torque."""
@@ -130,9 +127,9 @@ class SimpleChange:
         words, factor, _ = KINDS[self.kind]
         width = factor * self.half_width
         digits = 2 if not width > 0 else max(0, 1 - int(np.floor(np.log10(width))))
-        sign = '+' if self.kind in ('friction', 'all friction', 'gain', 'zero') else ''
-        return words.format(f'{factor * self.size:{sign}.{digits}f} \u00b1 {width:.{digits}f} '
-                            f'{self.unit}', self.subject)
+        return words.format(
+            f'{factor * abs(self.size):.{digits}f} \u00b1 {width:.{digits}f} {self.unit}',
+            self.subject, *(('added', 'rose') if self.size > 0 else ('removed', 'fell')))
 
     @property
     def found_above(self) -> str:
@@ -382,7 +379,7 @@ def _detectable(effect: Effect, candidate: Candidate, tried: int) -> float:
     rest = float(np.mean(effect.freedom[:count])) - count + 1
     if rest < 0.5:
         return float('inf')
-    limit = f_distribution.isf(EXPLANATION_LEVEL / tried / (1 + body), count, rest)
+    limit = fdtri(count, rest, 1 - EXPLANATION_LEVEL / tried / (1 + body))
     variance = np.linalg.eigvalsh(effect.covariance[:count, :count])[-1]
     return float(np.sqrt(variance * ncfdtrinc(count, rest, 1 - _POWER, limit)))
 
@@ -396,8 +393,8 @@ def _make_change(effect: Effect, candidate: Candidate, tried: int) -> SimpleChan
         deviation = float(np.sqrt(direction @ covariance @ direction))
     else:
         size, deviation = float(values[0]), float(np.sqrt(covariance[0, 0]))
-    width = np.hypot(student.ppf(0.975, float(np.mean(effect.freedom))) * deviation,
-                     norm.ppf(0.975) * size * candidate.doubt)
+    width = np.hypot(stdtrit(float(np.mean(effect.freedom)), 0.975) * deviation,
+                     ndtri(0.975) * size * candidate.doubt)
     centre = tuple(float(x) for x in values[1:] / (size or np.nan)) if len(values) == 4 else ()
     return SimpleChange(candidate.kind, candidate.subject, candidate.unit, size, float(width),
                         centre, min(1.0, _p_value(effect, candidate) * tried),

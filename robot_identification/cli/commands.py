@@ -36,7 +36,8 @@ COMMANDS = {    # name: module, first line of the help; `--help` imports no modu
     'compare': ('changes.compare', 'Compare two identifications of one arm, with significance.'),
     'export': ('cli.export', 'Export a model to a simulator, a controller or source code.'),
     'payload': ('changes.commands', 'Identify the ten inertial parameters of a payload.'),
-    'payload-motion': ('changes.payload_motion.commands', 'Design a motion that shows a payload.'),
+    'payload-motion': (
+        'changes.payload_motion.commands', 'Design a motion for payload identification.'),
     'gains': ('changes.commands', 'Identify drive gains from recordings with a known payload.'),
     'servos': ('servos.commands', 'Identify position servos without torque measurements.'),
     'fleet': ('fleet.commands', 'Identify many robots, on all cores or a Dask cluster.'),
@@ -105,8 +106,8 @@ def _set_verbosity(context: typer.Context, parameter: typer.CallbackParam, value
         chosen.add(parameter.name)
     if len(chosen) > 1:
         raise typer.BadParameter('--quiet and --verbose contradict each other')
-    if chosen or 'robot_identification.reporting.console' in sys.modules:
-        from robot_identification.reporting import console
+    if chosen or 'robot_identification.console' in sys.modules:
+        from robot_identification import console
         console.verbosity = next(iter(chosen), '')
         logging.getLogger('robot_identification').setLevel(
             logging.ERROR if 'quiet' in chosen else logging.NOTSET)

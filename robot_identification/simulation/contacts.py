@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -29,6 +28,8 @@ from robot_identification.arm import Arm
 from robot_identification.arm.meshes import with_mesh_paths
 from robot_identification.errors import SimulationError
 from robot_identification.simulation.engine import mujoco_module
+
+MESHES = ('.stl', '.obj', '.msh', '.STL', '.OBJ')    # formats of meshes that MuJoCo reads
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,10 @@ class ContactGeometry:
             model = self._mujoco.MjSpec.from_string(
                 ElementTree.tostring(root, encoding='unicode')).compile()
         except ValueError as error:
+            unknown = {Path(mesh.get('filename', '')).suffix for mesh in root.iter('mesh')}
+            if unknown := unknown - set(MESHES):
+                raise SimulationError(
+                    f'MuJoCo cannot read {" and ".join(sorted(unknown))} meshes') from error
             raise SimulationError(f"MuJoCo cannot use the collision geometry of '{arm.name}': "
                                   f'{str(error).strip()}') from error
         if model.ngeom == 0:
@@ -142,15 +147,11 @@ class _Triangles:
     def __init__(self, arm: Arm, text: str) -> None:
         self._model, self._kinematics = arm.model, arm.model.createData()
         self._geometry = pin.buildGeomFromUrdfString(arm.model, text, pin.GeometryType.COLLISION)
+        self._geometry.addAllCollisionPairs()
         names = [arm.model.frames[item.parentFrame].name
                  for item in self._geometry.geometryObjects]
-        self._pairs: dict[tuple[str, str], list[int]] = {}
-        for (i, one), (k, other) in combinations(enumerate(names), 2):
-            if one != other:
-                number = len(self._geometry.collisionPairs)
-                self._geometry.addCollisionPair(pin.CollisionPair(i, k))
-                first, second = sorted((one, other))
-                self._pairs.setdefault((first, second), []).append(number)
+        self._pairs = [{names[pair.first], names[pair.second]}
+                       for pair in self._geometry.collisionPairs]
         self._data = self._geometry.createData()
 
     def touch(self, state: Any, links: tuple[str, str]) -> bool:
@@ -158,4 +159,4 @@ class _Triangles:
         pin.updateGeometryPlacements(self._model, self._kinematics, self._geometry, self._data,
                                      state)
         return any(pin.computeCollision(self._geometry, self._data, number)
-                   for number in self._pairs[links])
+                   for number, pair in enumerate(self._pairs) if pair == set(links))
