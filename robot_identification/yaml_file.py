@@ -28,13 +28,13 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints, Literal
 import numpy as np
 from robot_identification.errors import did_you_mean, RobotIdentificationError
 from robot_identification.files import read_text
+from robot_identification.json_input import DEPTH
 import yaml
 
 Error = type[RobotIdentificationError]
-DEPTH = 40    # largest number of nested levels; usual files have 6
 NODES = 300_000    # largest number of values after expansion of aliases; models have thousands
 LARGEST = 1e15    # magnitude of a number, unless infinite ones are allowed: products are finite
-SMALLEST = 1e-15    # of a positive number: its reciprocal is finite
+SMALLEST = 1 / LARGEST    # of a positive number: its reciprocal is finite
 SHOWN = 60    # [characters] of a wrong value that an error message shows
 _COMMA = re.compile(r'[-+]?[0-9]+,[0-9]+([eE][-+]?[0-9]+)?')
 _DIGITS = re.compile(r'[-+]?[0-9]+([eE][-+]?[0-9]+)?')

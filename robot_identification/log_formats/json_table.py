@@ -26,9 +26,9 @@ from typing import Any
 from robot_identification.errors import RecordingError
 from robot_identification.files import check_decoded_size, decoded_limit, regular_size
 from robot_identification.json_input import read_json
-from robot_identification.log_formats.converted_file import open_converted, SIZE, TemporaryFolder
+from robot_identification.log_formats.converted_file import open_converted, TemporaryFolder
 from robot_identification.recording.column_source import ColumnSource, SPLIT
-from robot_identification.recording.csv_file import LINE
+from robot_identification.recording.csv_file import LINE, SIZE
 
 _JOINT_STATE = {'position': 'q', 'velocity': 'v', 'effort': 'tau'}
 _NAMES = ('name', 'names', 'joint', 'joint_name', 'joint_names')
