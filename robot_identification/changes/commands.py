@@ -19,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+from robot_identification import console
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.changes import drive_gains
@@ -26,7 +27,6 @@ from robot_identification.changes.pages import gains_page, payload_page
 from robot_identification.changes.payload import identify_payload, PayloadEstimate
 from robot_identification.changes.payload_checks import describe_overload
 from robot_identification.changes.torque_columns import SensorErrors
-from robot_identification.cli import console
 from robot_identification.dynamics import INERTIAL_NAMES
 from robot_identification.dynamics.inertial import INERTIAL_UNITS
 from robot_identification.dynamics.model_file import load_model

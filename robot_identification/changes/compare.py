@@ -22,12 +22,12 @@ from typing import Annotated
 from urllib.parse import quote
 
 from rich.text import Text
+from robot_identification import console
 from robot_identification.changes.comparison import compare as compare_results
 from robot_identification.changes.comparison import comparison_to_dict, ModelComparison, TINY
 from robot_identification.changes.comparison_page import comparison_page
 from robot_identification.changes.explanations import Explanation
-from robot_identification.cli import console
-from robot_identification.cli.console import emit, out, print_table
+from robot_identification.console import emit, out, print_table
 from robot_identification.errors import ModelFileError
 from robot_identification.files import check_outputs, HTML_PAGE, write_text
 from robot_identification.reporting import load_results

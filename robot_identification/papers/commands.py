@@ -19,8 +19,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TYPE_CHECKING
 
-from robot_identification.cli.console import AsJson, emit, Force, note, out, print_table, progress
 from robot_identification.cluster import cluster_tasks
+from robot_identification.console import AsJson, emit, Force, note, out, print_table, progress
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import check_output_folder
 from robot_identification.papers.study_report import STUDY_FILES, write_study

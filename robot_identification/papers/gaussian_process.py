@@ -27,15 +27,12 @@ from robot_identification.dynamics.joint_residual import EXPLAINED, JointResidua
 from robot_identification.errors import EstimationError, RobotIdentificationError
 from robot_identification.estimation.fit import fit_samples
 from robot_identification.estimation.model_fit import ModelFit
-from robot_identification.estimation.resampling import (
-    posture_level,
-    speed_level,
-    split_folds,
-)
+from robot_identification.estimation.resampling import split_folds
 from robot_identification.parallel import parallel_map
+from robot_identification.regression.blocked_regression import block_labels
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import decimate_to_bandwidth
-from scipy import stats
+from scipy.special import stdtrit
 
 MIN_GAIN = 0.05
 """Smallest reduction of a joint's torque error on left-out blocks of time."""
@@ -134,8 +131,8 @@ def fit_gaussian_process(model: IdentifiedModel, model_fit: ModelFit,
         gain = dict(zip(KINDS, (1 - np.sqrt(ratios[:, i, best])).tolist()))
         changes = (each[:, i, 0] - each[:, i, 1 + best] for each in scores)
         used = gain['time'] > MIN_GAIN and all(
-            change.mean() > stats.t.ppf(LEVEL, len(change) - 1) * stats.sem(change)
-            for change in changes)
+            change.mean() > stdtrit(len(change) - 1, LEVEL) * np.sqrt(
+                change.var(ddof=1) / len(change)) for change in changes)
         gains[names[j]] = {**gain, 'rms': 0.0, 'used': bool(used)}
         if used:
             part, ridge = candidates[j][best // len(RIDGES)], RIDGES[best % len(RIDGES)]
@@ -181,13 +178,9 @@ def range_indices(samples: Samples, folds: int, by: str) -> IndexArray:
         'posture' or 'speed'.
 
     """
-    elapsed = samples.t - samples.t[0]
-    shortest = 2 * len(samples.decimator().taps) / samples.rate
-    count = max(int(elapsed[-1] / max(shortest, elapsed[-1] / (10 * folds))), 1)
-    window = np.minimum((elapsed / elapsed[-1] * count).astype(int), count - 1)
-    level = (posture_level(window, count, samples.q) if by == 'posture'
-             else speed_level(window, count, np.abs(samples.v)))
-    return np.asarray((np.argsort(np.argsort(level)) * folds // count)[window])
+    windows = min(int(len(samples) / (2 * len(samples.decimator().taps))), 10 * folds)
+    values = {'posture': samples.q, 'speed': np.abs(samples.v)}
+    return block_labels(samples.t, folds, windows=windows, **{by: values[by]})
 
 
 def _physical_residual(model: IdentifiedModel, samples: Samples) -> Samples:

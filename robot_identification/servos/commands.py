@@ -20,10 +20,9 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
-from robot_identification import output_folder
+from robot_identification import console, output_folder
 from robot_identification.arm import load_arm
-from robot_identification.cli import console
-from robot_identification.cli.console import AsJson, Force, Robot, Topic, Window
+from robot_identification.console import AsJson, Force, Robot, Topic, Window
 from robot_identification.errors import ConfigurationError
 from robot_identification.export import export_model, ExportOptions
 from robot_identification.files import check_output_folder

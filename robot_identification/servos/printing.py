@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 from rich.table import Table
-from robot_identification.cli.console import out
+from robot_identification.console import out
 from robot_identification.servos.parameters import PARAMETERS
 from robot_identification.servos.result import BETTER, PLAIN, ServoResult
 
