@@ -239,9 +239,8 @@ def main() -> None:
             passed = run_tests(copy, order_tests(module, tests), seconds)
             shutil.copy2(original, target)
             if passed:
-                reasons = known.get(module, {})
-                codes = (x[1:].split('  #')[0].strip() for x in change)    # without comments
-                reason = next((reasons[code] for code in codes if code in reasons), '')
+                reason = known.get(module, {}).get(' -> '.join(
+                    line[1:].split('  #')[0].strip() for line in change), '')
                 unnoticed, explained = unnoticed + 1, explained + bool(reason)
                 print(f"{module}:{line}: not noticed{f' ({reason})' if reason else ''}", *change,
                       sep='\n    ', flush=True)
