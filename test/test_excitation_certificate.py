@@ -943,6 +943,10 @@ def test_requirements_say_what_is_not_checked():
     assert Requirements(torque_margin=0.0).unseen == ('collisions',)
     assert Requirements(clearance=0.0).unseen == ('torques',)
     assert Requirements(torque_margin=0.1, clearance=0.1).unseen == ()
+    without_size = Requirements(clearance=0.1, payload=Payload(1.0, (0, 0, 0)))
+    floor, size = without_size.notes
+    assert floor.startswith('no floor is given') and size.startswith('the size of the payload')
+    assert dataclasses.replace(without_size, floor=0.0, payload=None).notes == ()
     for box_given in ((1, 1, 1, 2, 2), (1, 1, 1, 2, 2, 1), (1, 1, 1, 2, 1, 2), (1, 1, 1, 1, 2, 2)):
         with pytest.raises(ExcitationError, match=r'box 2 must be six numbers'):
             Requirements(clearance=0.1, boxes=((0, 0, 0, 1, 1, 1), box_given))
@@ -950,7 +954,7 @@ def test_requirements_say_what_is_not_checked():
         Requirements(boxes=((0, 0, 0, 1, 1, 1),))
     for lower in ((0, 0, 1), (0, 2, 0), (1, 0, 0)):
         with pytest.raises(ExcitationError, match=(
-                r"the box of frame 'tip' must have a lower .*not .* and \(1, 1, 1\)")):
+                r"the box of frame 'tip' must have a lower .*not .* and \(1\.0, 1\.0, 1\.0\)")):
             Workspace('tip', lower, (1, 1, 1))
     with pytest.raises(ExcitationError, match='lower'):
         Workspace('tip', (np.nan, 0, 0), (1, 1, 1))
