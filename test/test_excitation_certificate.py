@@ -718,6 +718,10 @@ def test_simple_geometry_becomes_the_shapes_that_contain_it():
     [rod] = convex_shapes(capsule, 'rod')
     np.testing.assert_allclose(rod.vertices, [[0, 0, 0.75], [0, 0, 1.25]])
     assert rod.radius == 0.1 and rod.link == 1 and rod.name == 'rod'
+    corners = box('', (0, 0, 0), (1, 2, 3))
+    [hull] = convex_shapes(pin.GeometryObject(
+        'x', 0, 0, pin.SE3.Identity(), make_coal_body(coal, corners)[0]), 'rod')
+    np.testing.assert_allclose(sorted(hull.vertices.tolist()), sorted(corners.vertices.tolist()))
     cone = pin.GeometryObject('x', 0, 0, pin.SE3.Identity(), coal.Cone(0.1, 0.5))
     with pytest.raises(ExcitationError, match="link 'tip' has a collision geometry of the kind C"):
         convex_shapes(cone, 'tip')
@@ -756,6 +760,9 @@ def test_a_bent_mesh_is_cut_and_a_solid_one_is_not(tmp_path):
             for k, slab in enumerate(slabs):
                 point_distances(inner, np.ascontiguousarray(slab.vertices), out[k])
             assert out.max(axis=1).min() < 1e-6
+    (tmp_path / 'a.stl').write_text('solid x')
+    with pytest.raises(ExcitationError, match=r"the collision mesh '.*a.stl' .*--package-dir"):
+        link_shapes(one_joint(geometry=collision(mesh)))
     stl(tmp_path / 'a.stl', brick((0, 0, 0), (1, 2, 2e4)))
     with pytest.raises(ExcitationError, match=r"of link 'rod' .*vertices beyond 10000 m"):
         link_shapes(one_joint(geometry=collision(mesh)))
@@ -850,10 +857,11 @@ def test_a_scene_pairs_what_can_come_close():
 def test_an_srdf_disables_pairs_and_bare_links_are_named(tmp_path):
     (tmp_path / 'chain.srdf').write_text(
         '<robot name="chain"><disable_collisions link1="three" link2="base" reason="Never"/>'
-        '</robot>')
-    required = Requirements(clearance=0.01, srdf=str(tmp_path / 'chain.srdf'))
+        '<disable_collisions link1="three" link2="floor" reason="not of links"/></robot>')
+    required = Requirements(clearance=0.01, floor=-0.5, srdf=str(tmp_path / 'chain.srdf'))
     scene = build_scene(solid_chain(), required)
-    assert names_of_pairs(scene) == {('base', 'two'), ('one', 'three')}
+    assert names_of_pairs(scene) == {('base', 'two'), ('one', 'three'), ('one', 'floor'),
+                                     ('two', 'floor'), ('three', 'floor')}
     assert scene.excluded['base', 'three'] == 'disabled in the SRDF'
     assert scene.notes == ('link pairs disabled in chain.srdf are not checked',)
     scene = build_scene(solid_chain((0.1, 0, 0, 0.1)), Requirements(clearance=0.01))
@@ -896,6 +904,17 @@ def test_the_median_distance_is_that_of_the_poses_that_keep_the_clearance():
     gaps = np.array([column.max() for column in distances.T])
     design = (some > 0) & (gaps < 2.5 * clearance)
     assert len(half.pairs) == np.sum(~design)
+
+
+@pytest.mark.parametrize(('clearance', 'kept'), [(0.02, 0), (0.013, 1)])
+def test_links_that_stay_within_two_and_a_half_clearances_touch_by_design(clearance, kept):
+    arm = one_joint()    # 4.5 to 34 mm between the balls
+    shapes = (Shape('tip', 0, np.array([[0.0, 0.0, -0.02]]), 0.0455),
+              Shape('post', -1, np.array([[0.0, 0.0, -0.1]]), 0.03))
+    scene = Scene(Kinematics.of(arm), shapes, np.array([[0, 1]]), {}, ())
+    assert len(without_close_pairs(arm, scene, 2, clearance, [], often=0.9).pairs) == kept
+    assert len(without_close_pairs(arm, scene, 2, clearance, []).pairs) == 1
+    assert len(without_close_pairs(arm, scene, 1, clearance, [], often=0.0).pairs) == 1
 
 
 def test_a_joint_that_carries_both_shapes_does_not_change_their_distance():
