@@ -7,7 +7,7 @@ ROS_STAMP := $(VENV)/ros_installed
 
 unexport PYTHONDONTWRITEBYTECODE    # some containers set it: every process would compile the package
 
-.PHONY: oldest newest demo ros ros-demo ros-test test tests portable-test faults fuzz mutants reliability lint ament-lint docs pictures screenshots house benchmarks clean
+.PHONY: oldest newest demo ros ros-demo ros-test test tests test-slow portable-test faults fuzz mutants reliability lint ament-lint docs pictures screenshots house benchmarks clean
 
 demo: $(STAMP)
 	$(VENV)/bin/robot-identification demo -o results/demo
@@ -25,9 +25,14 @@ ros-test: $(ROS_STAMP)
 test: $(STAMP)
 	@$(MAKE) --no-print-directory --jobs 2 lint tests
 
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python -m pytest \
+	--numprocesses auto --maxprocesses 4 --dist worksteal --ignore test/integration
 tests: $(STAMP)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python -m pytest \
-		--numprocesses auto --maxprocesses 4 --dist worksteal --ignore test/integration
+	$(PYTEST) -m 'not slow'
+
+# further cases of the same tests, with the marker `slow`
+test-slow: $(STAMP)
+	$(PYTEST) -m slow
 
 # numerical tests with the kernels that an older processor would choose
 NUMERICAL := test/test_batch_estimators.py test/test_estimation.py test/test_online.py \

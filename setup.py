@@ -63,7 +63,7 @@ setup(
     license='Apache-2.0',
     license_files=['LICENSE', 'urdf/example-robot-data/robots/panda_description/LICENSE'],
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
-    package_data={PACKAGE: ['py.typed', 'cli/templates/*', 'code_generation/*.c',
+    package_data={PACKAGE: ['py.typed', 'arm/templates/*', 'code_generation/*.c',
                             'code_generation/ros2/*.in', 'code_generation/ros2/*/*.in',
                             'reporting/templates/*', 'reporting/templates/*/*',
                             'papers/templates/*', 'fleet/templates/*',

@@ -17,11 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_file_location
 from inspect import signature
+from numbers import Integral, Real
 import os
 import sys
 from typing import Any, TypeVar
+from urllib.parse import unquote
 
 from robot_identification.errors import ConfigurationError, UnknownNameError
 
@@ -37,6 +40,7 @@ LOG_FORMATS: list[str] = []
 
 def load_extensions() -> None:
     """Import the modules in `EXTENSIONS` and those of installed entry points of `ENTRY_POINTS`."""
+    from importlib.metadata import entry_points  # takes 20 ms
     for module in EXTENSIONS:
         import_module(module)
     for entry_point in entry_points(group=ENTRY_POINTS):
@@ -56,7 +60,9 @@ def load_object(place: str) -> Any:
     Parameters
     ----------
     place
-        'package.module:Name', where the current folder counts too, or 'path/file.py:Name'.
+        'path/file.py:Name', or 'package.module:Name', where the current folder counts too. The
+        module of a file has a name of its own, so files of any name are loaded, also several with
+        the same name, and other processes can unpickle what is in them.
 
     Raises
     ------
@@ -65,13 +71,34 @@ def load_object(place: str) -> Any:
 
     """
     path, _, name = place.rpartition(':')
-    folder, module = os.path.split(path.removesuffix('.py'))
-    sys.path.insert(0, os.path.abspath(folder))
+    file = os.path.realpath(path if path.endswith('.py') else f'{path}.py')
     try:
-        return getattr(import_module(module), name)
+        if path.endswith('.py') or os.path.isfile(file):
+            path = _FILE_MODULE + file.replace('%', '%25').replace('.', '%2E')
+        elif os.getcwd() not in sys.path:
+            sys.path.insert(0, os.getcwd())
+        return getattr(import_module(path), name)
     except Exception as error:    # whatever the user's file raises
         raise ConfigurationError(f"'{place}' cannot be loaded ({type(error).__name__}: {error}); "
                                  'write package.module:Name or path/file.py:Name') from error
+
+
+class _FileFinder:
+    """Finds the modules of files, in any process that can import this package."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        """Return the specification of a module whose name contains its file; None for others."""
+        file = unquote(name.removeprefix(_FILE_MODULE))
+        if not name.startswith(_FILE_MODULE) or not os.path.isfile(file):
+            return None
+        if (folder := os.path.dirname(file)) not in sys.path:
+            sys.path.append(folder)    # so that the file can import its neighbours
+        return spec_from_file_location(name, file)
+
+
+_FILE_MODULE = 'robot_identification.file:'    # as a submodule, so that this package is imported
+sys.meta_path.append(_FileFinder)
 
 
 class Registry(dict[str, Member]):
@@ -132,22 +159,24 @@ class Registry(dict[str, Member]):
         if unknown and not any(p.kind is p.VAR_KEYWORD for p in taken.values()):
             raise ConfigurationError(f"{start}it has no setting '{unknown[0]}'; it has: "
                                      f"{', '.join(sorted(taken)) or 'none'}")
+        values = dict(settings)
         for key, value in settings.items():
-            default = taken[key].default if key in taken else None
-            if type(default) in (int, float) and type(value) not in (int, float):
-                raise ConfigurationError(f'{start}{key} must be a number, not {value!r}')
+            if key in taken and type(taken[key].default) in (int, float):
+                if not isinstance(value, Real) or isinstance(value, bool):
+                    raise ConfigurationError(f'{start}{key} must be a number, not {value!r}')
+                values[key] = int(value) if isinstance(value, Integral) else float(value)
         try:
-            return member(**settings)
+            return member(**values)
         except (TypeError, OverflowError) as error:
-            values = ', '.join(f'{key}={value!r}' for key, value in settings.items())
-            raise ConfigurationError(f'{start}it does not accept {values or error}') from error
+            text = ', '.join(f'{key}={value!r}' for key, value in values.items())
+            raise ConfigurationError(f'{start}it does not accept {text or error}') from error
 
     def find(self, name: str) -> Member:
         """
         Return the member of that name.
 
-        If no member has the name, the extensions are loaded and the name is looked up again. A
-        name with a colon is a place for `load_object`, whose object becomes a member.
+        A name with a colon is a place for `load_object`. If no member has another name, the
+        extensions are loaded and the name is looked up again.
 
         Raises
         ------
@@ -157,8 +186,11 @@ class Registry(dict[str, Member]):
             The object at this place cannot be loaded.
 
         """
+        if name not in self and ':' in name:
+            member: Member = load_object(name)
+            return member
         if name not in self:
             load_extensions()
-        if name not in self and ':' not in name:
+        if name not in self:
             raise UnknownNameError(self.kind, name, self)
-        return self[name] if name in self else self.register(name, load_object(name))
+        return self[name]

@@ -37,8 +37,9 @@ import sys
 import numpy as np
 from reporting_results import chain, identified
 from robot_identification import load_arm, load_model
-from robot_identification.cli.excite import Designs, Stopwatch, write_motions
+from robot_identification.cli.excite import write_motions
 from robot_identification.excitation import load_excitation
+from robot_identification.excitation.design.design_motions import Designs, Stopwatch
 from robot_identification.export import export_model, ExportOptions, save_export
 from robot_identification.files import write_text
 from robot_identification.output_folder import LOG, PREFIX, reading, recover, replace_files

@@ -50,7 +50,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / 'robot_identification'
 EQUIVALENT = ROOT / 'test' / 'data' / 'equivalent_mutants.yaml'
 TESTS = {    # tests of a package that take seconds, the quickest first
-    'excitation/certificate': ('test_excitation_proof.py', 'test_excitation_hostile.py'),
+    'excitation/certificate': ('test_excitation_certificate.py', 'test_excitation_proof.py',
+                               'test_excitation_hostile.py'),
     'ros/execution': ('test_execution.py', 'controllers/test_trajectory_controller.py'),
 }
 MEMORY = 8 * 2 ** 30    # [B] a change may ask for an array of any size
@@ -230,13 +231,14 @@ def main() -> None:
             sys.exit('the tests fail without a change')
         seconds = 60.0 + 4.0 * (time.monotonic() - start)
         for path, line, name, occurrence in sorted(drawn):
-            module, text = str(path.relative_to(PACKAGE)), path.read_text()
-            target = copy / PACKAGE.name / module
-            changed = mutate_code(text, OPERATORS[name], occurrence)
-            change = changed_lines(text, changed)
+            module = str(path.relative_to(PACKAGE))
+            target, original = copy / PACKAGE.name / module, Path(folder) / 'original.py'
+            shutil.copy2(target, original)
+            changed = mutate_code(original.read_text(), OPERATORS[name], occurrence)
+            change = changed_lines(original.read_text(), changed)
             target.write_text(changed)
             passed = run_tests(copy, order_tests(module, tests), seconds)
-            shutil.copy2(path, target)
+            shutil.copy2(original, target)
             if passed:
                 reasons = known.get(module, {})
                 reason = next((reasons[x] for x in (y[1:].strip() for y in change)

@@ -39,6 +39,7 @@ from robot_identification.reporting.terminal_summary import summary
 from robot_identification.signals import delayed
 from scipy.interpolate import CubicSpline
 from simulation_arms import two_link
+from slow import others_slow
 
 WLS = {'wls': get_estimator('wls')}
 
@@ -107,8 +108,8 @@ def test_short_recordings_are_compared_on_fewer_blocks():
     assert choice.blocks.startswith(('2 blocks', '3 blocks', '4 blocks'))
 
 
-@pytest.mark.parametrize('truth', ('coulomb_viscous', 'load_dependent',
-                                   'coulomb + viscous + slip + offset'))
+@pytest.mark.parametrize('truth', others_slow([
+    'coulomb + viscous + slip + offset', 'coulomb_viscous', 'load_dependent']))
 def test_the_true_friction_is_chosen_and_a_simpler_one_is_not_passed_over(truth):
     arm = two_link()
     data, *_ = friction_samples(arm, truth, noise=0.05, seconds=16.0)
@@ -120,7 +121,7 @@ def test_the_true_friction_is_chosen_and_a_simpler_one_is_not_passed_over(truth)
     assert all(len(trial.joints) == 2 for trial in found.trials)
 
 
-@pytest.mark.parametrize('seed', [6, 7, 8])
+@pytest.mark.parametrize('seed', others_slow([6, 7, 8]))
 def test_load_dependent_friction_is_found_where_friction_is_most_of_a_torque(seed):
     """With measured torques as loads, the column of the friction would equal the torque itself."""
     truth = 'coulomb + viscous + atan + load + slip + offset'
@@ -150,7 +151,8 @@ def selected(arm, data):
     return get_friction(terms.friction).active_terms(arm.actuator_names), terms
 
 
-@pytest.mark.parametrize('truth', ['coulomb_viscous', 'coulomb + viscous + slip + offset'])
+@pytest.mark.parametrize('truth', others_slow(
+    ['coulomb + viscous + slip + offset', 'coulomb_viscous']))
 def test_terms_that_the_plant_lacks_are_not_chosen(truth):
     arm, wrong = two_link(), 0
     for seed in range(3):

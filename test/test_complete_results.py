@@ -38,6 +38,7 @@ from robot_identification.output_folder import (
 )
 from robot_identification.reporting import load_results, save_results, write_report
 from robot_identification.reporting.results_files import RESULT_FILES
+from slow import slow
 from typer.testing import CliRunner
 
 HERE = Path(__file__).parent
@@ -51,8 +52,8 @@ def start(*args):
 
 
 @pytest.mark.parametrize('writers', [
-    ('identify',), ('identify/', 'text'), ('export', 'export/', 'bag', 'study', 'excite/'),
-    ('servos', 'report', 'fleet_robot', 'fleet_table/')])
+    ('identify', 'text'), slow(('identify/',)), ('bag', 'study', 'fleet_robot'),
+    slow(('export', 'export/', 'excite/', 'servos', 'report', 'fleet_table/'))])
 def test_a_killed_run_leaves_the_old_or_the_new_files(writers, tmp_path):
     """Without subfolders, programs that know nothing of this package see no mixture, either."""
     if 'fleet_table/' in writers:

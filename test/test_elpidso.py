@@ -23,6 +23,7 @@ from robot_identification.papers.searches.elpidso import (
     learning_probabilities,
     minimise_quadratic,
 )
+from slow import others_slow
 
 PN, D = 6, 3
 BOUNDS = Bounds(np.array([-1.0, 0.0, 2.0]), np.array([3.0, 5.0, 7.0]))
@@ -104,7 +105,7 @@ def algorithm_1(max_t, rng):
                 x_gbest, fit_gbest = trial, cost
 
 
-@pytest.mark.parametrize('seed', range(4))
+@pytest.mark.parametrize('seed', others_slow(range(4)))
 def test_the_points_are_those_of_algorithm_1_for_the_same_draws(seed):
     asked = []
 

@@ -27,13 +27,14 @@ import pytest
 from robot_identification import load_arm
 from robot_identification.dynamics import FRICTION_TERMS
 from robot_identification.files import shared_folder
+from slow import slow
 
 ROOT = shared_folder('launch').parent
 EXAMPLES = ROOT / 'examples'
 NOTEBOOKS = ('own_arm', 'choosing_friction', 'comparing_estimators')
 PRINTS = {
     'predict_torques': 'base parameters',
-    'design_excitation': '% of the range (limit 95 %',
+    'design_excitation': '% of the limit (limit 95 %',
     'circle_motion': 'circle of 100 mm, proven',
     'identify_simulated_arm': 'PASS',
     'own_friction_term': 'quadratic + offset: error',
@@ -97,8 +98,8 @@ def _run(code, folder):
 
 
 @pytest.mark.parametrize(('name', 'prints'), [
-    ('own_arm', 'report.html'), ('choosing_friction', 'held out'),
-    ('comparing_estimators', 'ridge')])
+    slow('own_arm', 'report.html'), slow('choosing_friction', 'held out'),
+    slow('comparing_estimators', 'ridge')])
 def test_notebook_runs(name, prints):
     pytest.importorskip('matplotlib')
     if name == 'comparing_estimators' and 'ROBOT_IDENTIFICATION_DATASETS' not in os.environ:

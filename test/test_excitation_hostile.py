@@ -247,7 +247,7 @@ def test_a_payload_without_a_size_is_said_not_to_be_looked_at():
     boxed = Payload(1.0, (0, 0, 0), size=(0.1, 0.1, 0.1))
     assert dataclasses.replace(safe, payload=boxed).notes == ()
     note, = SAFE.notes
-    assert 'no floor is given' in note
+    assert 'floor not checked' in note
     for size in ((0.1, 0.1), (0.1, 0.0, 0.1), (0.1, np.nan, 0.1)):
         with pytest.raises(ExcitationError, match='size'):
             Payload(1.0, (0, 0, 0), size=size)

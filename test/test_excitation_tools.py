@@ -46,6 +46,7 @@ import robot_identification.papers  # noqa: F401  (registers its designs)
 from robot_identification.reporting.visual_meshes import TRIANGLES, visual_meshes
 from robot_identification.validation.held_out import nearly_resting
 from scipy.spatial import ConvexHull
+from slow import others_slow
 import yaml
 
 FREE = Requirements()    # only limits of the motion
@@ -144,7 +145,7 @@ def test_the_circle_is_one_of_100_mm_at_half_a_metre_per_second(ur10, circle_mot
     assert speeds.max() == pytest.approx(0.5, abs=2e-3)
 
 
-@pytest.mark.parametrize('seed', range(3))
+@pytest.mark.parametrize('seed', others_slow(range(3)))
 def test_every_joint_moves_on_the_circle_of_a_redundant_arm(seed, circle_motion):
     arm = load_arm('panda')
     found = circle_motion.find_circle(arm, Requirements(), seed)

@@ -26,6 +26,7 @@ from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import ConfigurationError, ExecutionError
 from robot_identification.excitation import Requirements
 from robot_identification.ros.execution import (
+    ControllerState,
     Fault,
     motion_plan,
     MotionExecutor,
@@ -41,7 +42,15 @@ from robot_identification.ros.execution.effort_checks import (
 )
 from robot_identification.ros.execution.emergency_stop import EmergencyStop, Observation
 from robot_identification.ros.execution.fault import goal_fault
-from robot_identification.ros.execution.motion_executor import BrakeTiming
+from robot_identification.ros.execution.motion_executor import (
+    BrakeTiming,
+    Braking,
+    ClockJumped,
+    Finished,
+    Moving,
+    TRANSITIONS,
+    Waiting,
+)
 from robot_identification.ros.execution.motion_monitor import JointStateWatchdog
 from robot_identification.ros.execution.motion_plan import check_approach, DrivenMotion
 from robot_identification.ros.execution.plan_tracker import PlanPosition, PlanTracker
@@ -384,6 +393,33 @@ def test_a_simulation_that_has_ended_ends_the_motion(arm, plan):
         if run.finished:
             break
     assert run.fault.reason == 'simulation_paused' and 'stood still for 60 s' in run.fault.text
+
+
+def test_phases_follow_each_other_as_the_table_says(arm, plan):
+    run = MotionExecutor(arm, plan, Recorder())
+    seen = [type(run.phase)]
+    for t in np.arange(-0.4, plan.duration + 1.0, 0.02):
+        run.step(t, states_at(plan, t), 0.0, 0.02)
+        seen += [type(run.phase)] if type(run.phase) not in seen[-1:] else []
+    assert seen == [Waiting, Moving, Finished] and run.at_rest and run.fault is None
+    for phase in (Moving(), Braking(0.0), Waiting()):
+        with pytest.raises(ExecutionError, match='cannot follow Finished'):
+            run._enter(phase)
+    assert {Finished} == set(TRANSITIONS) - {before for before, after in TRANSITIONS.items()
+                                             if after}
+
+
+def test_a_clock_that_agrees_again_does_not_end_the_motion(arm, plan):
+    link, seen = Recorder(), []
+    run = MotionExecutor(arm, plan, link, has_reference=True)
+    peak = plan.start_of('excitation') + 2.0
+    for t in np.arange(-0.4, peak + 1.0, 0.01):
+        late = max(0.0305 - 0.015 * abs(t - peak), 0.0)     # [s] 0.03 s are allowed
+        reference = ControllerState(t, plan.evaluate(np.array([t - late]))[0][0])
+        run.step(t, states_at(plan, t), 0.0, 0.01, reference)
+        seen += [type(run.phase)] if type(run.phase) not in seen[-1:] else []
+    assert seen == [Moving, ClockJumped, Moving] and run.fault is None
+    assert len(link.sent) == 1 and link.guards[-1][0] is not None
 
 
 def test_a_stall_is_reported_as_late_whatever_else_was_seen(arm, plan):

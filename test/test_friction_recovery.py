@@ -20,14 +20,15 @@ from robot_identification.estimation import get_estimator
 from robot_identification.regression import build_regression
 from scipy import stats
 from simulation_arms import two_link
+from slow import others_slow
 
 SEEDS = 20
 
 
-@pytest.mark.parametrize('friction', [
-    'coulomb + viscous + slip + offset', 'coulomb + viscous + load + offset',
-    'coulomb + viscous_asymmetric + offset', 'coulomb + viscous + position + offset',
-    'coulomb + viscous + atan + load + slip + offset'])
+@pytest.mark.parametrize('friction', others_slow([
+    'coulomb + viscous + atan + load + slip + offset', 'coulomb + viscous + slip + offset',
+    'coulomb + viscous + load + offset', 'coulomb + viscous_asymmetric + offset',
+    'coulomb + viscous + position + offset']))
 def test_truth_lies_within_the_intervals_over_twenty_seeds(friction):
     """With given shapes and loads, the sum of squared standardised errors is chi-square."""
     arm, total, count = two_link(), 0.0, 0

@@ -18,10 +18,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from robot_identification import cli
-from robot_identification.cli import console, excite
+from robot_identification.cli import console
 from robot_identification.cli.commands import app
 from robot_identification.excitation import DesignOptions, Requirements
+from robot_identification.excitation.design import design_motions as designs
 from typer.testing import CliRunner
 
 
@@ -56,36 +56,40 @@ def test_loudness_is_said_anywhere_and_of_one_call(monkeypatch):
     assert both.exit_code == 2 and 'contradict each other' in both.output
 
 
+def silent(text, fraction):
+    """Show no progress."""
+
+
 def stopwatch(monkeypatch, budget, began, now):
-    monkeypatch.setattr(cli, 'BEGAN', began)
     clock = [now]
-    monkeypatch.setattr(excite.time, 'monotonic', lambda: clock[0])
-    return excite.Stopwatch(budget), clock
+    monkeypatch.setattr(designs.time, 'monotonic', lambda: clock[0])
+    return designs.Stopwatch(budget, began), clock
 
 
 def test_no_time_left_is_said_of_each_validation_motion(monkeypatch):
-    monkeypatch.setattr(excite.excitation, 'validation_motion', None)    # must not be called
-    monkeypatch.setattr(excite, 'design_with_progress', lambda *given, **named: named)
+    monkeypatch.setattr(designs, 'validation_motion', None)    # must not be called
+    monkeypatch.setattr(designs, 'design_with_progress', lambda *given, **named: named)
     watch, _ = stopwatch(monkeypatch, 5.0, 100.0, 106.0)
-    designs = excite.design_motions(
-        None, DesignOptions(time_budget=5.0, requirements=Requirements()), watch, True, True)
-    assert set(designs.failures) == {'fourier', 'point_to_point'}
-    assert all('no time was left' in reason for reason in designs.failures.values())
+    failures = designs.design_motions(
+        None, DesignOptions(time_budget=5.0, requirements=Requirements()), watch, silent,
+        validate=True).failures
+    assert set(failures) == {'fourier', 'point_to_point'}
+    assert all('no time was left' in reason for reason in failures.values())
 
 
 def test_a_design_gets_a_share_of_what_is_left(monkeypatch):
     asked = []
-    monkeypatch.setattr(excite, 'design_with_progress',
-                        lambda arm, as_json, options, **more: asked.append(options.time_budget))
-    monkeypatch.setattr(excite.excitation, 'validation_motion', lambda *given, **named: None)
+    monkeypatch.setattr(designs, 'design_with_progress',
+                        lambda arm, options, report, **more: asked.append(options.time_budget))
+    monkeypatch.setattr(designs, 'validation_motion', lambda *given, **named: None)
     for budget, validate, expected in ((20.0, False, 9.4), (20.0, True, 0.75 * 9.4),
                                        (None, True, None), (5.0, False, 0.01)):
         watch, clock = stopwatch(monkeypatch, budget, 90.0, 92.0)
-        monkeypatch.setattr(excite, 'nominal_inertial',
+        monkeypatch.setattr(designs, 'nominal_inertial',
                             lambda *given, clock=clock: clock.insert(0, 100.0))
-        excite.design_motions(None, DesignOptions(    # 0.3 of 2 s are for files and page
-            time_budget=budget, requirements=Requirements(torque_margin=0.1)), watch, validate,
-            True)
+        designs.design_motions(None, DesignOptions(    # 0.3 of 2 s are for files and page
+            time_budget=budget, requirements=Requirements(torque_margin=0.1)), watch, silent,
+            validate=validate)
         assert asked[-1] == (None if expected is None else pytest.approx(expected))
 
 

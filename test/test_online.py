@@ -26,6 +26,7 @@ from robot_identification.online.filter_kernels import forget
 from robot_identification.online.information_filter import InformationFilter
 from robot_identification.regression import build_regression
 from scipy import stats
+from slow import others_slow
 
 LINEAR = ('kalman', 'exponential_forgetting')
 
@@ -223,7 +224,7 @@ def long_motion(seconds, seed=0):
 BODY = 10.0 * np.array([1.0, 0.05, 0.0, 0.1, 0.0125, 0.0, 0.015, -0.005, 0.0, 0.005])
 
 
-@pytest.mark.parametrize('seed', range(3))
+@pytest.mark.parametrize('seed', others_slow(range(3)))
 def test_a_body_is_found_when_it_is_picked_up_and_put_down(seed):
     q, v, a, tau = long_motion(60.0, seed)
     at = slice(2000, 4000)    # 20 to 40 s
@@ -266,7 +267,7 @@ def correlated_noise(count, rng, keep):
     return out * data.NOISE
 
 
-@pytest.mark.parametrize('memory', [None, 20.0])
+@pytest.mark.parametrize('memory', others_slow([20.0, None]))
 def test_intervals_contain_the_parameters_with_noise_that_is_correlated_over_a_tenth(memory):
     *_, true = data.truth('coulomb_viscous')
     inside, without = [], []
@@ -283,7 +284,7 @@ def test_intervals_contain_the_parameters_with_noise_that_is_correlated_over_a_t
     assert np.mean(inside) >= 0.9 > 0.7 > np.mean(without)
 
 
-@pytest.mark.parametrize('seed', range(4))
+@pytest.mark.parametrize('seed', others_slow(range(4)))
 def test_friction_that_falls_with_temperature_is_no_load(seed):
     """By 30 % within a minute, faster than a gear warms up."""
     q, v, a, tau = long_motion(60.0, seed)

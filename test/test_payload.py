@@ -27,6 +27,7 @@ from robot_identification.changes.drive_gains import identify_gains
 from robot_identification.changes.payload import identify_payload
 from robot_identification.changes.payload_checks import describe_overload
 from robot_identification.errors import ConfigurationError, EstimationError
+from slow import others_slow
 
 BODY = np.array([1.5, 0.06, -0.03, 0.12, 0.02, 0.001, 0.018, -0.004, 0.003, 0.009])
 GAINS = np.array([11.0, 7.0, 4.5])
@@ -222,7 +223,7 @@ def test_a_stated_deviation_of_the_sensors_widens_the_intervals_of_gains():
     np.testing.assert_allclose(added, [0, 0.04 ** 2, 0], atol=1e-12)
 
 
-@pytest.mark.parametrize('seed', range(4))
+@pytest.mark.parametrize('seed', others_slow(range(4)))
 def test_without_a_payload_the_verdict_is_none(seed):
     arm = chain(['a', 'b', 'c'])
     found = identify_payload(frozen(arm), recording(arm, seed))

@@ -29,6 +29,7 @@ from robot_identification.reporting import load_results, save_results
 from robot_identification.reporting.terminal_summary import summary
 from robot_identification.signals import process
 from scipy import stats
+from slow import others_slow
 from typer.testing import CliRunner
 import yaml
 
@@ -53,7 +54,7 @@ def late_recording(seed, motion='er16_10s', noise=0.01):
                      name=motion)
 
 
-@pytest.mark.parametrize('estimator', ['wls', 'huber'])
+@pytest.mark.parametrize('estimator', others_slow(['wls', 'huber']))
 def test_delays_of_4_2_and_6_ms_lie_within_their_intervals_over_the_seeds(estimator):
     arm, errors = load_arm('er16'), []
     for seed in range(SEEDS):

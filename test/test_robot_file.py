@@ -27,7 +27,7 @@ from robot_identification.arm.balancers import BALANCERS
 from robot_identification.arm.recording_block import RecordingBlock, UNITS
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.arm.robot_keys import ROBOT_FILE_KEYS
-from robot_identification.cli.robot_template import robot_template
+from robot_identification.arm.robot_template import read_description, robot_template
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import motion_limits
 import yaml
@@ -112,7 +112,7 @@ def test_files_that_are_no_robot(tmp_path):
 
 def test_the_template_loads_once_it_is_filled_in(tmp_path):
     (tmp_path / 'arm.urdf').write_text(chain().urdf)
-    text = robot_template(tmp_path / 'arm.urdf', base=tmp_path).text
+    text = robot_template(read_description(tmp_path / 'arm.urdf'), tmp_path)
     path = tmp_path / 'arm.yaml'
     path.write_text(text)
     open_arm = load_arm(path)    # enough for servos; designs need limits, torques need the effort
@@ -160,7 +160,7 @@ def test_the_page_of_keys_is_what_the_program_says_and_the_template_has_each(tmp
     page = (Path(__file__).parents[1] / 'docs' / 'robot_file.md').read_text()
     assert ' '.join(reference().split()) in ' '.join(page.split())    # the page may wrap lines
     (tmp_path / 'arm.urdf').write_text(chain().urdf)
-    text = robot_template(tmp_path / 'arm.urdf', base=tmp_path).text
+    text = robot_template(read_description(tmp_path / 'arm.urdf'), tmp_path)
     for key, (example, _) in ROBOT_FILE_KEYS.items():
         assert re.search(rf'^[# ]*{key}:', text, re.MULTILINE), key
         yaml.safe_load(f'{key}: {example}')

@@ -22,6 +22,7 @@ from robot_identification.papers.searches.objective import get_objective, OBJECT
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.ranges import search_bounds
 from robot_identification.regression import build_regression
+from slow import others_slow
 
 
 def population(problem, size=6):
@@ -97,7 +98,8 @@ def test_every_search_is_an_estimator():
 SETTLE = ('cma_es', 'gradient_descent')
 
 
-@pytest.mark.parametrize('name', [name for name in SEARCHES if name not in ('pso', 'binary_ga')])
+@pytest.mark.parametrize('name', others_slow(
+    [name for name in SEARCHES if name not in ('pso', 'binary_ga')], *SETTLE, 'spso'))
 def test_linear_friction_is_recovered_or_said_to_be_off(name):
     """Estimates reported as ok are right; two searches recover the friction for every noise."""
     budget = 9_000 if name == 'cma_es' else 15_000
@@ -168,7 +170,7 @@ def test_wrong_settings_end_with_a_sentence():
         get_estimator('ics', bounds=Bounds(np.zeros(2), np.ones(2))).fit(regression)
 
 
-@pytest.mark.parametrize('friction', ['coulomb_viscous', 'atan', 'stribeck'])
+@pytest.mark.parametrize('friction', others_slow(['stribeck', 'coulomb_viscous', 'atan']))
 def test_bounded_least_squares_is_below_every_search_within_the_same_bounds(friction):
     regression = data.regression(friction)
     problem = SearchProblem(regression)

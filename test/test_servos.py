@@ -25,13 +25,14 @@ from robot_identification import Arm, load_model, load_recording
 from robot_identification.cli.commands import app
 from robot_identification.errors import RecordingError
 from robot_identification.recording import Recording
-from robot_identification.servos import identify_servos
+from robot_identification.servos import identify_servos, solve, starts
 from robot_identification.servos.model import Course, ServoModel, ServoRecording
 from robot_identification.servos.parameters import NAMES, PARAMETERS
 from robot_identification.servos.problem import ServoProblem
 from robot_identification.servos.result import RATIOS, ServoResult
 from servo_bench import Bench, bench_urdf, MOTIONS
 from servo_plant import hobby_urdf, recorded, teleoperated, Truth
+from slow import slow
 from typer.testing import CliRunner
 
 N = 3
@@ -41,6 +42,13 @@ IDENTIFIED = ('kp', 'damping', 'armature', 'friction', 'limit')
 @pytest.fixture(scope='module')
 def arm():
     return Arm.from_urdf(hobby_urdf(N))
+
+
+@pytest.fixture
+def short_search(monkeypatch):
+    """Reduce the random search, for tests that do not judge the accuracy of a drawn arm."""
+    monkeypatch.setattr(solve, 'DRAWS', 8)
+    monkeypatch.setattr(starts, 'CHILDREN', 8)
 
 
 @pytest.fixture(scope='module')
@@ -108,6 +116,7 @@ def test_slopes_are_those_of_the_simulation(arm):
         assert cosine > 0.98 or np.linalg.norm(numeric) < 1.0, (*NAMES, 'delay')[k // N]
 
 
+@pytest.mark.usefixtures('short_search')
 def test_a_servo_that_limits_the_speed_of_its_target_is_recognised(arm):
     truth = Truth.drawn(6, n=N, speed=1.8)
     result = identify_servos(arm, [recorded(truth, 106, 15.0)], [recorded(truth, 206, 8.0)])
@@ -119,7 +128,8 @@ def test_a_servo_that_limits_the_speed_of_its_target_is_recognised(arm):
     assert servo['speed'] == result.model.speed[1]
 
 
-@pytest.mark.parametrize('seed, acceleration', [(51, 15.0), (52, 22.0)])
+@pytest.mark.usefixtures('short_search')
+@pytest.mark.parametrize('seed, acceleration', [slow(51, 15.0), slow(52, 22.0)])
 def test_a_servo_that_limits_the_acceleration_of_its_target_is_recognised(seed, acceleration):
     """Its lag is neither taken for a delay nor for a soft servo."""
     truth = replace(Truth.drawn(seed, n=2), acceleration=acceleration)
@@ -133,6 +143,7 @@ def test_a_servo_that_limits_the_acceleration_of_its_target_is_recognised(seed, 
     assert np.all(error.model < 0.02 * error.delayed)
 
 
+@pytest.mark.usefixtures('short_search')
 def test_a_plant_without_torque_limit_has_none(arm):
     truth = Truth.drawn(5, limit=100.0, n=N)
     result = identify_servos(arm, [recorded(truth, 105, 10.0)])
@@ -140,6 +151,7 @@ def test_a_plant_without_torque_limit_has_none(arm):
     assert result.status == 'not validated'
 
 
+@pytest.mark.usefixtures('short_search')
 def test_a_torque_limit_that_only_the_held_out_motion_reaches_is_said():
     arm = Arm.from_urdf(hobby_urdf(2))
     truth = Truth.drawn(8, n=2)
@@ -152,6 +164,7 @@ def test_a_torque_limit_that_only_the_held_out_motion_reaches_is_said():
     assert np.isclose(both.model.limit[1], truth.limit[1], rtol=0.1) and not both.beyond
 
 
+@pytest.mark.usefixtures('short_search')
 def test_without_gravity_only_ratios_are_determined():
     """A single joint about the vertical: nothing determines the scale of its torques."""
     arm = Arm.from_urdf(hobby_urdf(1))
@@ -208,6 +221,7 @@ def test_command_writes_a_model_that_mujoco_moves_as_the_arm_moved(tmp_path):
     assert np.degrees(np.sqrt(np.mean((q - other.q) ** 2))) < 0.3
 
 
+@pytest.mark.slow
 def test_a_plant_that_the_model_does_not_describe_is_predicted_and_within_the_intervals():
     """Cogging, other friction laws, jitter of the encoder, limited speed, and steps."""
     arm = Arm.from_urdf(hobby_urdf(2))
@@ -226,6 +240,7 @@ def test_a_plant_that_the_model_does_not_describe_is_predicted_and_within_the_in
     assert np.mean(inside) >= 0.8
 
 
+@pytest.mark.slow
 def test_a_drive_on_a_bench_is_predicted_with_other_loads_gains_and_motions():
     """Duty cycles, a dead zone and friction by direction of load, in chirps, lifts and steps."""
     arm = Arm.from_urdf(bench_urdf())
@@ -247,22 +262,23 @@ def test_a_drive_on_a_bench_is_predicted_with_other_loads_gains_and_motions():
     assert sum(agree) >= 3, (first, second)
 
 
-def test_a_stiff_servo_is_found_or_said_to_be_undetermined():
-    """Gains of 18 to 998 N m/rad with the damping of MJCF models, in logs of 30 Hz."""
-    arm = Arm.from_urdf(hobby_urdf(N))
-    for kp, kv in ((17.8, 0.0), (400.0, 1.5), (998.22, 2.731)):
-        truth = Truth(*(np.full(N, value) for value in (kp, 0.6, 0.028, 0.052, 3.35)), delay=0.0,
-                      kv=kv)
-        result = identify_servos(arm, [recorded(truth, 31, 20.0, rate=30.0)],
-                                 [recorded(truth, 32, 10.0, rate=30.0)])
-        assert result.model.delay >= 0
-        error = result.held_out[-1]
-        assert np.all(error.model < 0.3 * error.delayed)
-        for i, joint in enumerate(arm.joint_names):
-            said = any(sentence.startswith(f'{joint}: kp') for sentence in result.undetermined)
-            assert said or abs(result.model.kp[i] / kp - 1) < 0.1, joint
+@pytest.mark.usefixtures('short_search')
+@pytest.mark.parametrize(('kp', 'kv'), [slow(17.8, 0.0), slow(400.0, 1.5), (998.22, 2.731)])
+def test_a_stiff_servo_is_found_or_said_to_be_undetermined(arm, kp, kv):
+    """The damping is that of MJCF models, and logs have 30 Hz."""
+    truth = Truth(*(np.full(N, value) for value in (kp, 0.6, 0.028, 0.052, 3.35)), delay=0.0,
+                  kv=kv)
+    result = identify_servos(arm, [recorded(truth, 31, 20.0, rate=30.0)],
+                             [recorded(truth, 32, 10.0, rate=30.0)])
+    assert result.model.delay >= 0
+    error = result.held_out[-1]
+    assert np.all(error.model < 0.3 * error.delayed)
+    for i, joint in enumerate(arm.joint_names):
+        said = any(sentence.startswith(f'{joint}: kp') for sentence in result.undetermined)
+        assert said or abs(result.model.kp[i] / kp - 1) < 0.1, joint
 
 
+@pytest.mark.usefixtures('short_search')
 def test_gains_and_payloads_of_several_recordings_are_one_set_of_servos(arm):
     truth, centre = Truth.drawn(9, n=N), (0.1, 0.0, 0.0)
     heavy = ServoRecording(
@@ -277,6 +293,7 @@ def test_gains_and_payloads_of_several_recordings_are_one_set_of_servos(arm):
     assert np.sqrt(np.mean(unaware ** 2)) > 5 * np.sqrt(np.mean(result.residual ** 2))
 
 
+@pytest.mark.usefixtures('short_search')
 def test_a_joint_that_the_servo_cannot_explain_falls_back_to_the_delayed_command():
     """The logged commands are those of another joint's motion; the delayed one is no worse."""
     arm = Arm.from_urdf(hobby_urdf(2))

@@ -24,6 +24,7 @@ from robot_identification.errors import ConfigurationError, SimulationError
 from robot_identification.simulation import Plant, PlantOptions, simulate
 from robot_identification.simulation.robot import SimulatedRobot
 from simulation_arms import example, EXAMPLES, MIXED, slow_motion, two_link
+from slow import others_slow
 
 
 def run_of(arm, options=None, motion=None, periods=1, seed=0):
@@ -32,7 +33,8 @@ def run_of(arm, options=None, motion=None, periods=1, seed=0):
                     periods=periods)
 
 
-@pytest.mark.parametrize('name', [*EXAMPLES, 'two_link', 'mixed'])
+@pytest.mark.parametrize('name', others_slow(
+    [*EXAMPLES, 'two_link', 'mixed'], 'panda', 'two_link', 'mixed'))
 def test_the_controller_is_stable_and_follows(name):
     arm = {'two_link': two_link, 'mixed': lambda: Arm.from_urdf(MIXED)}.get(
         name, lambda: example(name))()

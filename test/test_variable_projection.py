@@ -26,6 +26,7 @@ from robot_identification.regression import build_regression
 from robot_identification.regression.separable import SeparableRegression
 from scipy.optimize import differential_evolution, least_squares
 from simulation_arms import two_link
+from slow import others_slow
 
 NONLINEAR = ('atan', 'stribeck', 'bompos', 'sech_tanh', 'stribeck_asymmetric')
 
@@ -53,7 +54,7 @@ def test_the_projection_is_the_whole_regression_and_its_gradient_is_exact(name):
                                             abs=1e-5 * np.abs(gradient).max())
 
 
-@pytest.mark.parametrize('name', ('atan', 'stribeck', 'sech_tanh', 'bompos'))
+@pytest.mark.parametrize('name', others_slow(('bompos', 'atan', 'stribeck', 'sech_tanh')))
 def test_no_population_search_finds_a_lower_cost_within_the_same_bounds(name):
     arm = two_link()
     data, *_ = friction_samples(arm, name, noise=0.1)
@@ -190,7 +191,7 @@ def test_within_a_box_the_gradient_is_exact_and_the_box_is_kept(name):
                                             abs=1e-5 * np.abs(gradient).max())
 
 
-@pytest.mark.parametrize('name', ('atan', 'stribeck', 'sech_tanh'))
+@pytest.mark.parametrize('name', others_slow(('stribeck', 'atan', 'sech_tanh')))
 def test_no_search_finds_a_lower_cost_within_a_box_of_all_parameters(name):
     arm = two_link()
     data, shape, *_ = friction_samples(arm, name, noise=0.1)

@@ -40,6 +40,7 @@ from robot_identification.papers.studies.verdict import (
     UNDECIDED,
 )
 from scipy import stats
+from slow import others_slow, slow
 
 # Draws of log(ratio / required ratio) whose median is zero: symmetric, heavy-tailed, and skewed.
 DISTRIBUTIONS = {
@@ -54,8 +55,8 @@ def claim_of(logarithms, **settings):
     return Claim('a', [(1.0, RELEVANT * float(np.exp(x))) for x in logarithms], **settings)
 
 
-@pytest.mark.parametrize('name', DISTRIBUTIONS)
-@pytest.mark.parametrize('count', [14, 70])
+@pytest.mark.parametrize('name', others_slow(DISTRIBUTIONS, 'normal', 'exponential'))
+@pytest.mark.parametrize('count', others_slow([14, 70]))
 def test_no_claim_of_a_family_at_its_bound_is_decided_more_often_than_alpha(name, count):
     rng = np.random.default_rng(3)
     families = 300
@@ -74,7 +75,7 @@ def run_sequentially(families, make):
         lambda draw: make(np.random.default_rng(draw.noise)), of)[1] for seed in range(families)]
 
 
-@pytest.mark.parametrize('name', ['normal', 'Cauchy', 'arms of two kinds'])
+@pytest.mark.parametrize('name', others_slow(['normal', 'Cauchy', 'arms of two kinds']))
 def test_added_draws_do_not_raise_the_rate_of_false_verdicts(name):
     families, draw = 150, DISTRIBUTIONS[name]
     claims = run_sequentially(families, lambda rng: [
@@ -89,7 +90,7 @@ def test_added_draws_do_not_raise_the_rate_of_false_verdicts(name):
 
 
 @pytest.mark.parametrize('share', [1 - MOST, MOST])
-@pytest.mark.parametrize('count', [14, 56, 280])
+@pytest.mark.parametrize('count', others_slow([14, 56, 280]))
 def test_no_claim_of_a_family_at_the_limit_holds_in_part_more_often_than_alpha(share, count):
     rng = np.random.default_rng(8)
     families = 300
@@ -119,7 +120,7 @@ def test_seeds_whose_draws_differ_are_found_and_others_are_not():
     assert sum(each < ALPHA for each in p) <= stats.binom.ppf(0.999, 400, ALPHA)
 
 
-@pytest.mark.parametrize('share', [0.5, 0.7, 0.85])
+@pytest.mark.parametrize('share', others_slow([0.5, 0.7, 0.85]))
 def test_seeds_decide_as_often_as_the_page_says_and_do_not_contradict_one_another(share):
     count = 300
     claims = run_sequentially(count, lambda rng: [
@@ -178,7 +179,7 @@ def run_several_seeds(count, shares):
 
 
 @pytest.mark.parametrize(('share', 'false'), [
-    (0.5, {HOLDS, FAILS}), (MOST, {IN_PART, FAILS}), (1 - MOST, {IN_PART, HOLDS})])
+    (0.5, {HOLDS, FAILS}), slow(MOST, {IN_PART, FAILS}), slow(1 - MOST, {IN_PART, HOLDS})])
 def test_draws_until_no_seed_changes_a_verdict_do_not_raise_the_rate_of_false_verdicts(
         share, false):
     runs = run_several_seeds(40, [share] * 3)
@@ -188,7 +189,7 @@ def test_draws_until_no_seed_changes_a_verdict_do_not_raise_the_rate_of_false_ve
     assert counts <= set(EVERY)
 
 
-@pytest.mark.parametrize('share', [0.3, 0.62, 0.8])
+@pytest.mark.parametrize('share', others_slow([0.3, 0.62, 0.8], 0.62))
 def test_verdicts_change_without_a_seed_as_often_as_the_page_says(share):
     runs = run_several_seeds(60, [share])
     seen = [sum(len(seed[0].pairs) for seed in run) / 5 for run in runs]

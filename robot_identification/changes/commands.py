@@ -251,16 +251,17 @@ def _print_comparison(comparison: ModelComparison) -> None:
         console.out.print(sentence, markup=False)
     if explanation is not None:
         motion = ('the same motion: errors of the models cancel' if comparison.same_motion else
-                  'different motions: friction that the models lack is fitted in common')
+                  'different motions: model errors common to both were fitted jointly')
         if explanation.changes:
             motion += f'; {explanation.explained:.0%} of the squared difference is explained'
         console.out.print(motion, markup=False)
         console.print_table(
-            'explanations that were tried, most significant first, with 95 % intervals',
-            ('change', 'p (Bonferroni)', 'found above'),
+            'explanations that were tried, most significant first, with 95 % intervals; '
+            'detectable: found with 90 % probability',
+            ('change', 'p (Bonferroni)', 'detectable'),
             ((change.text, _p_value(change.p), change.found_above)
              for change in sorted(explanation.considered, key=lambda each: each.p)[:SHOWN]),
-            right=('p (Bonferroni)', 'found above'))
+            right=('p (Bonferroni)', 'detectable'))
     count = max(SHOWN, len(comparison.changed))
     console.print_table(
         'parameters, most significant first',

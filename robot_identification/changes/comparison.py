@@ -167,18 +167,16 @@ class ModelComparison:
         if self.verdict == 'explained' and explanation is not None:
             kinds = {change.kind for change in explanation.changes}
             rest = '' if kinds & {'friction', 'all friction'} else '; friction unchanged'
-            return (f'Explained by {" and ".join(change.text for change in explanation.changes)}'
-                    f'{rest}.')
+            text = f'{" and ".join(change.text for change in explanation.changes)}{rest}.'
+            return text[0].upper() + text[1:]
         if self.verdict == 'changed':
             names = '; '.join(f'{joint}: {", ".join(labels)}'
                               for joint, labels in self.joints.items())
             simple = '' if explanation is None else 'by no simple explanation: '
             return f'Changed, {simple}{len(self.changed)} of {count} parameters ({names}).'
         if explanation is None:
-            return (f'Unchanged: none of {count} parameters changed significantly, the '
-                    'differences may be chance.')
-        return (f'Unchanged: the differences may be chance. '
-                f'{describe_detectable(explanation)} would have been found.')
+            return f'No significant change in {count} parameters.'
+        return f'No significant change. {describe_detectable(explanation)} would have been found.'
 
     @property
     def prediction_sentence(self) -> str:
@@ -264,7 +262,7 @@ def compare(first: StoredResults, second: StoredResults,
     --------
     >>> compare(load_results('may'), load_results('june'), ('may', 'june')).headline
     ... # doctest: +SKIP
-    'Explained by 1.01 \u00b1 0.04 kg at wrist_3_joint; friction unchanged.'
+    '1.01 \u00b1 0.04 kg were added at wrist_3_joint; friction unchanged.'
 
     """
     a, b = first.content, second.content

@@ -52,11 +52,11 @@ joint whose torque is friction shows its gain as friction, and wear is more freq
 _ROUNDS = 4
 """Largest number of searches; the weights follow from the residuals of the last explanation."""
 KINDS = {
-    'body': ('{} at {}', 1.0, 'kg'),
-    'friction': ('friction of {1} {0}', 100.0, '%'),
-    'all friction': ('friction of all joints {0}', 100.0, '%'),
-    'gain': ('gain of the torque sensor or drive of {1} {0}', 100.0, '%'),
-    'zero': ('zero of the torque of {1} {0}', 1.0, ''),
+    'body': ('{0} were {2} at {1}', 1.0, 'kg'),
+    'friction': ('friction of {1} {3} by {0}', 100.0, '%'),
+    'all friction': ('friction of all joints {3} by {0}', 100.0, '%'),
+    'gain': ('gain of the torque sensor or drive of {1} {3} by {0}', 100.0, '%'),
+    'zero': ('zero of the torque of {1} {3} by {0}', 1.0, ''),
     'tilt': ('base tilted by {0}', 180 / np.pi, 'degrees')}
 """Words for each kind of change, with the factor to the unit that is shown; the unit of a zero is
 that of the joint's torque."""
@@ -134,9 +134,9 @@ class SimpleChange:
     def text(self) -> str:
         """The change in words, with its 95 % interval."""
         words, factor, _ = KINDS[self.kind]
-        sign = '' if self.kind in ('body', 'tilt') else '+'
-        size = format_measured(factor * self.size, factor * self.half_width, sign)
-        return words.format(f'{size} {self.unit}', self.subject)
+        size = format_measured(factor * abs(self.size), factor * self.half_width)
+        return words.format(f'{size} {self.unit}', self.subject, *(
+            ('added', 'rose') if self.size > 0 else ('removed', 'fell')))
 
     @property
     def found_above(self) -> str:

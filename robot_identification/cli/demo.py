@@ -23,8 +23,9 @@ import numpy as np
 from robot_identification.arm import load_arm
 from robot_identification.arm.meshes import has_collision_geometry
 from robot_identification.cli import console
-from robot_identification.cli.excite import design_with_progress, print_design
+from robot_identification.cli.excite import print_design
 from robot_identification.excitation import DEFAULT_REQUIREMENTS, DesignOptions, save_excitation
+from robot_identification.excitation.design.design_motions import design_with_progress
 from robot_identification.files import check_output_folder
 from robot_identification.identification import identify
 from robot_identification.output_folder import replace_files
@@ -65,12 +66,14 @@ def demo_command(
         report(f'   The URDF of {arm.name} has no collision geometry: collisions are not checked.')
     options = DesignOptions(period=10.0, seed=seed, time_budget=time_budget, good_enough=GOOD,
                             requirements=requirements)
-    excitation = design_with_progress(arm, as_json, options)
+    with console.progress(as_json) as update:
+        excitation = design_with_progress(arm, options, update)
     if not as_json:
         print_design(excitation)
-    other = design_with_progress(
-        arm, as_json, dataclasses.replace(options, period=8.0, seed=seed + 1, starts=1),
-        title='designing a motion for validation')
+    with console.progress(as_json) as update:
+        other = design_with_progress(
+            arm, dataclasses.replace(options, period=8.0, seed=seed + 1, starts=1), update,
+            title='designing a motion for validation')
     report('[bold]2. Move and record[/bold] an arm in MuJoCo whose inertias differ from the URDF '
            'by 20 %,')
     report('   with Stribeck friction, delay, encoder quantisation and torque noise, all unknown '
@@ -79,9 +82,9 @@ def demo_command(
     rng = np.random.default_rng(seed)
     with console.progress(as_json) as update:
         update('excitation', 0.0)
-        training = simulate(plant, excitation, rng=rng, periods=2, name='motion A')
+        training = simulate(plant, excitation, rng=rng, periods=2, name='excitation')
         update('validation motion', 0.6)
-        check = simulate(plant, other, rng=rng, periods=2, name='motion B')
+        check = simulate(plant, other, rng=rng, periods=2, name='validation motion')
     report('[bold]3. Identify and validate[/bold]')
     with console.progress(as_json) as update:
         result = identify(arm, [training.recording], held_out=[check.recording], progress=update)

@@ -19,7 +19,6 @@ from collections.abc import Mapping
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-import time
 from typing import Annotated, Any
 
 import numpy as np
@@ -27,17 +26,17 @@ from robot_identification import cli, excitation, files, output_folder, yaml_fil
 from robot_identification.arm import Arm, load_arm
 from robot_identification.cli import console
 from robot_identification.cli.expand_options import expand_options
-from robot_identification.errors import ConfigurationError, ExcitationError
-from robot_identification.excitation.certificate.nominal_torque import nominal_inertial
+from robot_identification.errors import ConfigurationError
 from robot_identification.excitation.certificate.requirements import GUESSED_DENSITY
+from robot_identification.excitation.design.design_motions import (
+    design_motions,
+    Designs,
+    Stopwatch,
+)
 from robot_identification.excitation.motion.frequencies import check_rate
 import typer
 import yaml
 
-VALIDATION = 10.0    # [s] largest time for a validation motion
-CONSTRUCTED = 0.15   # fraction of the remaining time for the point-to-point motion
-SEARCHED = 0.75      # fraction for the excitation if a Fourier validation motion follows
-ENDING = 0.3         # time to write files and page, as a fraction of the start-up time
 POOR = 100           # condition number above which parameters are poorly identifiable
 CSV_RATE = 100.0     # [Hz] of --csv
 QUANTITIES = ('position', 'velocity', 'acceleration', 'jerk')
@@ -113,7 +112,8 @@ def excite_command(
     Design a motion that excites all parameters within proven limits.
 
     Further options of the design are in a YAML file, see --print-options and docs/excitation.md.
-    --payload is a load that the arm carries; `payload-motion` designs a motion that shows one.
+    --payload is a load that the arm carries; `payload-motion` designs a motion to identify
+    one.
     """
     arm = load_arm(robot)
     request = arguments.replace_in(
@@ -130,8 +130,9 @@ def excite_command(
                         (*arm.files, options), force=force)
     if csv is not None:
         check_rate(CSV_RATE, request.series.harmonics, request.period)
-    watch = Stopwatch(request.time_budget)
-    designs = design_motions(arm, request, watch, validate, as_json)
+    watch = Stopwatch(request.time_budget, cli.BEGAN)
+    with console.progress(as_json) as progress:
+        designs = design_motions(arm, request, watch, progress, validate=validate)
     written = write_motions(arm, designs, paths, watch, csv, report)
     motion = designs.motions['']
     if not as_json:
@@ -213,134 +214,6 @@ def _parse_payload(text: str) -> excitation.Payload:
             f"by commas, not '{text}'") from error
 
 
-class Stopwatch:
-    """
-    Durations of the stages of a command, and the remaining time of its budget.
-
-    Parameters
-    ----------
-    budget
-        Time limit from the start of the program to its end [s]; None without one.
-
-    Attributes
-    ----------
-    stages
-        Duration of each completed stage [s]; the first stage is the start of the program.
-
-    """
-
-    def __init__(self, budget: float | None) -> None:
-        self.budget = budget
-        self.stages: dict[str, float] = {}
-        self._began = cli.BEGAN or time.monotonic()
-
-    def lap(self, stage: str) -> None:
-        """End a stage that began at the previous call, or at the start of the program."""
-        self.stages[stage] = time.monotonic() - self._began - sum(self.stages.values())
-
-    @property
-    def left(self) -> float:
-        """Remaining time before files and HTML page are written [s]; infinite without a budget."""
-        if self.budget is None:
-            return float('inf')
-        start_up = next(iter(self.stages.values()))
-        return self.budget - ENDING * start_up - (time.monotonic() - self._began)
-
-    def excess(self) -> list[str]:
-        """Return a warning with the stages' durations if the budget was exceeded, else []."""
-        total = sum(self.stages.values())
-        if self.budget is None or total <= self.budget:
-            return []
-        stages = ', '.join(f'{stage} {seconds:.1f}' for stage, seconds in sorted(
-            self.stages.items(), key=lambda entry: -entry[1]) if seconds >= 0.05)
-        return [f'took {total:.1f} s; budget was {self.budget:g} s ({stages})']
-
-
-@dataclass(frozen=True)
-class Designs:
-    """
-    The motions that a call of `excite` designed.
-
-    Parameters
-    ----------
-    motions
-        Motions by name: the excitation has the name '', validation motions have theirs.
-    failures
-        Reasons why validation motions could not be designed, by name of the motion.
-    scene
-        Collision geometry of arm and surroundings; None if collisions are not checked.
-
-    """
-
-    motions: dict[str, excitation.Excitation]
-    failures: dict[str, str]
-    scene: excitation.Scene | None
-
-
-def design_motions(arm: Arm, request: excitation.DesignOptions, watch: Stopwatch, validate: bool,
-                   as_json: bool) -> Designs:
-    """
-    Return the designed excitation and validation motions.
-
-    With a time budget, the point-to-point motion is constructed first, because its computing time
-    is not known in advance. The searches for the other motions share the remaining time.
-
-    Parameters
-    ----------
-    arm
-        The arm.
-    request
-        Options of the design.
-    watch
-        Stopwatch, to which the duration of each stage is added.
-    validate
-        Whether validation motions are designed.
-    as_json
-        Whether no progress is printed.
-
-    Raises
-    ------
-    ExcitationError
-        The excitation cannot be designed. Failures of validation motions are in the result.
-
-    """
-    watch.lap('start of the program')
-    requirements, limited = request.requirements, watch.budget is not None
-    if requirements.torque_margin is not None or requirements.power is not None:
-        nominal_inertial(arm, requirements)    # fails before the collision geometry is built
-    designs = Designs({}, {}, None if requirements.clearance is None else
-                      excitation.build_scene(arm, requirements))
-    watch.lap('collision geometry')
-    names = ('', *(excitation.VALIDATION_MOTIONS if validate else ()))
-    for name in sorted(names, key=lambda name: limited and name != 'point_to_point'):
-        left = watch.left
-        if name:
-            budget = min(VALIDATION, left if '' in designs.motions else CONSTRUCTED * left)
-            _design_validation(arm, name, request, budget, designs, as_json)
-        else:
-            budget = max(left * (SEARCHED if validate else 1.0), 0.01)
-            designs.motions[name] = design_with_progress(
-                arm, as_json, dataclasses.replace(request, time_budget=budget) if limited
-                else request, scene=designs.scene)
-        watch.lap(f'validation motion {name}' if name else 'excitation')
-    return designs
-
-
-def _design_validation(arm: Arm, name: str, request: excitation.DesignOptions, budget: float,
-                       designs: Designs, as_json: bool) -> None:
-    """Design a validation motion, and add it, or the reason for its failure, to `designs`."""
-    if budget <= 0:
-        designs.failures[name] = f'no time was left for the validation motion {name}'
-        return
-    with console.progress(as_json) as report:
-        report(f'designing the validation motion {name}', 0.0)
-        try:
-            designs.motions[name] = excitation.validation_motion(
-                arm, name, dataclasses.replace(request, time_budget=budget), scene=designs.scene)
-        except ExcitationError as error:
-            designs.failures[name] = str(error)
-
-
 def _print_summary(designs: Designs, watch: Stopwatch, written: list[Path]) -> None:
     """Print used fractions of the limits, proven claims, warnings and written files."""
     motion = designs.motions['']
@@ -359,18 +232,6 @@ def _print_summary(designs: Designs, watch: Stopwatch, written: list[Path]) -> N
         console.out.print(warning, style='yellow', markup=False)
     for path in written:
         console.out.print(f'wrote {path}', markup=False)
-
-
-def design_with_progress(arm: Arm, as_json: bool, options: excitation.DesignOptions, *,
-                         title: str = 'designing the excitation',
-                         scene: excitation.Scene | None = None) -> excitation.Excitation:
-    """Return an excitation, designed while its progress is shown on stderr."""
-    with console.progress(as_json) as report:
-        def show(step: excitation.SearchProgress) -> None:
-            """Show the number of finished starts and the best value so far."""
-            best = '' if np.isnan(step.best) else f', best so far {step.best:.3g}'
-            report(f'{title}: {step.finished} of {step.starts} starts{best}', step.fraction)
-        return excitation.design(arm, options, progress=show, scene=scene)
 
 
 def print_design(motion: excitation.Excitation) -> None:

@@ -21,10 +21,10 @@ from typing import Annotated
 
 from robot_identification import files, identification, reporting
 from robot_identification.arm import Arm, load_arm, robot_files
+from robot_identification.arm.robot_template import parse_effort
 from robot_identification.cli import console
 from robot_identification.cli.expand_options import expand_options
 from robot_identification.cli.processing import ProcessingArguments
-from robot_identification.cli.robot_template import parse_effort
 from robot_identification.errors import ConfigurationError
 from robot_identification.estimation.consistent import RELATIVE_DEVIATION
 from robot_identification.estimation.fit_inputs import load_limits, read_settings

@@ -23,12 +23,13 @@ from typing import Annotated
 from robot_identification import dynamics, files
 from robot_identification.arm import Arm, load_arm, meshes
 from robot_identification.arm.inertia_check import check_inertias
+from robot_identification.arm.robot_template import parse_effort, robot_template
 from robot_identification.cli import console
 from robot_identification.cli.expand_options import expand_options
-from robot_identification.cli.limit_check import check_limits
+from robot_identification.cli.init_arguments import InitArguments
 from robot_identification.cli.repair import Repair, repaired_files
-from robot_identification.cli.robot_template import robot_template, TemplateOptions
 from robot_identification.errors import ConfigurationError, EstimationError, ExcitationError
+from robot_identification.excitation import limit_check
 import typer
 
 ASKED = {'--acceleration': 'acceleration', '--velocity': 'velocity', '--torque': 'torque',
@@ -43,7 +44,7 @@ def init_command(
         '--output', '-o',
         help='Robot YAML to write; by default named after the URDF.')] = None,
     *,
-    options: TemplateOptions,
+    options: InitArguments,
     from_topic: Annotated[str | None, typer.Option(
         metavar='TOPIC',
         help='Take the URDF from a topic of the running robot, such as /robot_description, '
@@ -92,29 +93,35 @@ def _save_description(topic: str, controller: str, path: Path) -> tuple[str, ...
     return moving
 
 
-def _write(urdf: Path, target: Path, options: TemplateOptions, moving: tuple[str, ...],
+def _write(urdf: Path, target: Path, options: InitArguments, moving: tuple[str, ...],
            as_json: bool) -> None:
     """Write the robot YAML, and print doubtful values and the next step."""
-    repair = Repair(urdf, options, moving) if options.repair else None
+    description = options.read_description(urdf, moving)
+    repair = Repair(description, options.position or ()) if options.repair else None
+    if repair is not None:
+        description = repair.description(repaired_files(target.with_suffix(''))[0])
+    arm = description.arm
+    limits, unused = options.limits(arm)
+    recording, notes = options.propose_recording(arm)
+    text = robot_template(
+        description, target.parent, limits=limits, recording=recording,
+        effort=options.effort and parse_effort(options.effort),
+        guessed=repair.guessed if repair else ())
+    arm = replace(arm, limits=limits)
     if repair is None:
-        template = robot_template(urdf, options, base=target.parent, moving=moving)
+        notes += (*unused, *_description_notes(urdf, arm, options))
     else:
-        template = robot_template(
-            repair.text, replace(options, arguments=None, package_dir=repair.package_dirs),
-            base=target.parent, moving=moving, guessed=repair.guessed,
-            file=repaired_files(target.with_suffix(''))[0])
-        repair.write(target.with_suffix(''), template.arm.limits.torque)
-    arm = template.arm
-    notes = (*template.notes, *(() if repair else _description_notes(urdf, arm, options)))
+        notes += unused
+        repair.write(target.with_suffix(''), limits.torque)
     faults = [str(fault) for fault in check_inertias(arm)]
-    doubts = check_limits(arm)
-    files.write_text(target, template.text)
-    count = template.text.count(': null    # FILL IN')
+    doubts = limit_check.find_doubtful_limits(arm)
+    files.write_text(target, text)
+    count = text.count(': null    # FILL IN')
     if as_json:
         console.emit({
             'robot': str(target), 'to_fill_in': count, 'joints': arm.joint_names,
             'locked': list(arm.locked), 'inertia_faults': faults, 'limits_in_doubt': doubts,
-            'recording': template.recording, 'notes': notes,
+            'recording': recording, 'notes': notes,
             'changes': [] if repair is None else repair.changes})
         return
     if count == 0:
@@ -128,22 +135,22 @@ def _write(urdf: Path, target: Path, options: TemplateOptions, moving: tuple[str
     if faults:
         lines.append('these inertias are impossible, so no torque can be limited or simulated; '
                      'correct the URDF, or let --repair replace what cannot be used')
-    if 'command' in template.recording:
+    if 'command' in recording:
         lines.append('the log has commanded positions and no torques; next: robot-identification '
                      f'servos {target} {options.recording} -o servos')
     elif count:
-        flags = [flag for flag, key in ASKED.items() if f'{key}: null    #' in template.text]
+        flags = [flag for flag, key in ASKED.items() if f'{key}: null    #' in text]
         lines.append(f'fill in the {count} places marked FILL IN, or give {", ".join(flags)}: '
                      '`excite` needs the limits, `identify` and `validate` need the effort, '
                      '`servos` needs neither' + '; --repair estimates the torque limits' * (
                          '--torque' in flags and not repair))
     elif not faults:
-        lines.append('nothing is left to fill in; next: robot-identification excite '
-                     f'{target} -o excitation.yaml')
+        lines.append(f'{target} is complete. Next: robot-identification excite {target} '
+                     '-o excitation.yaml')
     console.out.print('\n'.join(lines), markup=False)
 
 
-def _description_notes(urdf: Path, arm: Arm, options: TemplateOptions) -> tuple[str, ...]:
+def _description_notes(urdf: Path, arm: Arm, options: InitArguments) -> tuple[str, ...]:
     """Return notes on collision meshes that cannot be used, and on ambiguous parameters."""
     notes = []
     try:

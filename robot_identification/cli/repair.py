@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 import copy
 from dataclasses import replace
 from pathlib import Path
@@ -25,8 +25,9 @@ import numpy as np
 from robot_identification import dynamics, excitation, files, output_folder
 from robot_identification.arm import Arm, meshes
 from robot_identification.arm import urdf as urdf_files
-from robot_identification.cli import limit_check, robot_template
+from robot_identification.arm.robot_template import Description
 from robot_identification.errors import ConfigurationError, EstimationError
+from robot_identification.excitation import limit_check
 from robot_identification.excitation.certificate import nominal_torque
 from robot_identification.excitation.certificate.geometry import scene as scenes
 from robot_identification.excitation.certificate.requirements import GUESSED_DENSITY
@@ -53,12 +54,10 @@ class Repair:
 
     Parameters
     ----------
-    urdf
-        URDF or xacro.
-    options
-        Options of `init`.
-    moving
-        As for `robot_template`.
+    description
+        The description to repair.
+    positions
+        Position limits to set, as JOINT=LOWER:UPPER.
 
     Attributes
     ----------
@@ -72,25 +71,24 @@ class Repair:
     Raises
     ------
     ConfigurationError
-        The option --position cannot be read.
+        A position limit cannot be read.
     ArmError
         The URDF cannot be used; joints without position limits are named.
 
     """
 
-    def __init__(self, urdf: Path, options: robot_template.TemplateOptions,
-                 moving: Collection[str]) -> None:
-        text, self._source, self._locked = robot_template.read_description(urdf, options, moving)
-        self._root = ElementTree.fromstring(text, ElementTree.XMLParser(
+    def __init__(self, description: Description, positions: Iterable[str]) -> None:
+        self._source = description
+        self._root = ElementTree.fromstring(description.text, ElementTree.XMLParser(
             target=ElementTree.TreeBuilder(insert_comments=True)))
-        self._folders, self._packages = tuple(options.package_dir or ()), dict[str, list[Path]]()
+        self._packages: dict[str, list[Path]] = {}
         self.changes: list[tuple[str, str, str, str]] = []
         self.guessed: list[str] = []
         joints = [joint for joint in self._root.findall('joint') if joint.get(
-            'type') in urdf_files.MOVING and joint.get('name') not in self._locked]
+            'type') in urdf_files.MOVING and joint.get('name') not in description.locked]
         self._moving = {joint.get('name', ''): child.get('link', '')
                         for joint in joints for child in joint.iter('child')}
-        self._set_limits(options.position or ())
+        self._set_limits(positions)
         self._build()
         try:
             dynamics.base_parameters(dynamics.ModelStructure.of(self.arm))
@@ -121,8 +119,9 @@ class Repair:
 
     def _build(self) -> None:
         self.text = ElementTree.tostring(self._root, encoding='unicode')
-        arm = Arm.from_urdf(self.text, list(self._locked))
-        self.arm = replace(arm, urdf_file=self._source, package_dirs=self._folders)
+        arm = Arm.from_urdf(self.text, list(self._source.locked))
+        self.arm = replace(arm, urdf_file=self._source.path,
+                           package_dirs=tuple(self._source.package_dirs))
 
     def _set_limits(self, given: Iterable[str]) -> None:
         """Set position limits of joints, given as JOINT=LOWER:UPPER."""
@@ -234,11 +233,10 @@ class Repair:
         with output_folder.replace_paths(paths) as temporary:
             files.write_text(temporary[paths[0]], self.text)
             files.write_text(temporary[paths[1]], render_page(
-                'repaired.srdf', robot_template.PACKAGE, name=self.arm.name,
-                excluded=self._scene.excluded))
+                'repaired.srdf', name=self.arm.name, excluded=self._scene.excluded))
             write_repair_page(self.arm, self.changes, self._scene, temporary[paths[2]])
 
-    @property
-    def package_dirs(self) -> list[Path]:
-        """Folders of the packages to which the meshes refer."""
-        return [folder for folders in self._packages.values() for folder in folders[:1]]
+    def description(self, path: Path) -> Description:
+        """Return the repaired description, as if it were read from a path."""
+        folders = [folder for folders in self._packages.values() for folder in folders[:1]]
+        return Description(self.text, path, self._source.locked, package_dirs=folders)

@@ -105,11 +105,11 @@ def _contacts(arm: Arm, motion: Excitation, run: SimulatedRun) -> tuple[list[str
     from robot_identification.simulation.contacts import ContactGeometry
 
     if motion.requirements.clearance is None:
-        return None, 'contact between links was not checked: it was not in the design'
+        return None, 'self-contact was not checked, because the design did not check it'
     try:
         geometry = ContactGeometry(arm, motion.requirements.package_dirs,
                                    list(build_scene(arm, motion.requirements).excluded))
     except (ExcitationError, SimulationError) as error:
-        return None, f'contact between links was not checked: {error}'
+        return None, f'self-contact is not simulated: {error}. The recording is unaffected.'
     step = max(1, round(run.plant.options.rate / CONTACT_RATE))
     return [str(contact) for contact in geometry.find_contacts(run.q[::step])], 'no links overlap'

@@ -129,23 +129,23 @@ def _headline(arm: Arm, verdict: Verdict) -> Text:
     """Return the line with the verdict and the relative torque errors on held-out motion."""
     word, style = STATUS[verdict.status]
     line = Text.assemble((f' {word} ', style), ' ', (arm.name, 'bold'))
-    allowed = f'(allowed {verdict.thresholds.overall:.1%})'
     if not verdict.held_out:
         line.append(': fitted, but not validated on any other motion')
         return line
     moving = np.array([held_out.relative_error for held_out in verdict.held_out])
     full = np.array([held_out.full_relative_error for held_out in verdict.held_out])
-    line.append(f": relative torque error{'s' * (len(moving) > 1)} ")
-    line.append(', '.join(f'{error:.1%}' for error in moving), style='bold')
-    line.append(f" {'while the arm moves ' * bool(np.all(np.isfinite(full)))}{allowed} on ")
     if len(moving) > 1:
-        line.append(f'{len(moving)} validation motions')
+        line.append(f': {len(moving)} motions are predicted to ')
     else:
         held_out = verdict.held_out[0]
-        kind = '(repeats the training motion)' if held_out.repeat else '(held out)'
-        line.append(f"'{held_out.name}' {kind}")
-    if np.all(np.isfinite(full)):
-        line.append(f"; {', '.join(f'{error:.1%}' for error in full)} with rests and gaps")
+        kind = 'repeats the training motion' if held_out.repeat else 'not used for the fit'
+        line.append(f": '{held_out.name}' ({kind}) is predicted to ")
+    line.append(', '.join(f'{error:.1%}' for error in moving), style='bold')
+    known = bool(np.all(np.isfinite(full)))
+    line.append(f" of {'its' if len(moving) == 1 else 'their'} RMS torque"
+                f"{' while moving' * known} (limit {verdict.thresholds.overall:.1%})")
+    if known:
+        line.append(f", {', '.join(f'{error:.1%}' for error in full)} including standstill")
     return line
 
 

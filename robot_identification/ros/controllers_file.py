@@ -25,7 +25,7 @@ from robot_identification.arm import Arm
 from robot_identification.arm.urdf import parse_urdf
 from robot_identification.arrays import Array, readonly_view
 from robot_identification.errors import ConfigurationError
-from robot_identification.ros.execution import BrakeTiming, path_tolerance
+from robot_identification.ros.execution import BrakeTiming, MotionTolerances, path_tolerance
 
 UPDATE_RATE = 1000.0
 """Update rate of generated controllers, one cycle per step of Gazebo [Hz]."""
@@ -34,7 +34,7 @@ CONTROLLERS = {'position': 'joint_trajectory_controller',
 """Name of the generated controller for each command interface."""
 GOAL = {'position': 0.02, 'effort': 0.1}
 """Goal tolerances [rad or m]: gravity and friction deflect a joint that has no integral gain."""
-TRACKING = 0.2
+TRACKING = 2 * MotionTolerances.tracking
 """Tolerance of the node in simulations, as in config/nodes_simulated_clock.yaml [rad or m]."""
 DAMPING = 0.15
 """d times the step over the smallest inertia. Explicit damping is unstable above 2 over the cycles

@@ -21,11 +21,8 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError
+from robot_identification.ros.execution.rest_detector import RESTING
 from robot_identification.ros.sliding_window import SlidingWindow, WindowEstimate
-
-_MOVING = 0.02
-"""Speed [rad/s or m/s] below which the error of a joint is ignored, because a model cannot predict
-the static friction."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +120,7 @@ class LiveValidation:
         residual = np.where(self.model.arm.measured, measured - predicted, np.nan)
         passed = 0.0 if self._last is None else max(0.0, middle - self._last)
         self._last = middle
-        moving = np.abs(v[0]) > _MOVING
+        moving = np.abs(v[0]) > RESTING     # a model cannot predict the static friction
         fade = np.where(moving, np.exp(-passed / self.memory), 1.0)
         self._errors = fade * self._errors + np.where(moving, passed * residual ** 2, 0)
         self._energy = fade * self._energy + np.where(moving, passed * measured ** 2, 0)

@@ -23,7 +23,7 @@ from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError
 
 DEGREE = 3        # degree of the smoothing polynomial
-MIN_SAMPLES = 8   # smallest number of samples in a window
+MIN_SAMPLES = 2 * (DEGREE + 1)  # smallest number of samples in a window
 MIN_FILL = 0.8    # the samples must span at least this fraction of the window
 
 

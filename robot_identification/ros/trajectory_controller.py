@@ -21,6 +21,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import SimulationError
+from robot_identification.ros.execution.fault import (
+    GOAL_TOLERANCE,
+    INVALID_GOAL,
+    PATH_TOLERANCE,
+)
 from robot_identification.ros.sampled_trajectory import (
     Point,
     SampledTrajectory,
@@ -30,7 +35,6 @@ from robot_identification.ros.sampled_trajectory import (
 REST = float(np.finfo(np.float32).eps)     # [rad/s or m/s] largest final velocity that is accepted
 REPLACED = 'Current goal preempted by new incoming action.'
 DEACTIVATED = 'Current goal cancelled during deactivate transition.'
-INVALID_GOAL, PATH_TOLERANCE, GOAL_TOLERANCE = -1, -4, -5  # error codes of FollowJointTrajectory
 
 
 @dataclass

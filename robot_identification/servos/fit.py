@@ -166,12 +166,12 @@ def _undetermined(model: ServoModel, deviations: dict[str, Array],
         weak = [f'{name} ({_percent(width)})' for name in NAMES[:4]
                 if (width := float(1.96 * deviations[name][i])) > np.log(FACTOR)]
         if weak and not rests[i]:
-            sentences.append(f'{joint}: {", ".join(weak)}; their ratios may still be determined')
+            sentences.append(f'{joint}: {", ".join(weak)}, not determined by this motion')
     return tuple(sentences)
 
 
 def _percent(width: float) -> str:
-    return f'within {np.expm1(width):.0%}' if width < np.log(2) else 'at all'
+    return f'\u00b1{np.expm1(width):.0%}' if width < np.log(2) else 'unknown'
 
 
 def _beyond(model: ServoModel, reached: Array, recording: Recording | ServoRecording,

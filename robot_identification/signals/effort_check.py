@@ -153,9 +153,9 @@ def _judge(arm: Arm, scale: float) -> None:
             f'torque; set effort.sign to {-1 if arm.effort is None else -arm.effort.sign} {where}')
     if abs(scale) < SMALLEST:
         raise RecordingError(
-            f"the effort carries hardly any gravity ({scale:.2f} times the URDF's): either the "
-            f'driver compensates it (effort.gravity_compensated: true), or it is a current or a '
-            f'motor-side torque (effort.quantity, effort.side) {where}')
+            f"the effort contains almost no gravity torque ({scale:.0%} of the URDF's): either "
+            'the driver compensates it (effort.gravity_compensated: true), or it is a current or '
+            f'a motor-side torque (effort.quantity, effort.side) {where}')
     if arm.effort is not None and arm.effort.gravity_compensated and scale > 1.6:
         raise RecordingError(
             f"with gravity added the effort carries {scale:.2f} times the URDF's gravity torque: "

@@ -30,6 +30,8 @@ from robot_identification.arm.meshes import with_mesh_paths
 from robot_identification.errors import SimulationError
 from robot_identification.simulation.engine import mujoco_module
 
+MESHES = ('.stl', '.obj', '.msh', '.STL', '.OBJ')    # formats of meshes that MuJoCo reads
+
 
 @dataclass(frozen=True)
 class Contact:
@@ -94,6 +96,10 @@ class ContactGeometry:
             model = self._mujoco.MjSpec.from_string(
                 ElementTree.tostring(root, encoding='unicode')).compile()
         except ValueError as error:
+            unknown = {Path(mesh.get('filename', '')).suffix for mesh in root.iter('mesh')}
+            if unknown := unknown - set(MESHES):
+                raise SimulationError(
+                    f'MuJoCo cannot read {" and ".join(sorted(unknown))} meshes') from error
             raise SimulationError(f"MuJoCo cannot use the collision geometry of '{arm.name}': "
                                   f'{str(error).strip()}') from error
         if model.ngeom == 0:

@@ -90,7 +90,7 @@ def _fit_notes(fit: Fit) -> list[str]:
     estimate, consistent, arm = fit.estimate, fit.consistent, fit.consistent.structure.arm
     increase = (np.linalg.norm(consistent.residual_rms / estimate.noise)
                 / np.linalg.norm(consistent.free_residual_rms / estimate.noise) - 1)
-    notes = [f'residual increase from physical consistency: {increase:.1%}']
+    notes = [f'physical consistency costs {increase:.1%} of the fit']
     if estimate.interval_doubt:
         notes.append('confidence intervals of the base parameters are too narrow: '
                      + estimate.interval_doubt)

@@ -76,7 +76,7 @@ class HeldOut(ReadOnlyArrays):
     t, measured, predicted
         Low-passed torques for plots, (rows,) [s] and (rows, n) [N m or N].
     full_relative_error
-        Relative error over the full recording, rests and gaps included; NaN if not computed.
+        Relative error over the full recording, standstill included; NaN if not computed.
     half_width
         Half-width of the 95 % prediction intervals of low-passed torques, (rows, n) [N m or N];
         None for a model without intervals.
@@ -84,7 +84,7 @@ class HeldOut(ReadOnlyArrays):
         95 % quantile of the error over the half-width, (n,); NaN for joints not compared, None for
         a model without intervals.
     distance
-        How far the motion leaves the training motion in speed, posture and load; '' if it does
+        How far speed, torque and positions are beyond those of the training motion; '' if they are
         not, or if the training motion is unknown.
     coverage
         Fraction of the low-passed torques inside their intervals; NaN without intervals.

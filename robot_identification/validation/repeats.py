@@ -180,7 +180,7 @@ def _same_speed(pieces: Array, others: Array) -> NDArray[np.bool_]:
 def describe_distance(held_out: Sequence[MotionTrace], training: Sequence[MotionTrace],
                       model: IdentifiedModel) -> str:
     """
-    Return how far a motion leaves the training motion: speed, posture and load; '' if it does not.
+    Return how far speed, torque and positions of a motion are beyond those of training, or ''.
 
     Parameters
     ----------
@@ -199,13 +199,12 @@ def describe_distance(held_out: Sequence[MotionTrace], training: Sequence[Motion
         ratio = value / np.maximum(known, 1e-9)
         j = int(np.argmax(ratio))
         if ratio[j] > 1 + _OUTSIDE:
-            found.append(f'{text} up to {ratio[j]:.1f} times that of training ({names[j]})')
+            found.append(f'{text} up to {ratio[j]:.1f} times ({names[j]})')
     beyond = np.maximum(upper - high, low - lower)
     j = int(np.argmax(beyond / np.maximum(high - low, 1e-9)))
     if beyond[j] > _OUTSIDE * (high[j] - low[j]):
         unit = 'm' if model.arm.prismatic[j] else 'rad'
-        found.append(f'positions up to {beyond[j]:.2g} {unit} outside those of training '
-                     f'({names[j]})')
+        found.append(f'{names[j]} up to {beyond[j]:.2g} {unit} outside')
     return ', '.join(found)
 
 

@@ -276,8 +276,7 @@ def make_verdict(
             remarks.append(f"{h.repeated:.0%} of '{h.name}' repeats the training motion: its "
                            'error is reported, but does not validate the model')
         if h.distance:
-            remarks.append(f"'{h.name}' leaves the training motion, so its error may be larger: "
-                           f'{h.distance}')
+            remarks.append(f"'{h.name}' extrapolates the training data: {h.distance}")
         if h.relative_error > thresholds.overall:
             reasons.append(f"'{h.name}': relative torque error {h.relative_error:.1%} exceeds "
                            f'{thresholds.overall:.1%}')

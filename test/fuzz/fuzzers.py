@@ -43,10 +43,10 @@ import reporting_results
 import robot_identification as ri
 from robot_identification import excitation as motions
 from robot_identification.arm import Arm, load_arm
+from robot_identification.arm.moveit_limits import apply_moveit_limits
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.changes.commands import compare_command
 from robot_identification.cli.excite import read_options
-from robot_identification.cli.robot_template import robot_template, TemplateOptions
 from robot_identification.dynamics import IdentifiedModel, ModelStructure
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.dynamics.regressor import inverse_dynamics, joint_torque_regressor
@@ -580,9 +580,8 @@ def _joint_limits_seed():
 
 
 def _read_joint_limits(path):
-    """Create a robot YAML with the limits of a file."""
-    return yaml.safe_load(robot_template(ARM.urdf, TemplateOptions(joint_limits=path),
-                                         base=path.parent).text)
+    """Apply the limits of a file."""
+    return apply_moveit_limits(path, ARM, ARM.limits)
 
 
 def _options_seed():

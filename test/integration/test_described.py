@@ -72,7 +72,7 @@ def test_init_takes_the_arm_that_runs(system, tmp_path):
     assert not list(folder.iterdir())    # so the next call needs no --force
     done = init(folder, '--effort', EFFORT, '--acceleration', '2')
     assert done.returncode == 0, done.stderr
-    assert 'nothing is left to fill in' in done.stdout
+    assert 'is complete' in done.stdout
     is_the_panda(folder / 'robot_description.yaml')
     again = init(folder)
     assert again.returncode == 2 and 'exists' in again.stderr

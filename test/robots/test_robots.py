@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 from robot_identification.arm import robot_files
 from robot_identification.arm.robot_keys import ROBOT_FILE_KEYS
-from robot_identification.cli.robot_template import robot_template
+from robot_identification.arm.robot_template import read_description, robot_template
 from robot_identification.dynamics import inverse_dynamics, joint_torque_regressor
 from robot_identification.dynamics.inertial import smallest_eigenvalues
 from robot_identification.files import shared_folder
@@ -137,5 +137,5 @@ def test_template_speaks_the_language_of_robot_yamls():
     assert set(content) <= set(ROBOT_FILE_KEYS)
     assert {'name', 'urdf', 'joints', 'effort'} <= set(content)
     folder = shared_folder('urdf')
-    made = yaml.safe_load(robot_template(folder / 'two_link.urdf', base=folder).text)
+    made = yaml.safe_load(robot_template(read_description(folder / 'two_link.urdf'), folder))
     assert set(made['effort']) == set(content['effort'])

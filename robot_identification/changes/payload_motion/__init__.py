@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A short motion of the last joints that shows a payload, and the accuracy that it will reach."""
+"""A short motion of the last joints that identifies a payload, and its expected accuracy."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class PayloadAccuracy(ReadOnlyArrays):
 
 def payload_request(model: IdentifiedModel, request: DesignOptions) -> DesignOptions:
     """
-    Return the options of a short motion that shows a payload.
+    Return the options of a short motion that identifies a payload.
 
     The criterion is the determinant of the information on the ten parameters of a body at the last
     link. Torques are weighted by the residuals of the model; joints that rest do not count.

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The command payload-motion: designs a short motion that shows a payload."""
+"""The command payload-motion: designs a short motion for payload identification."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+from robot_identification import cli
 from robot_identification.arm import load_arm
 from robot_identification.changes import payload_motion
 from robot_identification.cli import console
 from robot_identification.cli.excite import (
     CSV_RATE,
-    design_motions,
     DesignArguments,
     print_design,
     read_options,
-    Stopwatch,
     write_motions,
 )
 from robot_identification.cli.expand_options import expand_options
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.excitation import DesignOptions
+from robot_identification.excitation.design.design_motions import design_motions, Stopwatch
 from robot_identification.files import check_outputs, EXCITATION_YAML, HTML_PAGE, MOTION_CSV
 import typer
 
@@ -60,7 +60,7 @@ def payload_motion_command(
     as_json: console.AsJson = False,
 ) -> None:
     """
-    Design a motion that shows a payload.
+    Design a motion for payload identification.
 
     It is short, moves few joints, and its expected accuracy is printed. The other joints rest in a
     pose that the design chooses. --payload is the expected payload, for the torque limits and the
@@ -76,8 +76,9 @@ def payload_motion_command(
         identified, replace(request, moving=tuple(joint)) if joint else request)
     check_outputs([(output, EXCITATION_YAML), (report, HTML_PAGE), (csv, MOTION_CSV)],
                   [*arm.files, model, *([] if options is None else [options])], force=force)
-    watch = Stopwatch(request.time_budget)
-    designs = design_motions(arm, request, watch, False, as_json)
+    watch = Stopwatch(request.time_budget, cli.BEGAN)
+    with console.progress(as_json) as progress:
+        designs = design_motions(arm, request, watch, progress)
     motion = designs.motions[''] = replace(
         designs.motions[''], condition_number=payload_motion.payload_condition(
             identified, designs.motions['']))

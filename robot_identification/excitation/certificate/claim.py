@@ -89,7 +89,9 @@ class CertificateClaim:
         scale, unit = (100, f'% {self.unit}') if self.unit.startswith('of ') else (1, self.unit)
         limit = (f"{'required' if self.at_least else 'limit'} {scale * self.limit:g} "
                  f'{unit.split()[0]}')
-        value = f'{scale * self.bound:.4g} {unit}' if self.bound < inf else 'no pair comes close'
+        digits = '.0f' if scale > 1 and self.holds else '.4g'
+        value = (f'{scale * self.bound:{digits}} {unit}' if self.bound < inf
+                 else 'no pair comes close')
         return (f"{self.quantity}{'' if self.holds else ' is NOT proven'}: {value} ({limit}"
                 f"{f', {self.detail}' if self.detail and self.bound < inf else ''})")
 

@@ -36,7 +36,7 @@ from robot_identification.excitation.motion import Series, Trajectory
 Indices = NDArray[np.int64]
 RESERVE = 0.004     # [m] margin for the motion between the times of the grid
 INFLUENCE = 0.08    # [m] a pair further apart than this plus the clearance is ignored
-SLACK = 1e-5         # [m] bound of the error of coal's iteration
+SLACK = 1e-5         # [m] bound of the error of coal's iteration, and thickness of flat hulls
 MAX_HALVINGS = 16
 JOINED = 4           # number of `Segments` joined into a segment of the first round
 
@@ -237,6 +237,9 @@ def make_coal_body(coal: Any, shape: Shape) -> tuple[Any, Array, Array]:
         rotation = turned[[1, 2, 0]].T
         rotation[:, 0] *= np.linalg.det(rotation)
         return coal.Capsule(shape.radius, length), rotation, ends.mean(axis=0)
+    axes = np.linalg.svd(ends - ends.mean(axis=0), full_matrices=False)[2]
+    for axis in axes[np.ptp(ends @ axes.T, axis=0) < SLACK]:    # coal crashes on a flat hull
+        ends = np.concatenate([ends - SLACK * axis, ends + SLACK * axis])
     points = coal.StdVec_Vec3s()
     for vertex in ends:
         points.append(np.array(vertex))

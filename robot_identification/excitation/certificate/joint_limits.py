@@ -102,7 +102,7 @@ class JointLimits(Constraint):
         """Return a claim for each quantity that has a limit."""
         usage, allowed = prove_peaks(trajectory, self._limits), 1.0 - self._margin
         return tuple(CertificateClaim.of_worst_joint(
-            name, row, allowed, 'of the range', 'grid values and bounds of the second derivative',
+            name, row, allowed, 'of the limit', 'grid values and bounds of the second derivative',
             self.joint_names, self._wider if name in ('position', 'velocity') else ())
             for name, row in zip(QUANTITIES, usage) if name in self.quantities)
 

@@ -162,8 +162,7 @@ class Requirements:
         """Notes on incomplete collision checks, for the report."""
         notes = []
         if self.clearance is not None and self.floor is None:
-            notes.append('no floor is given, so links may move below the base: give the '
-                         'height of the floor or table if there is one')
+            notes.append('floor not checked; add --floor HEIGHT (0 = base on the table)')
         if self.clearance is not None and self.payload is not None and self.payload.size is None:
             notes.append('the size of the payload is not given: its collisions are not '
                          'checked, but its mass is included')

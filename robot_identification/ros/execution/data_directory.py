@@ -22,7 +22,7 @@ import stat
 from robot_identification.errors import ConfigurationError
 
 MAX_PART = 200          # [bytes] longest file or folder name; file systems allow 255
-MAX_NAME = 1000         # [characters] longest relative path
+MAX_LENGTH = 1000       # [characters or items] longest text or list in a request
 
 
 class DataDirectory:
@@ -75,7 +75,7 @@ class DataDirectory:
         candidate = Path(name)
         if candidate.is_absolute() or '..' in candidate.parts:
             raise ConfigurationError(self._refusal(name, what))
-        if len(name) > MAX_NAME or any(
+        if len(name) > MAX_LENGTH or any(
                 len(os.fsencode(part)) > MAX_PART for part in candidate.parts):
             raise ConfigurationError(f"the name of the {what} '{name[:40]}...' is too long: at "
                                      f'most {MAX_PART} bytes per part are allowed')

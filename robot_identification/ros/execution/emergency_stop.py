@@ -24,6 +24,7 @@ from robot_identification.arrays import Array
 from robot_identification.ros.execution.plan_tracker import (
     ControllerState,
     MAX_DISTANCE,
+    MAX_LAG,
     PlanPosition,
     PlanTracker,
     SCALED,
@@ -41,12 +42,10 @@ if TYPE_CHECKING:
     from robot_identification.ros.execution.motion_plan import MotionPlan
     from robot_identification.ros.execution.sampled_plan import SampledPlan
 
-COPIES = 0.2        # [s] after the first one, for which a braking trajectory is repeated
-INTERVAL = 0.02     # [s] between these copies
+INTERVAL = 0.02     # [s] between copies of a braking trajectory
+COPIES = 10 * INTERVAL  # [s] after the first one, for which it is repeated
 AGAIN = 0.25        # [s] from sending a further braking trajectory to its departure
 OFF_PLAN = 0.02     # [rad or m] a measured position farther from the plan does not follow it
-LAG = 0.06          # [s] measured positions within this delay still follow the plan
-LOOK = 0.06         # [s] in which the rate is measured of an arm that is not where it should be
 UNOBSERVED = 1.0    # [s] without observation after a departure, until the goals are cancelled
 EFFECT = {'cancel': 0.4, 'deactivate': 0.6}     # [s] until the effect must be observed
 REPEAT = 0.2        # [s] between repetitions of a request
@@ -148,7 +147,7 @@ class EmergencyStop:
             return self._request('cancel', now)
         follows = self._follows(now)
         if not self.measures and math.isinf(self._effective):
-            if follows is False and now < self._begin + LOOK:
+            if follows is False and now < self._begin + MAX_LAG:    # its rate is not known yet
                 return None
             if follows is not False or self._moves_on_path(now):
                 return self._send_brake(now, now + self._delay)
@@ -233,7 +232,7 @@ class EmergencyStop:
     def _follows(self, now: float) -> bool | None:
         """Return whether the plan is still followed; None if that is not observable now."""
         results = [self._deviates(newest, lag, tolerance) for newest, lag, tolerance in (
-            (self._reference, 0.0, MAX_DISTANCE), (self._measured, LAG, OFF_PLAN))
+            (self._reference, 0.0, MAX_DISTANCE), (self._measured, MAX_LAG, OFF_PLAN))
             if newest is not None and newest.t > max(now - RECENT, self._since)]
         known = [result for result in results if result is not None]
         return not known[0] if known else None

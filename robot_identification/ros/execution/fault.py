@@ -17,8 +17,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-INVALID_GOAL = -1    # error code of FollowJointTrajectory, also of a goal that was replaced
-REASONS = {-2: 'controller_joints', -3: 'clock', -4: 'path_tolerance', -5: 'goal_tolerance'}
+INVALID_GOAL, PATH_TOLERANCE, GOAL_TOLERANCE = -1, -4, -5
+"""Error codes of FollowJointTrajectory; the first one is also that of a goal that was replaced."""
+REASONS = {-2: 'controller_joints', -3: 'clock', PATH_TOLERANCE: 'path_tolerance',
+           GOAL_TOLERANCE: 'goal_tolerance'}
 
 
 @dataclass(frozen=True)

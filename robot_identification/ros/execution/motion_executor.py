@@ -25,6 +25,7 @@ from robot_identification.arrays import Array
 from robot_identification.errors import ExecutionError
 from robot_identification.recording.effort import joint_position
 from robot_identification.ros.execution import trajectory_segment
+from robot_identification.ros.execution.controller_progress import ControllerProgress
 from robot_identification.ros.execution.fault import Fault
 from robot_identification.ros.execution.motion_monitor import (
     JointStateWatchdog,
@@ -35,13 +36,11 @@ from robot_identification.ros.execution.motion_monitor import (
 from robot_identification.ros.execution.motion_plan import MotionPlan
 from robot_identification.ros.execution.plan_tracker import (
     ControllerState,
-    MAX_DISTANCE,
     PlanPosition,
-    PlanTracker,
-    SCALED,
     STOPPED,
 )
 from robot_identification.ros.execution.rest_detector import RestDetector
+from robot_identification.ros.execution.robot_clock import PAUSE
 from robot_identification.ros.execution.trajectory_segment import (
     brake_segment,
     TrajectorySegment,
@@ -52,16 +51,8 @@ MAX_TOLERANCE = 1.0     # [rad or m] largest path tolerance that is asked of a c
 SETTLING = 0.3   # [s] wait after the last point before it is checked that the arm rests
 PATIENCE = 1.0   # [s] after that wait, the time within which the arm must come to rest
 REFRESH = 0.1    # [s] between updates of the brake watchdog
-MEASURED = 0.02     # [s] shortest time between measured positions used for the progress
-MAX_LEAD = 0.02     # [s] largest lead of the command over the reference: one cycle at 50 Hz
 NEW_CLOCK = 0.15    # [s] after a jump of a clock until stamps on the new clock have arrived
-GRACE = 0.5         # [s] for the controller to report why its reference left the plan
-RECENT = 0.1        # [s] longest extrapolation of a reference
-MAX_DELAY = 0.03    # [s] largest delay of the reference: one cycle, and the offset of the clocks
 FROZEN = 3.0        # [s] a braked motion ends if a simulated clock stands still for longer
-PAUSE = 60.0        # [s] longest pause of a simulation during a motion
-HOLD_CAUSES = ('the controller was paused, deactivated or told to hold by another client, or its '
-               'computer is too busy for the control loop')
 
 
 @dataclass(frozen=True)
@@ -159,9 +150,80 @@ class ControllerInterface(Protocol):
         """
 
 
+@dataclass
+class Waiting:
+    """The trajectory has not been sent: fresh joint states are missing."""
+
+
+@dataclass
+class Moving:
+    """
+    The controller executes the full trajectory.
+
+    Parameters
+    ----------
+    guarded
+        Time at which the brake watchdog brakes, unless it is told another one before [s].
+    refresh_at
+        Time of the next message to the brake watchdog [s].
+
+    """
+
+    guarded: float = math.inf
+    refresh_at: float = -math.inf
+
+
+@dataclass
+class ClockJumped:
+    """
+    A clock has jumped; the controller continues the motion until the arm can be braked.
+
+    Right after the jump the progress of the reference is known only to within the latency of a
+    message, so that a braking segment would cause a step of the reference.
+
+    Parameters
+    ----------
+    wait
+        Time until stamps on the new clock have arrived [s].
+
+    """
+
+    wait: float = NEW_CLOCK
+
+
+@dataclass
+class Braking:
+    """
+    The motion is being ended early, by this process or by somebody else.
+
+    Parameters
+    ----------
+    end
+        Time of the last point of the last trajectory that was sent [s].
+
+    """
+
+    end: float
+
+
+@dataclass
+class Finished:
+    """The execution is over."""
+
+
+Phase = Waiting | Moving | ClockJumped | Braking | Finished
+TRANSITIONS: dict[type, tuple[type, ...]] = {
+    Waiting: (Moving, Finished),
+    Moving: (ClockJumped, Braking, Finished),
+    ClockJumped: (Moving, Braking),
+    Braking: (Finished,),
+    Finished: ()}
+"""For each phase of an execution, the phases that may follow."""
+
+
 class MotionExecutor:
     """
-    Execution of one motion, step by step.
+    Execution of one motion, step by step; `TRANSITIONS` lists the order of its phases.
 
     The trajectory of the full motion is sent once, while the arm rests. A second trajectory is
     sent only to end the motion early. A controller enters each new trajectory at the current time,
@@ -183,10 +245,10 @@ class MotionExecutor:
 
     Attributes
     ----------
+    phase
+        The phase of the execution.
     fault
         The fault that ended the motion early; None without one.
-    finished
-        Whether the execution is over.
     at_rest
         Whether the arm rests at the end; None while unknown.
 
@@ -196,31 +258,27 @@ class MotionExecutor:
                  tolerances: MotionTolerances | None = None, timing: BrakeTiming | None = None,
                  has_reference: bool = False) -> None:
         self.plan, self._arm, self._controller = plan, arm, controller
-        self._has_reference = has_reference
         self.monitor = MotionMonitor(arm, plan, tolerances or MotionTolerances())
-        self.states_watchdog = JointStateWatchdog(self.monitor.tolerances.stale)
+        stale = self.monitor.tolerances.stale
+        self.states_watchdog = JointStateWatchdog(stale)
         self.timing = timing or BrakeTiming()
+        self.phase: Phase = Waiting()
         self.fault: Fault | None = None
-        self.finished = False
         self.at_rest: bool | None = None
-        self.scaling = math.nan
-        self._reference_watchdog = JointStateWatchdog(self.monitor.tolerances.stale)
-        self._reference = PlanTracker(plan)
-        self._measured, self._lag = PlanTracker(plan, MEASURED), 0.0
-        self._command: Array | None = None
-        self._lead = 0.0        # [s] time by which the command is ahead of the reference
-        self._started, self._end = False, math.inf
-        self._guarded, self._refresh_at = math.inf, -math.inf
-        self._off_plan_since: float | None = None   # [s] since when the reference is off the plan
+        self._progress = ControllerProgress(plan, stale, has_reference)
         self._rest = RestDetector()
-        self._stop: Fault | None = None
-        self._clock_unknown = math.inf      # [s] left to wait after a clock jumped; inf: no jump
+        self._stop: Fault | None = None     # the first request to end the motion
         self._now = -math.inf   # [s] time of the last step
         self._frozen = 0.0      # [s] for which the clock has stood still
 
     @property
+    def finished(self) -> bool:
+        """Whether the execution is over."""
+        return isinstance(self.phase, Finished)
+
+    @property
     def braking(self) -> bool:
-        """Whether the motion is being ended early."""
+        """Whether the motion is being ended early, or was."""
         return self.fault is not None
 
     def stop(self, fault: Fault) -> None:
@@ -235,14 +293,14 @@ class MotionExecutor:
         """
         self._stop = self._stop or fault
 
-    def phase(self, now: float) -> str:
-        """Return the phase of the motion at the time `now` [s], or 'brake'."""
+    def phase_name(self, now: float) -> str:
+        """Return the name of the plan's phase at the time `now` [s], or 'brake'."""
         return 'brake' if self.braking else self.plan.phase(now)
 
     def step(self, now: float, states: StateBatch | None, age: float, elapsed: float,
              reference: ControllerState | None = None) -> None:
         """
-        Execute one step; to be called at 100 Hz or more.
+        Execute one step; to be called at 100 Hz or more. A finished execution does nothing.
 
         Parameters
         ----------
@@ -258,240 +316,154 @@ class MotionExecutor:
             Newest state of the controller received since the last step; None if there is none.
 
         """
+        if self.finished:
+            return
         self._frozen = self._frozen + elapsed if now == self._now else 0.0
         # on the clock of the stamps: while a simulation is paused, nothing is silent
         advance = min(elapsed, max(now - self._now, 0.0))
         self._now = now
-        received = states is not None and len(states.t) > 0
-        if states is not None and received:
+        states = states if states is not None and len(states.t) else None
+        if states is not None:
             self._remember(states)
-        self.states_watchdog.step(received, age, advance)
-        self._update_reference(now, reference, advance)
-        if self.braking:
-            self._check_end(now)
+        self.states_watchdog.step(states is not None, age, advance)
+        started = not isinstance(self.phase, Waiting)
+        self._progress.update_reference(now, reference, advance, started)
+        if isinstance(self.phase, Braking):
+            self._check_end(now, self.phase.end)
             return
-        fault = (self._check_stall(now) or self._stop or self._check_controller(now)
-                 or self.monitor.check_age(self.states_watchdog))
-        if fault is None and states is not None and received:
-            fault = self._check_states(states)
-            if fault is not None and self._is_explained_later(now):
-                fault = None
+        fault = self._find_fault(now, states)
         if fault is not None:
             if not self._wait_for_clock(fault, elapsed):
                 self._brake(now, fault)
             return
+        if isinstance(self.phase, Waiting):
+            self._start(now)
+        elif isinstance(self.phase, ClockJumped):    # the reference follows the plan again
+            self._enter(Moving())
+        if isinstance(self.phase, Moving):
+            if now >= self.phase.refresh_at:
+                self._refresh_watchdog(now, self.phase)
+            self._check_end(now, self.plan.duration)
+
+    def _enter(self, phase: Phase) -> None:
+        """Change the phase; the brake watchdog guards the arm in the phase `Moving` only."""
+        if type(phase) not in TRANSITIONS[type(self.phase)]:
+            raise ExecutionError('internal_error', f'{type(phase).__name__} cannot follow '
+                                 f'{type(self.phase).__name__}')
+        self.phase = phase
+        if not isinstance(phase, Moving):
+            self._controller.guard(None, math.inf)
+
+    def _start(self, now: float) -> None:
+        """Send the full trajectory if joint states are fresh, and if there is time to send it."""
         # too late to send: the controller might enter the trajectory after its rest, in motion
-        if not self._started and now > -trajectory_segment.REST / 4:
+        if now > -trajectory_segment.REST / 4:
             self._brake(now, Fault('late', 'this node stalled before the motion, and nothing '
                                    'moved; the computer is too busy'))
-            return
-        if not self._started and self.states_watchdog.fresh:    # no start on old joint states
-            self._started, self._end = True, self.plan.duration
+        elif self.states_watchdog.fresh:    # no start on old joint states
+            self._enter(Moving())
             self._controller.send(trajectory_segment.full_trajectory(self.plan))
-        if self._started and now >= self._refresh_at:
-            self._refresh_watchdog(now)
-        self._check_end(now)
 
-    def _is_explained_later(self, now: float) -> bool:
-        """
-        Return whether the reference has left the plan, and the controller may still report why.
-
-        Nothing can be sent then. The effort of a controller that suddenly holds the arm is the
-        consequence of its stop and not the reason.
-        """
-        return (self._has_reference and self._reference.distance > MAX_DISTANCE
-                and (self._off_plan_since is None or now < self._off_plan_since + GRACE))
+    def _find_fault(self, now: float, states: StateBatch | None) -> Fault | None:
+        """Return the fault that ends the motion now; None if there is none."""
+        started = not isinstance(self.phase, Waiting)
+        fault = (self._check_stall(now) or self._stop
+                 or (self._progress.check_reference(now) if started else None)
+                 or self.monitor.check_age(self.states_watchdog))
+        if fault is not None or states is None:
+            return fault
+        fault = self._check_states(states)
+        return None if self._progress.is_explained_later(now) else fault
 
     def _wait_for_clock(self, fault: Fault, elapsed: float) -> bool:
-        """
-        Return whether braking after a jump of a clock must wait for stamps on the new clock.
-
-        Right after the jump the progress of the reference is known only to within the latency of a
-        message, so that a braking segment would cause a step of the reference. The controller
-        continues the motion during the wait.
-        """
-        if fault.reason != 'clock' or not self._started:
+        """Return whether braking after a jump of a clock must wait for stamps on the new clock."""
+        if fault.reason == 'clock' and isinstance(self.phase, Moving):
+            self._enter(ClockJumped())
+        if fault.reason != 'clock' or not isinstance(self.phase, ClockJumped):
             return False
-        if math.isinf(self._clock_unknown):
-            self._clock_unknown, self._guarded = NEW_CLOCK, math.inf
-            self._controller.guard(None, math.inf)
-        self._clock_unknown -= elapsed
-        return self._clock_unknown > 0
-
-    def _update_reference(self, now: float, reference: ControllerState | None,
-                          elapsed: float) -> None:
-        """Update the progress of the controller's reference and the watchdog of its messages."""
-        if not self._has_reference:
-            return
-        if reference is not None:
-            self._reference.update(reference.t, reference.q)
-            self.scaling, self._command = reference.scaling, reference.command
-            self._update_lead(reference)
-        age = max(now - self._reference.position.t, 0.0) if self._started else 0.0
-        self._reference_watchdog.step(reference is not None, age, elapsed)
-
-    def _update_lead(self, reference: ControllerState) -> None:
-        """Compute the time by which the command is ahead of the reference."""
-        if reference.command is None:
-            return
-        v = self.plan.evaluate(np.array([self._reference.position.at]))[1][0]
-        speed = float(v @ v)
-        if speed > 0:
-            lead = float((reference.command - reference.q) @ v) / speed
-            self._lead = min(max(lead, 0.0), MAX_LEAD)
+        self.phase.wait -= elapsed
+        return self.phase.wait > 0
 
     def _check_stall(self, now: float) -> Fault | None:
         """Return a fault if this step is so late that the brake watchdog has braked the arm."""
         if self._frozen > PAUSE:
             return Fault('simulation_paused', f'the clock of the simulation has stood still for '
                          f'{PAUSE:g} s: it is paused or has ended; the arm brakes if it goes on')
-        if not self._started or now < self._guarded:
+        if not isinstance(self.phase, Moving) or now < self.phase.guarded:
             return None
         return Fault('late', f'this node stalled for too long at {now:.2f} s, so that the brake '
                      f'watchdog stops the arm and reports the result in the log; the computer is '
                      f'too busy', touch=False)
 
-    def _check_controller(self, now: float) -> Fault | None:
-        """Return a fault if the controller's reference is missing or deviates from the plan."""
-        if not self._has_reference or not self._started:
-            return None
-        if self._reference_watchdog.expired:
-            return Fault('controller_silent', f'the controller has published no reference '
-                         f'{self._reference_watchdog.finding}: it is no longer active, not '
-                         f'reachable, or its computer is too busy')
-        position, scaling = self._reference.position, self.scaling
-        stopped = (position.delay > MAX_DELAY and abs(scaling - 1) <= SCALED
-                   and abs(position.rate - 1) > STOPPED)    # although the reported scaling is 1
-        if self._reference.distance > MAX_DISTANCE or stopped:
-            self._off_plan_since = now if self._off_plan_since is None else self._off_plan_since
-            if now < self._off_plan_since + GRACE:
-                return None
-        else:
-            self._off_plan_since = None
-        if self._reference.distance > MAX_DISTANCE:
-            return Fault('another_client', f"the controller's reference is "
-                         f'{self._reference.distance:.3g} away from the planned path: another '
-                         f'client commands the arm, and nothing more was sent', touch=False)
-        if abs(scaling - 1) > SCALED:
-            return Fault('speed_scaling', f'the speed scaling of the controller is {scaling:.3g}, '
-                         f'it must be 1 (speed slider at 100 %, no pause)')
-        if abs(position.delay) <= MAX_DELAY:
-            return None
-        if position.at < MAX_DELAY:
-            return Fault('controller_does_not_follow', 'the controller has not started the '
-                         'motion: it is inactive or rejects trajectories; see its log')
-        if position.rate < STOPPED:
-            return Fault('controller_holds', f'the reference stands still: {HOLD_CAUSES}')
-        if abs(position.rate - 1) < STOPPED:
-            return Fault('clock', f'the controller is {position.delay:.3f} s behind the motion: '
-                         f'its clock differs from that of the joint states, or has jumped')
-        return Fault('speed_scaling', f'the controller executes the motion at '
-                     f'{position.rate:.2f} times its speed; it must be 1 (speed slider at 100 %, '
-                     f'no pause)')
-
     def _check_states(self, states: StateBatch) -> Fault | None:
         """Return the fault that joint states indicate; distinguish speed scaling from an error."""
-        known, position = self._has_reference and self._started, self._reference.position
-        fault = self.monitor.check_states(
-            position.on_plan(states.t) if known else states.t, states.q, states.v, states.effort,
-            not known or (states.t[-1] < position.t + RECENT and self._off_plan_since is None))
-        if fault is None or fault.reason != 'tracking_error' or self._has_reference:
+        progress, t, known = self._progress, states.t, True
+        if progress.has_reference and not isinstance(self.phase, Waiting):
+            t, known = progress.expected(t), progress.is_expected(float(t[-1]))
+        fault = self.monitor.check_states(t, states.q, states.v, states.effort, known)
+        if fault is None or fault.reason != 'tracking_error':
             return fault
-        measured = self._measured
-        delayed = measured.position.delay >= self._lag + MAX_DELAY
-        if not measured.explained_by_delay or not delayed:
-            return fault
-        return Fault('speed_scaling', f'all joints are delayed alike, and the motion runs at '
-                     f'{measured.position.rate:.2f} times its speed: speed scaling, or '
-                     f'{HOLD_CAUSES}')
+        return progress.explain_tracking_error() or fault
 
-    def _position(self, now: float) -> PlanPosition | None:
-        """Return the progress of the controller's reference; None if it has left the plan."""
-        if self._has_reference and self._reference_watchdog.fresh:
-            if self._reference.distance > MAX_DISTANCE:
-                return None
-            position = self._reference.position
-            rate = position.rate if math.isnan(self.scaling) else self.scaling
-            # the command is one cycle ahead; shifted like this, it makes no step at the entry
-            return PlanPosition(position.t, position.at + (1 - rate) * self._lead, rate)
-        if self.fault is not None and self.fault.reason == 'frozen_joint_states':
-            return PlanPosition(now, now)
-        position = self._measured.position
-        delay = position.delay - self._lag
-        # unless the measured positions show a delay, the reference is taken to be on time
-        if ((delay < MAX_DELAY and math.isinf(self._clock_unknown))
-                or not self._measured.explained_by_delay):
-            return PlanPosition(now, now)
-        return PlanPosition(position.t, position.at + self._lag * position.rate, position.rate)
-
-    def _refresh_watchdog(self, now: float) -> None:
+    def _refresh_watchdog(self, now: float, phase: Moving) -> None:
         """Tell the watchdog the progress, except near the end, where the arm comes to rest."""
-        self._refresh_at = now + REFRESH
-        position, horizon = self._position(now), self.timing.horizon
+        phase.refresh_at = now + REFRESH
+        position, horizon = self._progress.position(now), self.timing.horizon
         if position is None or now + horizon > self.plan.duration:
-            self._guarded = math.inf
+            phase.guarded = math.inf
             self._controller.guard(None, math.inf)
         elif self.states_watchdog.fresh and now > 0:
-            self._guarded = now + horizon - self.timing.lead
-            self._controller.guard(position, self._guarded)
+            phase.guarded = now + horizon - self.timing.lead
+            self._controller.guard(position, phase.guarded)
 
     def _brake(self, now: float, fault: Fault) -> None:
         """End the motion with a fault: send the segment that brakes or holds the arm."""
         self.fault = fault
-        self._controller.guard(None, math.inf)
-        if not self._started:
-            self.finished, self.at_rest = True, True
+        if isinstance(self.phase, Waiting):
+            self._enter(Finished())
+            self.at_rest = True
             return
-        self._end = now
-        if not fault.touch:
-            return
-        position = self._position(now)
+        position = self._progress.position(
+            now, fault, clock_jumped=isinstance(self.phase, ClockJumped)) if fault.touch else None
+        braking = Braking(now)
+        self._enter(braking)
         if position is None:
             return
+        departure = now + self.timing.lead
         if position.rate < STOPPED:
-            known = self._has_reference and self._reference_watchdog.fresh
-            command = self._command if known else None
-            q = self._rest.newest if command is None else command
+            q = self._progress.command
+            q = self._rest.newest if q is None else q
             if q is None:    # no joint state, hence no motion
                 return
-            self._send(trajectory_segment.hold_segment(q, now), now, 1.0)
+            segment, rate = trajectory_segment.hold_segment(q, now), 1.0
+        elif float(position.on_plan(np.array([departure]))[0]) >= self.plan.duration:
+            braking.end = max(now, self.plan.duration)
             return
-        departure = now + self.timing.lead
-        if float(position.on_plan(np.array([departure]))[0]) >= self.plan.duration:
-            self._end = max(now, self.plan.duration)
-            return
-        self._send(brake_segment(self.plan, position, now - trajectory_segment.PAST, departure),
-                   now, position.rate)
-
-    def _send(self, segment: TrajectorySegment, now: float, rate: float) -> None:
-        """Send a segment and compute when it ends at the given speed scaling."""
-        self._end = now + (segment.end - now) / min(rate, 1.0)
+        else:
+            segment = brake_segment(self.plan, position, now - trajectory_segment.PAST, departure)
+            rate = min(position.rate, 1.0)
+        braking.end = now + (segment.end - now) / rate
         self._controller.send(segment)
 
     def _remember(self, states: StateBatch) -> None:
         """Store the recent positions, and estimate the progress from them if necessary."""
         positions = unwrap_positions(self._arm, joint_position(self._arm, states.q),
                                      self.plan.evaluate(states.t)[0])
-        known = self._has_reference and self._reference_watchdog.fresh
-        due = states.t[-1] >= self._measured.position.t + MEASURED
-        if self._started and not self.braking and not known and due:
-            self._measured.update(float(states.t[-1]), positions[-1])
-            position = self._measured.position
-            if (abs(position.rate - 1) < 0.1 and 0 < position.delay < 2 * MAX_DELAY
-                    and self._stop is None):
-                self._lag = position.delay
+        if isinstance(self.phase, (Moving, ClockJumped)):
+            self._progress.update_measured(float(states.t[-1]), positions[-1],
+                                           on_time=self._stop is None)
         for t, q in zip(states.t.tolist(), positions):
             self._rest.add(t, q)
 
-    def _check_end(self, now: float) -> None:
+    def _check_end(self, now: float, end: float) -> None:
         """Finish the execution once the last trajectory has ended and the arm rests."""
         frozen = self.braking and self._frozen > FROZEN     # the simulation is paused or has ended
-        if not self._started or (now < self._end + SETTLING and not frozen):
+        if now < end + SETTLING and not frozen:
             return
-        self.at_rest = self._rest.at_rest if self.states_watchdog.fresh else None
-        if self.at_rest is False and now < self._end + SETTLING + PATIENCE and not frozen:
+        at_rest = self._rest.at_rest if self.states_watchdog.fresh else None
+        if at_rest is False and now < end + SETTLING + PATIENCE and not frozen:
             return
-        self.finished = True
-        self._controller.guard(None, math.inf)
-        if not self.braking and self.at_rest is not True:
+        self._enter(Finished())
+        self.at_rest = at_rest
+        if not self.braking and at_rest is not True:
             self.fault = Fault('not_at_rest', 'the motion is over, but the arm still moves')

@@ -30,9 +30,9 @@ from robot_identification.ros.execution.effort_checks import check_effort_at_res
 from robot_identification.ros.execution.fault import Fault
 from robot_identification.ros.execution.motion_plan import MotionPlan
 from robot_identification.ros.execution.plan_tracker import unwrap_turns
+from robot_identification.ros.execution.robot_clock import LATE_STEP
 
 IDLE = 0.1          # an arm that covers less than this fraction of the motion does not follow it
-MAX_STEP = 0.05     # [s] longest silence counted per step; in longer steps this process stalled
 FROZEN = 0.05       # [s] moving joints whose positions do not change for longer are not measured
 TRAVEL = 5e-3       # [rad or m] motion planned for this time; less may be below the resolution
 SETTLING = 1e-4     # [rad or m] an arm whose positions changed by less has not started to move
@@ -83,7 +83,7 @@ class JointStateWatchdog:
 
     On a busy computer this process may stall while joint states wait in a queue. The first step
     after a stall then receives old joint states or none. Therefore each step adds at most
-    `MAX_STEP` to the measured silence. If the stall is long, the brake watchdog brakes the arm.
+    `LATE_STEP` to the measured silence. If the stall is long, the brake watchdog brakes the arm.
 
     Ages and silence are times on the clock of the stamps: a paused simulation is not silent, and a
     slow one has as many joint states per second of its time as a fast one.
@@ -134,7 +134,7 @@ class JointStateWatchdog:
         """
         self.age = age
         self.silence = (0.0 if received and self.fresh
-                        else self.silence + min(elapsed, MAX_STEP))
+                        else self.silence + min(elapsed, LATE_STEP))
 
 
 def unwrap_positions(arm: Arm, q: Array, near: Array) -> Array:

@@ -28,6 +28,7 @@ from robot_identification.excitation.motion.fourier import FourierSeries
 from robot_identification.excitation.motion.limits import motion_limits
 from robot_identification.ros.execution.time_scaling import (
     Evaluate,
+    MIN_DURATION,
     ramp_down,
     ramp_up,
     rest_to_rest,
@@ -40,7 +41,7 @@ RAMPS = tuple(0.5 * 1.25 ** k for k in range(16))  # [s] durations tried for run
 CHECK_STEP = 0.002     # [s] between the samples at which limits are checked
 TOLERANCE = 1e-6       # accepted excess as a fraction of a limit, for rounding errors
 MAX_DURATION = 900.0   # [s] longest motion; for seven joints its message has 9 MB
-SETTLING = 1.0         # [s] the arm rests after the approach
+SETTLING = MIN_DURATION    # [s] the arm rests after the approach
 COARSE = 0.005         # [s] between points of a path that are compared with a position
 OFF_PATH = 0.01        # [rad or m] an arm that is farther from a path does not retreat along it
 
@@ -285,7 +286,7 @@ def _retreat(path: MotionPlan, q: Array, speed: float) -> _Phase | None:
     offset, span = q - path.evaluate(np.array([at]))[0][0], at - first
     if np.max(np.abs(offset)) > OFF_PATH:
         return None
-    duration = max(1.0, 1.875 * span / speed)
+    duration = max(MIN_DURATION, 1.875 * span / speed)
 
     def evaluate(t: Array) -> States:
         covered, rate, change = rest_to_rest(t, duration)

@@ -18,11 +18,12 @@ from __future__ import annotations
 from robot_identification.errors import ExecutionError
 from robot_identification.ros.execution.fault import Fault
 
-MAX_OFFSET = 0.1    # [s] largest offset between the clocks at which a motion may start
-MAX_JUMP = 0.1      # [s] larger steps of a clock during a motion are a fault
+MAX_OFFSET = 0.1    # [s] largest offset between the clocks, and largest jump during a motion
 MAX_RATE = 20.0     # no simulation is faster than this multiple of real time
 SIMULATED = 1e8     # [s] stamps this far behind the system clock are those of a simulation
 STALL = 1.0         # [s] delay of a simulated clock that a busy computer explains
+PAUSE = 60.0        # [s] longest pause of a simulation during a motion
+LATE_STEP = 0.05    # [s] a process whose step or cycle takes longer has stalled
 
 
 class RobotClock:
@@ -119,7 +120,7 @@ class RobotClock:
         advance = 0.0 if last is None else (now - last) / 1e9
         self._credit = min(self._credit + self._rate * elapsed - advance, self._stall)
         fault = None
-        if last is not None and (advance < 0 or self._credit < -MAX_JUMP):
+        if last is not None and (advance < 0 or self._credit < -MAX_OFFSET):
             self._credit = self._stall
             self.offset = (self.offset or 0) + round((advance - elapsed) * 1e9)
             fault = Fault('clock', f'the clock of this node jumped by {advance:.3f} s during the '
@@ -129,7 +130,7 @@ class RobotClock:
         first, newest = stamps
         before, self._newest = self._newest, newest
         ahead = (newest - self.robot(now)) / 1e9
-        if first < before - MAX_JUMP * 1e9 or ahead > MAX_JUMP + self._stall:
+        if first < before - MAX_OFFSET * 1e9 or ahead > MAX_OFFSET + self._stall:
             self.jump, self.offset = newest - self.robot(now), now - newest
             fault = Fault('clock', f"the robot's clock jumped by "
                           f'{max(ahead, (before - first) / 1e9):.3f} s during the motion')

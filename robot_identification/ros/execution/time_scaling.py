@@ -28,7 +28,7 @@ States = tuple[Array, Array, Array]
 """Positions, velocities and accelerations, (N, n) each."""
 Evaluate = Callable[[Array], States]
 """Maps times (N,) [s] to `States`."""
-MIN_DURATION = 1.0      # [s] shortest duration of a straight line
+MIN_DURATION = 1.0      # [s] shortest phase of a motion that the arm makes from rest to rest
 
 
 def ramp_up(evaluate: Evaluate, at: float, duration: float) -> Evaluate:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from robot_identification.arrays import Array, read_only
 from robot_identification.ros.execution.plan_tracker import PlanPosition
+from robot_identification.ros.execution.robot_clock import MAX_OFFSET
 from robot_identification.ros.execution.time_scaling import ramp_down, States
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 BRAKES = tuple(0.1 * 1.25 ** k for k in range(20))  # [s] durations tried for braking
 STEP = 0.02     # [s] between points; quintic interpolation then deviates by less than 1e-6 rad
 REST = 1.2      # [s] rest before the plan; the trajectory is sent when half of it has passed
-PAST = 0.1      # [s] a braking segment starts this long before the present, for clock errors
+PAST = MAX_OFFSET   # [s] a braking segment starts this long before the present
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,6 +28,7 @@ from robot_identification.ros.execution.plan_tracker import (
     PlanPosition,
     unwrap_turns,
 )
+from robot_identification.ros.execution.robot_clock import PAUSE
 from robot_identification.ros.execution.trajectory_segment import TrajectorySegment
 from robot_identification.ros.nodes.batch_subscription import BatchSubscription
 from robot_identification.ros.nodes.controller_reference import ControllerReference
@@ -36,7 +37,6 @@ from robot_identification.ros.nodes.watchdog_memory import GuardedMotion, Progre
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
-LIMIT = 60.0    # [s] on a steady clock, in case a simulated clock stands still
 DEPTH = 20      # number of messages that wait until the watchdog looks at them
 
 
@@ -79,7 +79,7 @@ class ArmStopper:
         self._stop = EmergencyStop(
             motion.plan, PlanPosition(progress.t, progress.at, progress.rate),
             motion.horizon if gone else motion.horizon / 2)
-        self._limit = time.monotonic() + LIMIT
+        self._limit = time.monotonic() + PAUSE     # in case a simulated clock stands still
         self._node.get_logger().error(
             'the excitation node has died or stalled: braking trajectories are sent')
 

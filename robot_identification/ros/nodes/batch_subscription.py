@@ -26,6 +26,7 @@ from rclpy.qos import (
     QoSProfile,
     ReliabilityPolicy,
 )
+from robot_identification.ros.nodes.service_calls import FIRST_MESSAGE
 
 # [messages] in the queue: 10 s at 1 kHz, which take 4 MB for joint states. Whether a busy computer
 # loses messages depends on this depth, not on the reliability of the subscription.
@@ -101,7 +102,8 @@ def _ignore(message: Any) -> None:
     """Serve as callback; it is never called, as the subscription is hidden from the executor."""
 
 
-def publishers_are_reliable(node: Node, topic: str, patience: float = 3.0) -> bool | None:
+def publishers_are_reliable(node: Node, topic: str,
+                            patience: float = FIRST_MESSAGE) -> bool | None:
     """
     Return whether all publishers of a topic are reliable; None if there is no publisher.
 

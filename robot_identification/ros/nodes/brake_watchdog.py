@@ -40,7 +40,7 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from robot_identification.errors import ExecutionError
 from robot_identification.helper_process import PIPE, start_helper
-from robot_identification.ros.execution.robot_clock import RobotClock
+from robot_identification.ros.execution.robot_clock import LATE_STEP, RobotClock
 from robot_identification.ros.nodes.arm_stopper import ArmStopper
 from robot_identification.ros.nodes.watchdog_memory import (
     GuardedMotion,
@@ -49,8 +49,7 @@ from robot_identification.ros.nodes.watchdog_memory import (
     SharedContent,
 )
 
-STALLED = 0.05  # [s] after a longer cycle, older messages may be queued before the newest /clock
-QUEUED = 3      # largest number of queued messages
+QUEUED = 3      # messages that may wait before the newest /clock after a late cycle
 
 
 class BrakeWatchdog:
@@ -152,7 +151,7 @@ def main() -> int:
         while True:
             rclpy.spin_once(node, timeout_sec=0.01)
             elapsed, last = time.monotonic() - last, time.monotonic()
-            for _ in range(QUEUED if elapsed > STALLED else 0):
+            for _ in range(QUEUED if elapsed > LATE_STEP else 0):
                 rclpy.spin_once(node, timeout_sec=0.0)
             gone, now = _is_closed(pipe), node.get_clock().now().nanoseconds
             jumped = clock.watch(now, None, elapsed) is not None

@@ -31,11 +31,13 @@ from robot_identification.ros.nodes.controller_manager import ControllerManagerC
 from robot_identification.ros.nodes.controller_monitor import ControllerMonitor
 from robot_identification.ros.nodes.follow_joint_trajectory import ActionTransport
 from robot_identification.ros.nodes.messages import message_type
-from robot_identification.ros.nodes.service_calls import call_with_retry
+from robot_identification.ros.nodes.service_calls import (
+    call_with_retry,
+    PATIENCE,
+    START_UP,
+)
 from trajectory_msgs.msg import JointTrajectory
 
-PATIENCE = 5.0  # [s] longest wait for the controller
-START = 15.0  # [s] additional wait for the start of the watchdog's process, on a busy computer
 CHECKED = ('joints', 'allow_trajectory_replacement', 'interpolation_method')
 OPTIONAL = (
     ('control_msgs', 'action', 'FollowJointTrajectory', "the controller's reference is not "
@@ -178,7 +180,7 @@ class ControllerClient:
                 self.watchdog.check()
                 return transport
             except ExecutionError:
-                if time.monotonic() > deadline + START:
+                if time.monotonic() > deadline + START_UP:
                     raise
                 time.sleep(0.02)
 

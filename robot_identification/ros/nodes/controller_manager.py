@@ -21,10 +21,7 @@ from typing import Any
 
 from robot_identification.errors import ExecutionError
 from robot_identification.ros.nodes.messages import message_type
-from robot_identification.ros.nodes.service_calls import call_with_retry
-
-PATIENCE = 3.0      # [s] longest wait for a response
-DISCOVERY = 5.0     # [s] after the start of this node, within which a manager is discovered
+from robot_identification.ros.nodes.service_calls import call_with_retry, PATIENCE
 
 
 class ControllerManagerClient:
@@ -43,7 +40,7 @@ class ControllerManagerClient:
     def __init__(self, node: Any, name: str) -> None:
         kind = message_type('controller_manager_msgs', 'srv', 'ListControllers')
         self._kind, self._client, self._node = kind, None, node
-        self._discovered = time.monotonic() + DISCOVERY
+        self._discovered = time.monotonic() + PATIENCE
         if kind is not None:
             self._client = node.create_client(kind, f'{name}/list_controllers')
 

@@ -30,11 +30,11 @@ from robot_identification.ros.nodes.controller_reference import (
     PublishedState,
 )
 from robot_identification.ros.nodes.messages import LATCHED, nanoseconds
+from robot_identification.ros.nodes.service_calls import FIRST_MESSAGE
 from std_msgs.msg import Float64, String
 from trajectory_msgs.msg import JointTrajectory
 
 ACTIVE = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING)
-PATIENCE = 2.0      # [s] longest wait for the first state of the controller
 
 
 class ControllerMonitor:
@@ -101,7 +101,7 @@ class ControllerMonitor:
         start = time.monotonic()
         while self._reference.available and self.newest() is None:
             published = self._node.get_publishers_info_by_topic(self._reference.topic)
-            if time.monotonic() > start + PATIENCE * (4 if published else 1):
+            if time.monotonic() > start + FIRST_MESSAGE * (3 if published else 1):
                 break
             time.sleep(0.01)
         scaling = self.scaling

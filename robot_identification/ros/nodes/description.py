@@ -16,10 +16,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import dataclasses
 from pathlib import Path
 import time
 from typing import Any
 
+import numpy as np
 from rcl_interfaces.srv import GetParameters
 import rclpy
 from rclpy.exceptions import NameValidationException
@@ -27,19 +29,23 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.validate_topic_name import validate_topic_name
 from robot_identification.arm import load_arm
+from robot_identification.arm.arm_chain import ArmChoice
+from robot_identification.arm.robot_template import (
+    parse_effort,
+    read_description,
+    robot_template,
+)
 from robot_identification.arm.urdf import MOVING, parse_urdf
-from robot_identification.cli.robot_template import robot_template, TemplateOptions
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import write_text
 from robot_identification.ros.bringup import remove_ros2_control
 from robot_identification.ros.nodes.messages import LATCHED
+from robot_identification.ros.nodes.service_calls import START_UP
 from std_msgs.msg import String
-
-PATIENCE = 15.0    # [s] longest wait for the URDF, because drivers start slowly
 
 
 def receive_description(topic: str, controller: str, namespace: str = '',
-                        patience: float = PATIENCE) -> tuple[str, tuple[str, ...]]:
+                        patience: float = START_UP) -> tuple[str, tuple[str, ...]]:
     """
     Return the URDF published on a topic, and the joints of a controller.
 
@@ -163,6 +169,9 @@ def write_robot_yaml(urdf: str, joints: Sequence[str], path: Path, effort: str,
                                  'URDF does not contain')
     target = path.with_suffix('.urdf')
     save_description(urdf, joints, target)
-    options = TemplateOptions(acceleration=str(acceleration), effort=effort or None)
-    write_text(path, robot_template(target, options, base=path.parent, moving=joints).text)
+    description = read_description(target, ArmChoice(moving=joints))
+    limits = dataclasses.replace(description.arm.limits,
+                                 acceleration=np.full(description.arm.n, acceleration))
+    write_text(path, robot_template(description, path.parent, limits=limits,
+                                    effort=parse_effort(effort) if effort else None))
     return tuple(load_arm(path).locked)

@@ -33,10 +33,9 @@ from robot_identification.ros.nodes.design_request import (
     SUFFIXES,
 )
 from robot_identification.ros.nodes.long_work import CancelledError, LongWork, Report
-from robot_identification.ros.nodes.requests import check_request, RESULT_TIMEOUT
+from robot_identification.ros.nodes.requests import check_request, FEEDBACK, RESULT_TIMEOUT
 from robot_identification_interfaces.action import Design
 
-FEEDBACK = 0.2  # [s] between feedback messages
 POLL = 0.02     # [s] between checks of a running design
 
 

@@ -41,7 +41,6 @@ PHASES = {'retreat': Excite.Goal.APPROACH, 'home': Excite.Goal.APPROACH,
           'settle': Excite.Goal.APPROACH, 'run_in': Excite.Goal.RUN_IN,
           'excitation': Excite.Goal.EXCITATION, 'run_out': Excite.Goal.RUN_OUT,
           'brake': Excite.Goal.BRAKE, 'design': Excite.Goal.DESIGN}
-FEEDBACK = 0.1  # [s] shortest time between feedback messages
 REGULAR = ('finished', 'cancelled', 'stopped', 'deactivated', 'shutdown')
 """Reasons for the end of a motion that are not errors."""
 
@@ -136,7 +135,7 @@ class ExcitationNode(NodeProcess):
 
         def feedback(phase: str, now: float, duration: float, error: float) -> None:
             nonlocal last
-            if time.monotonic() < last + FEEDBACK:
+            if time.monotonic() < last + requests.FEEDBACK:
                 return
             last = time.monotonic()
             handle.publish_feedback(Excite.Feedback(

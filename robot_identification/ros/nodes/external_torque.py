@@ -25,7 +25,7 @@ from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
 from robot_identification.recording import load_recording, Recording
 from robot_identification.ros.nodes import parameters
-from robot_identification.ros.nodes.live_states import SmoothedStates
+from robot_identification.ros.nodes.live_states import PERIOD, SmoothedStates
 from robot_identification.ros.nodes.messages import time_message
 from robot_identification.ros.nodes.process import Health, main_of, NodeProcess
 from robot_identification.ros.sliding_window import (
@@ -39,7 +39,6 @@ from std_msgs.msg import Bool
 MIN_WINDOW, SAMPLES = 0.03, 10
 """Default length of the smoothing window: ten samples of the reference recording, but at least
 0.03 s."""
-PERIOD = 0.01      # [s] between batches of joint states
 FORCE_PERIOD = 1.0    # [s] between computations of the detectable force
 SILENCE = 1.0      # [s] without joint states after which a warning is issued
 

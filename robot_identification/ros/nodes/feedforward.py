@@ -30,6 +30,7 @@ from robot_identification.errors import (
 )
 from robot_identification.ros.execution.fault import Fault
 from robot_identification.ros.nodes import parameters
+from robot_identification.ros.nodes.follow_joint_trajectory import CONFIRMATION
 from robot_identification.ros.nodes.live_states import SmoothedStates
 from robot_identification.ros.nodes.managed_node import ManagedNode
 from robot_identification.ros.nodes.messages import parse_trajectory
@@ -41,7 +42,6 @@ from trajectory_msgs.msg import JointTrajectory
 
 MODES = ('trajectory', 'compensation')
 PERIOD = 0.005      # [s] between batches of joint states
-LAST_COMMAND = 1.0  # [s] longest wait until the controller has received the last command
 
 
 class FeedforwardNode(NodeProcess):
@@ -124,7 +124,7 @@ class FeedforwardNode(NodeProcess):
     def stop(self) -> None:
         """End the node; if it compensates, its last command is the gravity torques."""
         if self.end_motion(Fault('shutdown', 'the node was ended')):
-            self._commands.wait_for_all_acked(Duration(seconds=LAST_COMMAND))
+            self._commands.wait_for_all_acked(Duration(seconds=CONFIRMATION))
         super().stop()
 
     def _check_limits(self) -> None:

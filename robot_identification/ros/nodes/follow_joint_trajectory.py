@@ -25,7 +25,7 @@ from robot_identification.ros.execution.fault import Fault, goal_fault
 from robot_identification.ros.nodes.messages import message_type
 from trajectory_msgs.msg import JointTrajectory
 
-CONFIRMATION = 1.0   # [s] after the motion, within which the controller must report the result
+CONFIRMATION = 1.0   # [s] within which a controller confirms the end of a motion or a command
 STATES = {GoalStatus.STATUS_SUCCEEDED: 'succeeded', GoalStatus.STATUS_CANCELED: 'canceled',
           GoalStatus.STATUS_ABORTED: 'aborted'}
 

@@ -27,6 +27,7 @@ from robot_identification.ros.nodes.joint_state_listener import JointStateListen
 from robot_identification.ros.nodes.messages import SECOND
 from robot_identification.ros.sliding_window import SlidingWindow, WindowEstimate
 
+PERIOD = 0.01   # [s] between batches of joint states
 RECENT = 0.5    # [s] period over which the rate of joint states is measured
 
 

@@ -28,14 +28,15 @@ from robot_identification.excitation import Excitation, Requirements
 from robot_identification.ros.execution.motion_plan import MotionPlan
 from robot_identification.ros.execution.trajectory_segment import (
     full_trajectory,
+    STEP,
     TrajectorySegment,
 )
 from robot_identification.ros.nodes.messages import LATCHED, message_type, trajectory_message
 from sensor_msgs.msg import JointState
 
-STEP, MAX_POINTS = 0.02, 2000   # [s] time between points of a line, and their largest number
+MAX_POINTS = 2000           # largest number of points of a line
 LINE, LINK = 0.008, 0.03    # [m] width of the lines of the path, and of the lines of the arm
-THICKNESS = 0.002           # [m] thickness of the floor
+THICKNESS = LINE / 4        # [m] thickness of the floor
 MARGIN = 1.5                # half size of floor and unbounded workspaces relative to the reach
 COLOURS = {'approach': (1.0, 0.6, 0.0, 1.0), 'excitation': (0.1, 0.4, 1.0, 1.0),
            'start': (0.5, 0.5, 0.5, 1.0), 'boxes': (0.9, 0.1, 0.1, 0.4),

@@ -36,12 +36,12 @@ from robot_identification.ros.nodes.controller_link import ControllerLink
 from robot_identification.ros.nodes.joint_state_listener import JointStateListener
 from robot_identification.ros.nodes.motion_setup import MotionSetup
 from robot_identification.ros.nodes.recorder_client import MotionRecording
+from robot_identification.ros.nodes.service_calls import FIRST_MESSAGE
 
 STEP = 0.005         # [s] between steps of the execution
 STILL = 0.01         # [rad or m] an arm that moves less while it is checked is at rest
 CHECK_TIME = 0.3     # [s] duration of the check that the arm is at rest
 SAG = 0.05           # [rad or m] largest deviation of a resting arm from the reference
-PATIENCE = 3.0       # [s] longest wait for the first joint state
 Feedback = Callable[[str, float, float, float], None]
 """Callback for phase, time [s], duration [s] and largest tracking error [rad or m]."""
 
@@ -198,20 +198,20 @@ class MotionSession:
 
     def _position_at_rest(self, listener: JointStateListener) -> Array:
         """Check that the arm rests, measure clock offset and efforts, and return the position."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + FIRST_MESSAGE
         taken = None
         while taken is None:
             if time.monotonic() > deadline:
                 raise ExecutionError(
                     'stale_joint_states',
                     f"no message on '{listener.topic}' with the joints "
-                    f"{', '.join(self._arm.ros_joint_names)} for {PATIENCE:g} s")
+                    f"{', '.join(self._arm.ros_joint_names)} for {FIRST_MESSAGE:g} s")
             time.sleep(0.01)
             taken = listener.take()
         first, newest = taken[1][0], taken
         deadline = time.monotonic() + CHECK_TIME
         while time.monotonic() < deadline or (
-                not self._clock.agrees and time.monotonic() < deadline + PATIENCE):
+                not self._clock.agrees and time.monotonic() < deadline + FIRST_MESSAGE):
             time.sleep(STEP)
             taken = listener.take()
             if taken is not None:
@@ -284,7 +284,8 @@ class MotionSession:
             last = steady
             if run.braking and transport.refused:
                 transport.hold()
-            feedback(run.phase(now), now, plan.duration, float(run.monitor.largest_error.max()))
+            feedback(run.phase_name(now), now, plan.duration,
+                     float(run.monitor.largest_error.max()))
         ending, remark = transport.confirm(run.at_rest is True)
         path, failure = recording.close()
         fault = run.fault or ending or (Fault('recorder_failed', failure) if failure else None)

@@ -23,14 +23,13 @@ from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
 from robot_identification.online import OnlineEstimator, OnlineUpdate, start_online
 from robot_identification.ros.nodes import parameters
-from robot_identification.ros.nodes.live_states import SmoothedStates
+from robot_identification.ros.nodes.live_states import PERIOD, SmoothedStates
 from robot_identification.ros.nodes.messages import time_message
 from robot_identification.ros.nodes.process import Health, main_of, NodeProcess
 from robot_identification.ros.nodes.requests import reply_always
 from robot_identification_interfaces.msg import OnlineParameters
 from std_srvs.srv import Trigger
 
-PERIOD = 0.02      # [s] between batches of joint states
 NOISE = 0.02       # default standard deviation of the torques, as a fraction of the torque limits
 INTERVAL = 3.92    # length of a 95 % interval in standard deviations
 SILENCE = 3.0      # [s] without an update after which a warning is issued

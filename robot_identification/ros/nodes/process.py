@@ -35,8 +35,7 @@ from rclpy.logging import get_logger
 from rclpy.signals import SignalHandlerOptions
 from robot_identification.errors import RobotIdentificationError
 
-GRACE = 2.0  # [s] for which the creation of a node may continue after a signal
-HARD_LIMIT = 2.0  # [s] later, a process that is still blocked writes its stack traces and exits
+GRACE = 2.0  # [s] for which a node may continue after its time to end; twice that if it is blocked
 
 
 class Health:
@@ -147,7 +146,7 @@ def run(make: Callable[[], NodeProcess], args: Sequence[str] | None = None) -> i
                 timer.daemon = True
                 timer.start()
                 # ends it even if a library holds the interpreter lock and so blocks the timer
-                faulthandler.dump_traceback_later(patience + HARD_LIMIT, exit=True)
+                faulthandler.dump_traceback_later(patience + GRACE, exit=True)
 
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, end)

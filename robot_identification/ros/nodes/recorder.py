@@ -29,15 +29,15 @@ from robot_identification.ros.execution.motion_monitor import JointStateWatchdog
 from robot_identification.ros.nodes import parameters
 from robot_identification.ros.nodes.bag_recording import BagRecording, find_topics
 from robot_identification.ros.nodes.batch_subscription import BatchSubscription
+from robot_identification.ros.nodes.live_states import PERIOD
 from robot_identification.ros.nodes.process import Health, main_of, NodeProcess
 from robot_identification.ros.nodes.recording_metadata import RecordingMetadata
 from robot_identification.ros.nodes.requests import reply_always
+from robot_identification.ros.nodes.service_calls import FIRST_MESSAGE
 from robot_identification_interfaces.srv import StartRecording, StopRecording
 from std_msgs.msg import String
 
-PERIOD = 0.01    # [s] between batches of messages
 FLUSH = 0.25     # [s] between writes to the disk; a killed recorder loses the messages in between
-PATIENCE = 3.0   # [s] longest wait for the first joint state
 DISCOVERY = 2.0  # [s] within which the middleware discovers the names of the publishing nodes
 
 
@@ -84,7 +84,7 @@ class RecorderNode(NodeProcess):
     def _on_start(self, request: Any, response: Any) -> Any:
         bag = self._begin(request.name, request.excitation, request.lease)
         response.path = str(bag.path)
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + FIRST_MESSAGE
         while not bag.statistics.messages and time.monotonic() < deadline and not bag.failure:
             time.sleep(0.01)
         response.success = bool(bag.statistics.messages)
@@ -92,8 +92,8 @@ class RecorderNode(NodeProcess):
         if not response.success:
             topic = self.node.resolve_topic_name(self.topic)
             response.message = bag.failure or (
-                f"no joint state arrived on '{topic}' for {PATIENCE:g} s; check that the robot is "
-                f'on')
+                f"no joint state arrived on '{topic}' for {FIRST_MESSAGE:g} s; check that the "
+                f'robot is on')
             self._end()
         return response
 

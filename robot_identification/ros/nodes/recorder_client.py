@@ -21,13 +21,13 @@ from typing import Any
 from rclpy.node import Node
 from robot_identification.errors import ExecutionError
 from robot_identification.ros.execution.fault import Fault
-from robot_identification.ros.nodes.service_calls import wait_for_result
+from robot_identification.ros.nodes.service_calls import PATIENCE, wait_for_result
 from robot_identification_interfaces.srv import StartRecording, StopRecording
 from std_msgs.msg import String
 
-PATIENCE = 8.0  # [s] longest wait for a response, including the time to close the bag
 LEASE = 3.0     # [s] without a renewal after which the recorder ends a recording
-RENEWAL = 0.2   # [s] between renewals
+RENEWAL = LEASE / 15        # [s] between renewals, so that a busy computer may be late
+CLOSING = PATIENCE + LEASE  # [s] longest wait for a response, with the time to close the bag
 NO_RESPONSE = 'the recorder did not respond'
 
 
@@ -63,7 +63,7 @@ class RecorderClient:
             'recorder_missing': it is not running.
 
         """
-        deadline = time.monotonic() + 5.0
+        deadline = time.monotonic() + PATIENCE
         while not self._start.service_is_ready():
             if time.monotonic() > deadline:
                 raise ExecutionError('recorder_missing', f"there is no recorder '{self.name}'; "
@@ -90,7 +90,7 @@ class RecorderClient:
 
     def wait(self, future: Any) -> Any:
         """Return the result of a service call; None if it does not arrive in time."""
-        return wait_for_result(future, time.monotonic() + PATIENCE)
+        return wait_for_result(future, time.monotonic() + CLOSING)
 
 
 class MotionRecording:

@@ -25,10 +25,9 @@ from rcl_interfaces.srv import GetParameters, ListParameters
 from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
 from rclpy.utilities import get_rmw_implementation_identifier
-from robot_identification.ros.nodes.service_calls import wait_for_result
+from robot_identification.ros.nodes.service_calls import PATIENCE, wait_for_result
 import yaml
 
-PATIENCE = 4.0          # [s] longest wait for the parameters of another node
 MAX_CHARACTERS = 2_000  # longer parameters, such as robot_description, are shortened
 PACKAGES = ('robot_identification', 'numpy', 'pin')
 

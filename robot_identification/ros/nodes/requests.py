@@ -19,13 +19,12 @@ from collections.abc import Callable
 import inspect
 import math
 from typing import Any
+import unicodedata
 
 from robot_identification.errors import ConfigurationError, RobotIdentificationError
+from robot_identification.ros.execution.data_directory import MAX_LENGTH
 
-MAX_CHARACTERS = 1000       # longest text
-MAX_ITEMS = 1000            # longest list
-FIRST_PRINTABLE = 32        # lower character codes are control characters
-DELETE = 127                # code of a further control character
+FEEDBACK = 0.1              # [s] shortest time between feedback messages of an action
 RESULT_TIMEOUT = 60         # [s] for which results of goals are kept; rclpy's 10 s are too short
 MAX_DISTANCE = 1e4          # [m] largest coordinate of the surroundings
 RANGES: dict[str, tuple[float, float]] = {
@@ -59,9 +58,9 @@ def check_request(request: Any) -> None:
         if isinstance(value, (str, int, float)):
             _check_value(name, value)
             continue
-        if len(value) > MAX_ITEMS:
+        if len(value) > MAX_LENGTH:
             raise ConfigurationError(
-                f'{name} has {len(value)} items, at most {MAX_ITEMS} are allowed')
+                f'{name} has {len(value)} items, at most {MAX_LENGTH} are allowed')
         for item in value:
             _check_value(name, item)
 
@@ -69,11 +68,10 @@ def check_request(request: Any) -> None:
 def _check_value(name: str, value: Any) -> None:
     """Check a text or a number, which may be an item of a list."""
     if isinstance(value, str):
-        if len(value) > MAX_CHARACTERS:
+        if len(value) > MAX_LENGTH:
             raise ConfigurationError(f"{name} '{value[:40]}...' has {len(value)} characters, at "
-                                     f'most {MAX_CHARACTERS} are allowed')
-        if any(ord(character) < FIRST_PRINTABLE or ord(character) == DELETE
-               for character in value):
+                                     f'most {MAX_LENGTH} are allowed')
+        if any(unicodedata.category(character) == 'Cc' for character in value):
             raise ConfigurationError(f'{name} {value[:80]!r} has a control character')
         return
     low, high = RANGES[name]

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Service calls from a thread beside the executor, which are repeated if a response is lost."""
+"""Service calls from a thread beside the executor, and how long other nodes are waited for."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ import time
 from typing import Any
 
 RETRY = 1.0     # [s] after which a call is repeated
+PATIENCE = 5.0  # [s] longest wait for another node: for its discovery, or for its response
+START_UP = 15.0     # [s] longest start of another process, on a busy computer
+FIRST_MESSAGE = 3.0     # [s] longest wait for the first message of a publisher that runs
 
 
 def call_with_retry(client: Any, requests: Sequence[Any], deadline: float) -> list[Any] | None:

@@ -36,8 +36,7 @@ from robot_identification.simulation.sensors import Reading
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
-CLOCK_STEP = 0.005  # [s] between messages on /clock
-PAUSED = 0.01       # [s] between looks whether a pause is over
+CLOCK_STEP = 0.005  # [s] between messages on /clock, and between looks whether a pause is over
 YIELD = 2e-4        # [s] pause for the executor if the physics are slower than real time
 LATE = 0.5          # [s] larger delays behind real time cause a warning; a resting arm skips them
 
@@ -119,8 +118,8 @@ class SimulatedRobotNode(NodeProcess):
                            - round(self.robot.plant.t * SECOND))
         while not self._ending_thread.is_set() and rclpy.ok():
             if self.faults.pause:
-                time.sleep(PAUSED)
-                begin += PAUSED
+                time.sleep(CLOCK_STEP)
+                begin += CLOCK_STEP
                 continue
             for joint in self.faults.changed_jams():
                 self.robot.plant.jam(joint, joint == self.faults.stuck)

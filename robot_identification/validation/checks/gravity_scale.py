@@ -39,8 +39,8 @@ def measure_gravity_scale(data: check.CheckInput) -> check.Measurement | None:
     certain = (std < VAGUE * max(1.0, abs(scale))
                and abs(scale - 1) > abs(_LARGEST - 1) / 2 + _DEVIATIONS * std)
     return check.Measurement(
-        scale, _LARGEST, '-', f'the effort carries {scale:.2f} \u00b1 {std:.2f} times the gravity '
-        "torque of the URDF's masses", _advice(effort), alarm=outside and certain)
+        scale, _LARGEST, '-', f'the measured gravity torque is {scale:.2f} \u00b1 {std:.2f} '
+        "times the URDF's", _advice(effort), alarm=outside and certain)
 
 
 def _advice(effort: EffortCheck) -> str:
@@ -58,7 +58,7 @@ def _advice(effort: EffortCheck) -> str:
 
 
 CHECK = check.Check(
-    'gravity scale', "Does the effort carry the gravity torque of the URDF's masses?",
+    'gravity scale', "Does the effort contain the gravity torque of the URDF's masses?",
     f'a factor above {_LARGEST:g} or below its reciprocal that differs from 1 by more than '
     f'{(_LARGEST - 1) / 2:g} plus {_DEVIATIONS:g} standard deviations, if its standard deviation '
     f'is below {VAGUE:.0%}; for the real arms tested, the URDF is within a factor of 1.25',

@@ -55,8 +55,8 @@ def measure_time_scale(data: check.CheckInput) -> check.Measurement | None:
         if alarm or not rate or sure:
             return check.Measurement(
                 abs(gravity.value), tolerance, '-',
-                f'accelerations and gravity torques match at {1 + gravity.value:.2f} '
-                f'\u00b1 {gravity.std:.2f} times the gravity of the robot YAML',
+                f'gravity from the accelerations is {1 + gravity.value:.2f} \u00b1 '
+                f'{gravity.std:.2f} times the configured one',
                 f', as if the clock of the stamps ran {scale:.2f} times as fast as it should; '
                 'compare the duration of the recording with that of the commanded motion, and '
                 'check the gravity', alarm=alarm)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Runs launch files in a separate process."""
+"""Launch files with launch and launch_ros of ROS 2: visited in this process, or run in another."""
 
 from contextlib import contextmanager
 import importlib.util
@@ -23,6 +23,7 @@ import sys
 
 import pytest
 from robot_identification.files import shared_folder
+import yaml
 
 NODES = ('excitation', 'recorder', 'identification', 'online_identification', 'validation',
          'simulated_robot')
@@ -38,9 +39,12 @@ for file in sys.argv[1].split(','):
         launch_arguments=[argument.split(':=', 1) for argument in sys.argv[2:]]))
 raise SystemExit(service.run())
 """
+# PyPI's `launch` is another package; only that of ROS has launch_ros
 needs_launch = pytest.mark.skipif(
     not all(importlib.util.find_spec(name) for name in ('launch_ros', 'ament_index_python')),
     reason='launch_ros of ROS 2 is not installed')
+FILES = {path.name.removesuffix('.launch.py'): path
+         for path in sorted(shared_folder('launch').glob('*.launch.py'))}
 
 
 def laid_out(prefix):
@@ -53,6 +57,76 @@ def laid_out(prefix):
     (prefix / 'lib').mkdir()
     (prefix / 'lib/robot_identification').symlink_to(shared_folder('launch').parent / 'scripts')
     return prefix
+
+
+class Visit:
+    """
+    What a launch file starts with given arguments, without starting it.
+
+    Attributes
+    ----------
+    nodes
+        The nodes in order, with their names, namespaces and parameters.
+    logged
+        The texts that the launch file logs.
+    context
+        The launch context, whose `launch_configurations` are the arguments.
+    """
+
+    def __init__(self, name=None, **given):
+        from launch import LaunchContext
+        self.context, self.nodes, self.logged = LaunchContext(), [], []
+        self.context.extend_globals({})
+        if name is not None:
+            self.add(self.include(name, **given))
+
+    @staticmethod
+    def include(name, **given):
+        """Return the action that includes a launch file with arguments."""
+        from launch.actions import IncludeLaunchDescription
+        from launch.launch_description_sources import PythonLaunchDescriptionSource
+        return IncludeLaunchDescription(PythonLaunchDescriptionSource(str(FILES[name])),
+                                        launch_arguments=given.items())
+
+    def add(self, entity):
+        """Visit an entity and what it contains."""
+        from launch.actions import LogInfo
+        from launch_ros.actions import Node
+        condition = getattr(entity, 'condition', None)
+        if condition is not None and not condition.evaluate(self.context):
+            return
+        if isinstance(entity, Node):
+            entity._perform_substitutions(self.context)
+            self.nodes.append(entity)
+            return
+        if isinstance(entity, LogInfo):
+            self.logged.append(self._text(entity.msg))
+        for child in entity.visit(self.context) or []:
+            self.add(child)
+
+    def _text(self, value):
+        from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
+        return perform_substitutions(self.context, normalize_to_list_of_substitutions(value))
+
+    @property
+    def programs(self):
+        """Package and executable of each node."""
+        return [(self._text(node.node_package), self._text(node.node_executable))
+                for node in self.nodes]
+
+    def node(self, executable):
+        """Return the only node with an executable."""
+        found, = [node for node, program in zip(self.nodes, self.programs)
+                  if program[1] == executable]
+        return found
+
+
+def parameter(node, name):
+    """Return the value of a parameter of a node; the last file that states it counts."""
+    files = [file for file, is_file in node._Node__expanded_parameter_arguments if is_file]
+    return next(values[name] for path in reversed(files) for section in
+                yaml.safe_load(Path(path).read_text()).values()
+                if name in (values := section['ros__parameters']))
 
 
 @contextmanager

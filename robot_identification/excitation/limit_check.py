@@ -72,7 +72,7 @@ def estimate_ratings(arm: Arm) -> Array:
     return np.array([float(f'{value:.2g}') for value in needed])
 
 
-def check_limits(arm: Arm) -> tuple[str, ...]:
+def find_doubtful_limits(arm: Arm) -> tuple[str, ...]:
     """
     Return a sentence for each kind of limit that can hardly be that of the drives.
 
@@ -83,18 +83,18 @@ def check_limits(arm: Arm) -> tuple[str, ...]:
     limits, slow = arm.limits, SLOWEST * MODERATE[arm.prismatic.astype(int)].T
     (gravity, motion), known = required_torque(arm), np.isfinite(limits.acceleration)
     quick = known & (limits.acceleration > limits.velocity / RISE_TIME)
-    wrong = wrong_ratings(arm)
+    wrong, units = wrong_ratings(arm), arm.units('N m', 'N')
     sentences = list(degree_warnings(arm, limits))
     for name, doubtful in (('torque', wrong & np.isfinite(limits.torque)),
                            ('velocity', limits.velocity < slow[0]),
                            ('acceleration', (limits.acceleration < slow[1]) | quick)):
         joints = ', '.join(
             f'{arm.joint_names[i]} {getattr(limits, name)[i]:g}' + (
-                f' (gravity takes {gravity[i]:.3f}, a moderate motion {motion[i]:.3f})'
+                f' {units[i]} (a moderate motion needs {motion[i]:.3g}, gravity {gravity[i]:.3g})'
                 if name == 'torque' else '') for i in np.flatnonzero(doubtful))
         if joints:
-            sentences.append(f'{name} limits that the drives can hardly have: {joints}; give one '
-                             f'for each joint with --{name}'
+            sentences.append(f'implausible {name} limits: {joints}; give one for each joint with '
+                             f'--{name}'
                              + ', or let --repair estimate them' * (name == 'torque'))
     if has_placeholder_masses(arm):
         sentences.append('gravity takes less than 1 % of the rated torques, which differ, so the '

@@ -15,7 +15,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
+from dataclasses import dataclass
 import fnmatch
 import re
 from xml.etree import ElementTree
@@ -29,6 +30,29 @@ LONGEST_FINGER = 6
 """Largest number of joints of a finger; some URDFs give a finger auxiliary joints."""
 _GRIPPER = re.compile('gripper|finger|jaw|claw', re.IGNORECASE)
 _WRIST = re.compile('rot|roll|yaw|pitch|twist|wrist|spin', re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class ArmChoice:
+    """
+    Which joints of a robot belong to its arm.
+
+    Parameters
+    ----------
+    base, tip
+        Links between which the arm moves; None to search.
+    lock
+        Joints to lock: names, or shell patterns (`*wheel*`).
+    moving
+        Joints that a controller moves; all others are locked. A joint that the controller moves
+        is not locked as a gripper, whatever its name. Empty if they are not known.
+
+    """
+
+    base: str | None = None
+    tip: str | None = None
+    lock: Collection[str] = ()
+    moving: Collection[str] = ()
 
 
 class _Tree:
@@ -119,9 +143,8 @@ class _Tree:
                 and len(set(moving).intersection(self.path(self.parents[joint]))) >= SHORTEST_ARM]
 
 
-def find_locked_joints(root: ElementTree.Element, label: str, *, base: str | None = None,
-                       tip: str | None = None, lock: Iterable[str] = (),
-                       moving: Collection[str] = ()) -> dict[str, str]:
+def find_locked_joints(root: ElementTree.Element, label: str,
+                       choice: ArmChoice) -> dict[str, str]:
     """
     Return the joints of a robot that do not belong to its arm, with the reason to lock each.
 
@@ -134,13 +157,8 @@ def find_locked_joints(root: ElementTree.Element, label: str, *, base: str | Non
     ----------
     root, label
         The URDF, from `parse_urdf`, and its name in errors.
-    base, tip
-        Links between which the arm moves.
-    lock
-        Joints to lock: names, or shell patterns (`*wheel*`).
-    moving
-        Joints that a controller moves; all others are locked. A joint that the controller moves
-        is not locked as a gripper, whatever its name.
+    choice
+        Which joints are the arm.
 
     Raises
     ------
@@ -149,16 +167,16 @@ def find_locked_joints(root: ElementTree.Element, label: str, *, base: str | Non
         several arms and no tip is given.
 
     """
-    tree = _Tree(root)
-    for pattern in lock:
+    tree, base, tip = _Tree(root), choice.base, choice.tip
+    for pattern in choice.lock:
         names = fnmatch.filter(tree.parents, pattern)
         if not names:
             raise ArmError(f"{label} has no joint '{pattern}' to lock; it has: "
                            f'{", ".join(tree.parents)}')
         tree.locked |= dict.fromkeys(names, f"matches '{pattern}'")
-    if moving:
+    if choice.moving:
         tree.locked |= {joint: 'its controller does not move it' for joint in tree.moving
-                        if joint not in moving}
+                        if joint not in choice.moving}
     elif tip is None:
         tree.locked |= dict.fromkeys(tree.grippers(),
                                      'a gripper by its name; init --tip with its link moves it')
