@@ -19,8 +19,8 @@ import subprocess
 import sys
 
 import pytest
-from robot_identification.cli import console
 from robot_identification.cli.commands import app, COMMANDS, load_command
+from robot_identification.reporting import console
 from typer.main import get_command
 from typer.testing import CliRunner
 

@@ -36,13 +36,12 @@ from robot_identification.changes.pages import comparison_page, gains_page, payl
 from robot_identification.changes.payload import identify_payload, PayloadEstimate
 from robot_identification.changes.payload_checks import describe_overload
 from robot_identification.changes.torque_columns import sensor_deviations
-from robot_identification.cli import console
 from robot_identification.dynamics import INERTIAL_NAMES
 from robot_identification.dynamics.inertial import INERTIAL_UNITS
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError, ModelFileError
 from robot_identification.files import check_outputs, HTML_PAGE, write_text
-from robot_identification.reporting import load_results
+from robot_identification.reporting import console, load_results
 from robot_identification.reporting.report import REPORT
 from robot_identification.reporting.results_files import RESULT_FILES
 import typer

@@ -22,14 +22,13 @@ from typing import Annotated
 import numpy as np
 from robot_identification.arm import load_arm
 from robot_identification.arm.meshes import has_collision_geometry
-from robot_identification.cli import console
 from robot_identification.cli.excite import print_design
 from robot_identification.excitation import DEFAULT_REQUIREMENTS, DesignOptions, save_excitation
 from robot_identification.excitation.design.design_motions import design_with_progress
 from robot_identification.files import check_output_folder
 from robot_identification.identification import identify
 from robot_identification.output_folder import replace_files
-from robot_identification.reporting import RESULTS, results_to_dict, save_results
+from robot_identification.reporting import console, RESULTS, results_to_dict, save_results
 from robot_identification.reporting.results_files import RESULT_FILES
 from robot_identification.reporting.terminal_summary import summary
 import typer

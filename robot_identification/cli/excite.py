@@ -24,7 +24,6 @@ from typing import Annotated, Any
 import numpy as np
 from robot_identification import cli, excitation, files, output_folder, yaml_file
 from robot_identification.arm import Arm, load_arm
-from robot_identification.cli import console
 from robot_identification.cli.expand_options import expand_options
 from robot_identification.errors import ConfigurationError
 from robot_identification.excitation.certificate.requirements import GUESSED_DENSITY
@@ -34,6 +33,7 @@ from robot_identification.excitation.design.design_motions import (
     Stopwatch,
 )
 from robot_identification.excitation.motion.frequencies import check_rate
+from robot_identification.reporting import console
 import typer
 import yaml
 

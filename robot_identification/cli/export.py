@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Annotated
 
 from robot_identification.arm.urdf import read_urdf
-from robot_identification.cli.console import AsJson, emit, out, print_table
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.export import export_model, ExportOptions, save_export, TARGETS
+from robot_identification.reporting.console import AsJson, emit, out, print_table
 import typer
 
 TO = ', '.join([*TARGETS, 'c', 'drake', 'fmu', 'isaac', 'mat', 'python', 'ros2'])    # and others

@@ -22,7 +22,6 @@ from typing import Annotated
 from robot_identification import files, identification, reporting
 from robot_identification.arm import Arm, load_arm, robot_files
 from robot_identification.arm.robot_template import parse_effort
-from robot_identification.cli import console
 from robot_identification.cli.expand_options import expand_options
 from robot_identification.cli.processing import ProcessingArguments
 from robot_identification.errors import ConfigurationError
@@ -32,6 +31,7 @@ from robot_identification.excitation import Excitation, load_excitation
 from robot_identification.recording.bag.bag import is_bag
 from robot_identification.recording.bag.bag_description import load_arm_from_bag
 from robot_identification.recording.list_recordings import list_files
+from robot_identification.reporting import console
 from robot_identification.reporting.results_files import RESULT_FILES
 from robot_identification.reporting.terminal_summary import summary
 import typer

@@ -24,12 +24,12 @@ from robot_identification import dynamics, files
 from robot_identification.arm import Arm, load_arm, meshes
 from robot_identification.arm.inertia_check import check_inertias
 from robot_identification.arm.robot_template import parse_effort, robot_template
-from robot_identification.cli import console
 from robot_identification.cli.expand_options import expand_options
 from robot_identification.cli.init_arguments import InitArguments
 from robot_identification.cli.repair import Repair, repaired_files
 from robot_identification.errors import ConfigurationError, EstimationError, ExcitationError
 from robot_identification.excitation import limit_check
+from robot_identification.reporting import console
 import typer
 
 ASKED = {'--acceleration': 'acceleration', '--velocity': 'velocity', '--torque': 'torque',

@@ -19,13 +19,13 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from robot_identification.arm import load_arm, robot_files
-from robot_identification.cli.console import AsJson, emit, out, print_table
 from robot_identification.dynamics import FRICTION_MODELS, FRICTION_TERMS
 from robot_identification.dynamics.friction import SHORT_NAMES
 from robot_identification.errors import ArmError
 from robot_identification.estimation import ESTIMATORS
 from robot_identification.estimation.estimator_info import AUTO, AUTO_FEATURES, AUTO_SUMMARY
 from robot_identification.registry import load_extensions
+from robot_identification.reporting.console import AsJson, emit, out, print_table
 import typer
 
 Markdown = Annotated[bool, typer.Option(

@@ -23,12 +23,12 @@ from typing import Annotated, TYPE_CHECKING
 import numpy as np
 from robot_identification import files
 from robot_identification.arm import Arm, load_arm
-from robot_identification.cli import console
 from robot_identification.errors import ConfigurationError, ExcitationError, SimulationError
 from robot_identification.excitation import build_scene, Excitation, load_excitation
 from robot_identification.excitation.certificate import nominal_torque
 from robot_identification.recording import Recording
 from robot_identification.recording.bag.write import write_bag
+from robot_identification.reporting import console
 import typer
 
 if TYPE_CHECKING:

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Annotated
 
 from robot_identification import files
-from robot_identification.cli import console
 from robot_identification.cli.expand_options import expand_options
 from robot_identification.cli.processing import ProcessingArguments
 from robot_identification.dynamics.model_file import find_model, load_model
@@ -27,7 +26,7 @@ from robot_identification.errors import ConfigurationError
 from robot_identification.identification import validate
 from robot_identification.output_folder import sha256
 from robot_identification.recording.list_recordings import list_files
-from robot_identification.reporting import write_report
+from robot_identification.reporting import console, write_report
 from robot_identification.reporting.report import REPORT
 from robot_identification.reporting.results_dict import verdict_to_dict
 from robot_identification.reporting.results_files import RESULT_FILES

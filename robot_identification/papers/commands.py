@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import Annotated, TYPE_CHECKING
 
 from rich.table import Table
-from robot_identification.cli.console import AsJson, emit, Force, note, out
 from robot_identification.errors import ConfigurationError
 from robot_identification.papers.command_output import (
     compare_on_recording,
     print_all_studies,
     print_study,
 )
+from robot_identification.reporting.console import AsJson, emit, Force, note, out
 import typer
 
 if TYPE_CHECKING:

@@ -22,7 +22,6 @@ from typing import Annotated
 from robot_identification import cli
 from robot_identification.arm import load_arm
 from robot_identification.changes import payload_motion
-from robot_identification.cli import console
 from robot_identification.cli.excite import (
     CSV_RATE,
     DesignArguments,
@@ -35,6 +34,7 @@ from robot_identification.dynamics.model_file import load_model
 from robot_identification.excitation import DesignOptions
 from robot_identification.excitation.design.design_motions import design_motions, Stopwatch
 from robot_identification.files import check_outputs, EXCITATION_YAML, HTML_PAGE, MOTION_CSV
+from robot_identification.reporting import console
 import typer
 
 
