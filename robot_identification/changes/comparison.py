@@ -28,6 +28,7 @@ from robot_identification.changes.motion_run import stored_runs
 from robot_identification.changes.torque_columns import sensor_deviations
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError
+from robot_identification.regression.inference import holm
 from robot_identification.reporting.results_dict import plain
 from robot_identification.reporting.stored_results import StoredResults
 from scipy.stats import t as student
@@ -253,11 +254,6 @@ def compare(first: StoredResults, second: StoredResults,
     ConfigurationError
         The identifications have different joints, or no parameter in common.
 
-    References
-    ----------
-    Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
-    Statistics 6(2), 1979.
-
     Examples
     --------
     >>> compare(load_results('may'), load_results('june'), ('may', 'june')).headline
@@ -333,23 +329,6 @@ def _compare_motions(first: StoredResults, second: StoredResults,
 def _model_digest(content: Mapping[str, Any]) -> str:
     """Return the SHA-256 digest of the model file of results; empty in earlier versions."""
     return str(content.get('files', {}).get('model.yaml', ''))
-
-
-def holm(p: Array) -> Array:
-    """
-    Return p-values adjusted for multiple comparisons with Holm's procedure, (m,).
-
-    Parameters
-    ----------
-    p
-        The p-values, (m,).
-
-    """
-    order = np.argsort(p)
-    scaled = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    adjusted = np.empty_like(scaled)
-    adjusted[order] = np.minimum(scaled, 1.0)
-    return adjusted
 
 
 def comparison_to_dict(comparison: ModelComparison) -> dict[str, Any]:

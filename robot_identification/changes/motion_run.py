@@ -154,7 +154,7 @@ def recorded_runs(samples: Samples, model: IdentifiedModel) -> list[MotionRun]:
                    for x in (tau, path_torque(model, q, v, a))]
         t, q, v, a, measured, predicted = (x[::step] for x in (t, q, v, a, *torques))
         inner = (t >= t[0] + EDGE) & (t <= t[-1] - EDGE)
-        period = None if samples.period is None else samples.period / samples.rate
+        period = samples.period_seconds
         runs.append(MotionRun(t - t[0], q, v, a, inner, measured[inner], predicted[inner], period,
                               CUTOFF))
     return runs

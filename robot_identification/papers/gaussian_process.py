@@ -27,12 +27,9 @@ from robot_identification.dynamics.joint_residual import EXPLAINED, JointResidua
 from robot_identification.errors import EstimationError, RobotIdentificationError
 from robot_identification.estimation.fit import fit_samples
 from robot_identification.estimation.model_fit import ModelFit
-from robot_identification.estimation.resampling import (
-    posture_level,
-    speed_level,
-    split_folds,
-)
+from robot_identification.estimation.resampling import split_folds
 from robot_identification.parallel import parallel_map
+from robot_identification.regression.blocked_regression import block_labels
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import decimate_to_bandwidth
 from scipy import stats
@@ -179,13 +176,9 @@ def range_indices(samples: Samples, folds: int, by: str) -> IndexArray:
         'posture' or 'speed'.
 
     """
-    elapsed = samples.t - samples.t[0]
-    shortest = 2 * len(samples.decimator().taps) / samples.rate
-    count = max(int(elapsed[-1] / max(shortest, elapsed[-1] / (10 * folds))), 1)
-    window = np.minimum((elapsed / elapsed[-1] * count).astype(int), count - 1)
-    level = (posture_level(window, count, samples.q) if by == 'posture'
-             else speed_level(window, count, np.abs(samples.v)))
-    return np.asarray((np.argsort(np.argsort(level)) * folds // count)[window])
+    windows = min(int(len(samples) / (2 * len(samples.decimator().taps))), 10 * folds)
+    values = {'posture': samples.q, 'speed': np.abs(samples.v)}
+    return block_labels(samples.t, folds, windows=windows, **{by: values[by]})
 
 
 def _physical_residual(model: IdentifiedModel, samples: Samples) -> Samples:

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.changes.comparison import holm
+from robot_identification.regression.inference import holm
 from scipy import special, stats
 
 HOLDS, FAILS, IN_PART = 'holds', 'does not hold', 'in part'
