@@ -53,4 +53,5 @@ def make_estimate_at(name: str, fixed: Regression, reweighted: ReweightedFit, be
     normal = fixed.normal
     noise = np.maximum(np.sqrt(normal.rss(beta) / normal.rows), reweighted.deviations)
     return make_estimate(name, normal, reweighted.weights, replace(reweighted.solution, beta=beta),
-                         noise, residual_autocorrelation(fixed, beta), status, iterations)
+                         noise, residual_autocorrelation(fixed, beta), status=status,
+                         iterations=iterations)

@@ -107,7 +107,7 @@ class MotionParameters:
 
         """
         controller = ControllerClient(node, self.controller, self.transport, arm.ros_joint_names,
-                                      self.manager, self.scaling, self.topic)
+                                      self.manager, self.scaling, joint_states=self.topic)
         return MotionSetup(node, arm, controller, RecorderClient(node, self.recorder),
                            MotionPreview(node, arm), self.topic, self.tolerances, self.timing,
                            self.speed)
