@@ -22,6 +22,7 @@ from typing import Annotated
 from urllib.parse import quote
 
 from rich.text import Text
+from robot_identification import console
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.changes import drive_gains
@@ -41,7 +42,7 @@ from robot_identification.dynamics.inertial import INERTIAL_UNITS
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError, ModelFileError
 from robot_identification.files import check_outputs, HTML_PAGE, write_text
-from robot_identification.reporting import console, load_results
+from robot_identification.reporting import load_results
 from robot_identification.reporting.report import REPORT
 from robot_identification.reporting.results_files import RESULT_FILES
 import typer

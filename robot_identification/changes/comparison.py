@@ -31,7 +31,7 @@ from robot_identification.errors import ConfigurationError
 from robot_identification.regression.inference import holm
 from robot_identification.reporting.results_dict import plain
 from robot_identification.reporting.stored_results import StoredResults
-from scipy.stats import t as student
+from scipy.special import stdtr
 
 TINY = 1e-9
 """p-values below this are shown as an upper bound."""
@@ -404,7 +404,7 @@ def _changes(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
                 freedom[k] = motion.freedom[place]
     distance = np.abs(difference) / difference_std
     size = np.where(np.abs(values[:, 0]) > 2 * std[:, 0], np.abs(values[:, 0]), np.nan)
-    p = np.maximum(holm(2 * student.sf(distance, freedom)), alone)
+    p = np.maximum(holm(2 * stdtr(freedom, -distance)), alone)
     columns = [column.tolist() for column in (
         values, std, difference, difference_std, difference / size, p, p < level)]
     changes = [Change(row['label'], row['combination'], row['unit'], *numbers)

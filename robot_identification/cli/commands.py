@@ -106,8 +106,8 @@ def _set_verbosity(context: typer.Context, parameter: typer.CallbackParam, value
         chosen.add(parameter.name)
     if len(chosen) > 1:
         raise typer.BadParameter('--quiet and --verbose contradict each other')
-    if chosen or 'robot_identification.reporting.console' in sys.modules:
-        from robot_identification.reporting import console
+    if chosen or 'robot_identification.console' in sys.modules:
+        from robot_identification import console
         console.verbosity = next(iter(chosen), '')
         logging.getLogger('robot_identification').setLevel(
             logging.ERROR if 'quiet' in chosen else logging.NOTSET)

@@ -18,11 +18,10 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from robot_identification.errors import ConfigurationError
-from robot_identification.excitation import Excitation
 from robot_identification.export.identified_urdf import write_identified_urdf
 from robot_identification.identification_data import Identification
 from robot_identification.output_folder import replace_files, sha256
@@ -31,11 +30,13 @@ from robot_identification.reporting.report import REPORT, write_report
 from robot_identification.reporting.results_dict import results_to_dict
 from robot_identification.reporting.stored_results import PLOTS, RESULTS
 
+if TYPE_CHECKING:
+    from robot_identification.excitation import Excitation
+
 MODEL = 'model.yaml'
 URDF = 'identified.urdf'
 BASE_PARAMETERS = 'base_parameters.csv'
 RESULT_FILES = (MODEL, URDF, PLOTS, BASE_PARAMETERS, REPORT, RESULTS)
-COLUMNS = ('label', 'combination', 'unit', 'value', 'std', 'lower', 'upper', 'urdf', 'model')
 
 
 def save_results(
@@ -90,7 +91,7 @@ def _write(result: Identification, folder: Path, excitation: Excitation | None) 
     write_identified_urdf(result.model, folder / URDF)
     content = results_to_dict(result, excitation)
     with (folder / BASE_PARAMETERS).open('w', encoding='utf-8', newline='') as stream:
-        table = csv.DictWriter(stream, COLUMNS, extrasaction='ignore')
+        table = csv.DictWriter(stream, list(content['base_parameters'][0]))
         table.writeheader()
         table.writerows(content['base_parameters'])
     arrays: dict[str, Any] = dict(plot_data(result, excitation))

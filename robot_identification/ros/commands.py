@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Annotated
 
 from robot_identification.arm import load_arm
+from robot_identification.console import AsJson, emit, Force, out
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import (
     check_output_folder,
@@ -27,7 +28,6 @@ from robot_identification.files import (
     FileKind,
     write_text,
 )
-from robot_identification.reporting.console import AsJson, emit, Force, out
 import typer
 
 ros_command = typer.Typer(no_args_is_help=True, add_completion=False,

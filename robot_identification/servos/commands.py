@@ -21,13 +21,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from robot_identification import output_folder
+from robot_identification import console, output_folder
 from robot_identification.arm import load_arm
+from robot_identification.console import AsJson, Force, Robot, Topic, Window
 from robot_identification.errors import ConfigurationError
 from robot_identification.export import export_model, ExportOptions
 from robot_identification.files import check_output_folder
-from robot_identification.reporting import console
-from robot_identification.reporting.console import AsJson, Force, Robot, Topic, Window
 from robot_identification.reporting.results_dict import plain
 from robot_identification.servos import identify_servos, ServoRecording, ServoResult
 from robot_identification.servos.page import PREDICTIONS, servo_page

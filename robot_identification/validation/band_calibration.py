@@ -25,7 +25,7 @@ from robot_identification.dynamics.torque_band import COVERAGE, TORQUE_BAND, Tor
 from robot_identification.estimation import Fit
 from robot_identification.regression.blocked_regression import block_labels
 from robot_identification.signals import Samples
-from robot_identification.signals.filters import lowpass_sections
+from robot_identification.signals.filters import filter_both_ways, lowpass_sections
 from robot_identification.validation.checks.check import (
     FINE_CUTOFF,
 )
@@ -33,7 +33,6 @@ from robot_identification.validation.checks.residual_regression import (
     ResidualRegression,
 )
 from robot_identification.validation.held_out import HeldOut
-from scipy import signal
 
 _FOLDS = 3
 """Blocks of each recording. Long blocks leave out other postures and speeds: with 5 blocks of the
@@ -131,6 +130,6 @@ def _noise(samples: Samples) -> list[Array]:
     if 0.45 * samples.rate < FINE_CUTOFF:
         return []
     sections = lowpass_sections(FINE_CUTOFF, samples.rate)
-    return [np.quantile(np.abs(samples.tau[run] - signal.sosfiltfilt(
-        sections, samples.tau[run], axis=0)), COVERAGE, axis=0) for run in samples.segments
+    return [np.quantile(np.abs(samples.tau[run] - filter_both_ways(
+        sections, samples.tau[run])), COVERAGE, axis=0) for run in samples.segments
             if run.stop - run.start > max(_SETTLE * samples.rate / FINE_CUTOFF, _SHORTEST)]

@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from robot_identification import cli
+from robot_identification import cli, console
 from robot_identification.arm import load_arm
 from robot_identification.changes import payload_motion
 from robot_identification.cli.excite import (
@@ -34,7 +34,6 @@ from robot_identification.dynamics.model_file import load_model
 from robot_identification.excitation import DesignOptions
 from robot_identification.excitation.design.design_motions import design_motions, Stopwatch
 from robot_identification.files import check_outputs, EXCITATION_YAML, HTML_PAGE, MOTION_CSV
-from robot_identification.reporting import console
 import typer
 
 
