@@ -107,7 +107,7 @@ class GainEstimate(ReadOnlyArrays):
 
 @dataclass(frozen=True, eq=False)
 class _CurrentRun:
-    """A run with currents as torques, columns that all runs share, those of the payload, rows."""
+    """A run whose torques are currents, columns of all runs, those of the payload, used rows."""
 
     run: MotionRun
     shared: Array

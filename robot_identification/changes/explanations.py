@@ -371,9 +371,7 @@ def _p_value(effect: Effect, candidate: Candidate) -> float:
     """
     if candidate.kind != 'body':
         return effect.p
-    mass = replace(effect, values=effect.values[:1], covariance=effect.covariance[:1, :1],
-                   freedom=effect.freedom[:1])
-    return min(1.0, 2 * min(effect.p, mass.p))
+    return min(1.0, 2 * min(effect.p, effect.part(0, 1).p))
 
 
 def _detectable(effect: Effect, candidate: Candidate, tried: int) -> float:
@@ -390,13 +388,11 @@ def _detectable(effect: Effect, candidate: Candidate, tried: int) -> float:
 
 def _make_change(effect: Effect, candidate: Candidate, tried: int) -> SimpleChange:
     """Return an estimated change of an arm; `tried` is the number of candidates."""
-    covariance, values = effect.covariance, effect.values
+    values, direction = effect.values, np.eye(1, len(effect.values))[0]
     if candidate.kind == 'tilt':
-        size = float(np.linalg.norm(values))
-        direction = values / max(size, 1e-300)
-        deviation = float(np.sqrt(direction @ covariance @ direction))
-    else:
-        size, deviation = float(values[0]), float(np.sqrt(covariance[0, 0]))
+        direction = values / max(float(np.linalg.norm(values)), 1e-300)
+    size = float(direction @ values)
+    deviation = float(np.sqrt(direction @ effect.covariance @ direction))
     width = np.hypot(stdtrit(float(np.mean(effect.freedom)), 0.975) * deviation,
                      ndtri(0.975) * size * candidate.doubt)
     centre = tuple(float(x) for x in values[1:] / (size or np.nan)) if len(values) == 4 else ()

@@ -66,7 +66,7 @@ class Equations:
     target
         Torque errors of a model, (N, n) [N m or N].
     nuisance
-        Columns whose coefficients all recordings share and nobody asks for, (N, n, p).
+        Columns whose coefficients all recordings share and that are not reported, (N, n, p).
     effects
         Columns of the effects in question; zero where a recording does not have them, (N, n, m).
     used
@@ -118,10 +118,11 @@ class Effect(ReadOnlyArrays):
         factor = interval_factor(self.freedom)
         return (self.covariance - self.known) * np.outer(factor, factor) + self.known
 
-    def part(self, start: int) -> Effect:
-        """Return the coefficients from an index on, with the others estimated beside them."""
-        return Effect(self.values[start:], self.covariance[start:, start:],
-                      self.known[start:, start:], self.squares, self.freedom[start:])
+    def part(self, start: int, stop: int | None = None) -> Effect:
+        """Return the coefficients of a range, as estimated together with the others."""
+        own = slice(start, stop)
+        return Effect(self.values[own], self.covariance[own, own], self.known[own, own],
+                      self.squares, self.freedom[own])
 
     @property
     def p(self) -> float:
@@ -248,7 +249,7 @@ class JointFit(ReadOnlyArrays):
 
     def equations_of(self, count: int, prior: Array) -> tuple[Array, Array]:
         """
-        Return equations of the first k effects alone, (k, k) and (k,), with the same solution.
+        Return k equations of the first k effects, (k, k) and (k,); the others are eliminated.
 
         Parameters
         ----------

@@ -82,7 +82,7 @@ def gains_page(result: GainEstimate, arm: Arm, mass: float) -> str:
 
 
 WIDEST = 2.0
-"""A parameter changes at most by this multiple of the larger of both values."""
+"""Largest change that the interval plots show, relative to the larger of both values."""
 
 
 def comparison_page(comparison: ModelComparison, links: Sequence[tuple[str, str]] = ()) -> str:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.changes import joint_fit, motion_run, payload_checks, torque_columns
-from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel
+from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel, INERTIAL_NAMES
 from robot_identification.dynamics.inertial import BODY_SCALE, smallest_eigenvalues
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.cone_program import solve_conic_least_squares
@@ -43,8 +43,7 @@ _CARRIED = 0.1
 _SHORT = 'the recording is too short to identify a payload; record several seconds of motion'
 _STILL = ('no joint moves in the recording, and friction at rest hides a payload: move the last '
           'joints through at least four poses that differ')
-_MOMENTS = 4, 6, 9
-"""Indices of Ixx, Iyy and Izz."""
+_MOMENTS = [INERTIAL_NAMES.index(name) for name in ('Ixx', 'Iyy', 'Izz')]
 _MARGIN = 1e-4
 """Distance of the pseudo-inertia from the boundary of the feasible cone, in units of its scale."""
 _WEAK_DEVIATION = 10.0
@@ -123,9 +122,9 @@ class PayloadEstimate(ReadOnlyArrays):
         of the moments.
         """
         half = 1.96 * np.sqrt(np.diag(self.covariance))
-        moments = np.abs(self.parameters[list(_MOMENTS)])
+        moments = np.abs(self.parameters[_MOMENTS])
         size = np.array([*[np.inf] * 4, *[np.mean(moments)] * 6])
-        size[list(_MOMENTS)] = moments
+        size[_MOMENTS] = moments
         return np.asarray(half > size)
 
     def centre_in(self, arm: Arm, frame: str) -> tuple[Array, Array]:

@@ -118,7 +118,7 @@ def friction_shapes(model: IdentifiedModel, q: Array, v: Array, a: Array, top: A
 
 
 def _low_speeds(model: IdentifiedModel, size: Array, top: Array) -> list[Array]:
-    """Return weights of low speeds of each drive, (N, m), for both of `_SPEEDS`."""
+    """Return exp(-speed / s) of each drive, (N, m), for s of `_SPEEDS` times its top speed."""
     highest = np.maximum(top @ np.abs(model.arm.transmission).T, 1e-6)
     return [np.exp(-size / (fraction * highest)) for fraction in _SPEEDS]
 
@@ -182,10 +182,10 @@ def lacking_torques(model: IdentifiedModel, q: Array, v: Array, a: Array) -> Arr
 
 def learnt_errors(model: IdentifiedModel) -> Array | None:
     """
-    Return what the parameters learnt of `lacking_torques` in the training motion, (count, p).
+    Return the changes of the parameters that `lacking_torques` caused in training, (count, p).
 
-    The parameters are those of a least-squares fit of these torques alone, with the residuals of
-    the model as weights. None for a model that does not know its training motion.
+    They are a least-squares fit of these torques alone on the training motion, with the residuals
+    of the model as weights; None for a model that does not know its training motion.
     """
     if model.band is None:
         return None

@@ -189,7 +189,7 @@ def with_droop(x: Array) -> Array:
 
 
 def join(vectors: Sequence[Array]) -> Array:
-    """Return parameters of which those of joint i are those of vector i, without the delay."""
+    """Return a parameter vector without delay, in which joint i has the values of vector i."""
     n = len(vectors)
     return np.array([vectors[k % n][k] for k in range(len(vectors[0]) - 1)])
 
