@@ -134,7 +134,7 @@ def fit_recording_effects(
         fixed = make_estimate(
             estimate.estimator, regression.normal, weights,
             solve(regression.normal, weights), estimate.noise,
-            estimate.autocorrelation_factor, estimate.status, 0)
+            estimate.autocorrelation_factor, status=estimate.status, iterations=0)
         fitted = replace(fitted, covariance=fitted.covariance
                          + np.nan_to_num(estimate.covariance - fixed.covariance))
     largest = _largest_alike(regression.base, index, fitted.values)
@@ -212,7 +212,7 @@ def refit(normal: ReducedRegression, regression: Regression, last: Estimate,
     weights = estimator.weights(replace(regression, reduced=normal), reweighted)
     return replace(make_estimate(
         last.estimator, normal, weights, solve(normal, weights), reweighted.deviations,
-        last.autocorrelation_factor, last.status, last.iterations),
+        last.autocorrelation_factor, status=last.status, iterations=last.iterations),
         equal_weights=last.equal_weights, interval_doubt=last.interval_doubt)
 
 
