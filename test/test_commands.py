@@ -20,7 +20,7 @@ import subprocess
 import sys
 
 import pytest
-from robot_identification.cli import console
+from robot_identification import console
 from robot_identification.cli.commands import app, COMMANDS, load_command
 from robot_identification.estimation.consistent import RELATIVE_DEVIATION
 from robot_identification.excitation.certificate.requirements import GUESSED_DENSITY

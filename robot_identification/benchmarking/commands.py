@@ -24,7 +24,15 @@ from robot_identification.benchmarking.coverage import coverage_methods, measure
 from robot_identification.benchmarking.output import FILES, write_benchmark
 from robot_identification.benchmarking.run import BenchmarkOptions, RECORDS, run_benchmark
 from robot_identification.benchmarking.tables import COVERAGE_FILES, write_coverage
-from robot_identification.cli.console import AsJson, emit, Force, note, out, print_table, progress
+from robot_identification.console import (
+    AsJson,
+    emit,
+    Force,
+    note,
+    out,
+    print_table,
+    progress,
+)
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import check_output_folder
 from robot_identification.papers.commands import cluster_tasks

@@ -31,7 +31,7 @@ from robot_identification.arrays import (
     solve_normal,
 )
 from robot_identification.changes.motion_run import find_repetition, MotionRun
-from robot_identification.changes.torque_columns import common_columns, LOAD, SensorErrors
+from robot_identification.changes.torque_columns import common_columns, LOAD
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.estimation.noise import autocorrelation_factor
 from scipy.interpolate import interp1d
@@ -286,7 +286,7 @@ class JointFit(ReadOnlyArrays):
         root = np.sqrt(np.maximum(squares, SINGULAR * squares[-1]))
         return root[:, None] * vectors.T, vectors.T @ left[:-1, -1] / root
 
-    def sensor_covariance(self, columns: Sequence[int], values: Array, sensors: SensorErrors,
+    def sensor_covariance(self, columns: Sequence[int], values: Array, sensors: Array,
                           prior: Array | float = np.inf,
                           loads: Mapping[int, int] = MappingProxyType({})) -> Array:
         """
@@ -301,7 +301,7 @@ class JointFit(ReadOnlyArrays):
         columns, values
             Indices of the effects, and their coefficients from `estimate`.
         sensors
-            Errors of the sensors.
+            Standard deviations of the gains of the torque sensors, (n,).
         prior
             As for `estimate`.
         loads
@@ -318,7 +318,7 @@ class JointFit(ReadOnlyArrays):
         loading = [k for k, column in enumerate(columns) if column in loads]
         felt = [self.nuisance + loads[columns[k]] for k in loading]
         errors = np.concatenate([
-            self.by_joint[:, chosen][:, :, effects] @ values * sensors.gain[:, None],
+            self.by_joint[:, chosen][:, :, effects] @ values * sensors[:, None],
             self.by_joint[:, chosen][:, :, felt] @ values[loading] * LOAD])
         changes = np.array([solve_normal(matrix, each, scale)[self.nuisance:] for each in errors])
         return np.asarray(changes.T @ changes)

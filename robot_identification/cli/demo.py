@@ -19,7 +19,7 @@ import dataclasses
 from pathlib import Path
 from typing import Annotated, TYPE_CHECKING
 
-from robot_identification.cli import console
+from robot_identification import console
 from robot_identification.cli.excite import print_design
 from robot_identification.files import check_output_folder
 from robot_identification.output_folder import replace_files

@@ -21,8 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TYPE_CHECKING
 
-from robot_identification import cli, files, output_folder
-from robot_identification.cli import console
+from robot_identification import cli, console, files, output_folder
 from robot_identification.cli.expand_options import expand_options
 from robot_identification.errors import ConfigurationError
 import typer

@@ -19,7 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-from robot_identification.cli.console import AsJson, emit, out, print_table
+from robot_identification.console import AsJson, emit, out, print_table
 import typer
 
 

@@ -19,8 +19,7 @@ import os
 from pathlib import Path
 from typing import Annotated, Any, TYPE_CHECKING
 
-from robot_identification import files
-from robot_identification.cli import console
+from robot_identification import console, files
 from robot_identification.cli.expand_options import expand_options
 from robot_identification.cli.processing import ProcessingArguments
 from robot_identification.errors import ConfigurationError

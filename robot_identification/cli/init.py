@@ -20,8 +20,7 @@ import importlib.util
 from pathlib import Path
 from typing import Annotated, TYPE_CHECKING
 
-from robot_identification import files
-from robot_identification.cli import console
+from robot_identification import console, files
 from robot_identification.cli.expand_options import expand_options
 from robot_identification.cli.init_arguments import InitArguments
 from robot_identification.errors import ConfigurationError, EstimationError, ExcitationError

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-from robot_identification.cli.console import AsJson, emit, out, print_table
+from robot_identification.console import AsJson, emit, out, print_table
 from robot_identification.errors import ArmError
 from robot_identification.registry import load_extensions
 import typer

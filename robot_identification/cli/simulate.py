@@ -19,8 +19,7 @@ import dataclasses
 from pathlib import Path
 from typing import Annotated, TYPE_CHECKING
 
-from robot_identification import files
-from robot_identification.cli import console
+from robot_identification import console, files
 from robot_identification.errors import ConfigurationError, ExcitationError, SimulationError
 import typer
 

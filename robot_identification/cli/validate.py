@@ -18,8 +18,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from robot_identification import files
-from robot_identification.cli import console
+from robot_identification import console, files
 from robot_identification.cli.expand_options import expand_options
 from robot_identification.cli.processing import ProcessingArguments
 from robot_identification.errors import ConfigurationError

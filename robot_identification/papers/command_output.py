@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
 from rich.table import Table
-from robot_identification.cli.console import emit, out, progress
+from robot_identification.console import emit, out, progress
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import check_output_folder
 from robot_identification.papers.study_report import STUDY_FILES, write_study

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Annotated, TYPE_CHECKING
 
 from rich.table import Table
-from robot_identification.cli.console import AsJson, emit, Force, note, out
+from robot_identification.console import AsJson, emit, Force, note, out
 from robot_identification.errors import ConfigurationError
 from robot_identification.papers.command_output import (
     compare_on_recording,
