@@ -74,10 +74,6 @@ HELPERS = {
     'xacro': Helper(
         'arm/expand_xacro.py', 'a xacro computes, so it may need any time and memory; those of '
         'the largest arms need 2 s and 0.2 GB', 30, 1_000_000_000),
-    'mat': Helper(
-        'log_formats/mat_to_npz.py', "SciPy's reader crashes on some damaged files, and a file "
-        'can declare any size; the caller adds memory for the arrays that the file declares',
-        300, 1_000_000_000),
     'compiler': Helper(
         '', 'a C compiler; the code of seven joints needs 10 s and 0.5 GB', 120, 4_000_000_000),
     'brake_watchdog': Helper(

@@ -90,7 +90,7 @@ class _FileFinder:
     def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         """Return the specification of a module whose name contains its file; None for others."""
         file = unquote(name.removeprefix(_FILE_MODULE))
-        if not name.startswith(_FILE_MODULE) or not os.path.isfile(file):
+        if not name.startswith(_FILE_MODULE):
             return None
         if (folder := os.path.dirname(file)) not in sys.path:
             sys.path.append(folder)    # so that the file can import its neighbours

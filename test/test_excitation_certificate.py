@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from types import SimpleNamespace
 
 import coal
 from excitation_arms import chain, tree
@@ -25,10 +26,12 @@ import pinocchio as pin
 import pytest
 from robot_identification.arm import Arm
 from robot_identification.dynamics.kinematics import Kinematics
-from robot_identification.errors import ExcitationError
+from robot_identification.errors import ExcitationError, UnknownNameError
 from robot_identification.excitation import (
     build_scene,
     Certificate,
+    DesignOptions,
+    follow_path,
     motion_limits,
     Payload,
     Requirements,
@@ -237,6 +240,10 @@ def test_torque_margins_leave_unknown_ratings_unlimited():
     some = dataclasses.replace(arm, limits=dataclasses.replace(
         arm.limits, torque=np.array([10.0, np.inf, 20.0])))
     np.testing.assert_allclose(torque_range(some, 0.25), [7.5, np.inf, 15.0])
+    none = dataclasses.replace(arm, limits=dataclasses.replace(
+        arm.limits, torque=np.full(3, np.inf)))
+    with pytest.raises(ExcitationError, match=r"no joint of 'chain' .*\{shoulder: \{torque"):
+        torque_range(none, 0.25)
 
 
 BROKEN = '<inertia ixx="0.02" iyy="0.025" izz="0.01" ixy="0.001" ixz="0.002" iyz="-0.001"/>'
@@ -268,9 +275,20 @@ def test_an_impossible_inertia_is_an_error_a_guess_or_not_to_be_guessed():
     assert nominal_notes(solid, Requirements(guess_density=1000.0)) == ()
     assert nominal_notes(solid, Requirements(guess_density=1000.0, power=5.0)) == (note,)
     assert nominal_notes(chain(), guess) == ()
+    t = np.linspace(0, PERIOD, 100)
+    path = 0.2 * (1 - np.cos(2 * np.pi * t / PERIOD))[:, None] * np.ones(3)
+    followed = follow_path(solid, t, path, DesignOptions(acceleration=8.0, requirements=guess))
+    assert note in followed.notes
     method = TorqueLimits(solid, get_series('mfs', PERIOD, 2), guess).prove(
         random_motion(solid))[0].method
     assert method.endswith('; ' + note.split(':')[0])
+
+
+def test_springs_are_named_as_not_proven():
+    arm = dataclasses.replace(chain(), balancers=(SimpleNamespace(name='balancer_2'),))
+    text = 'the torques exclude the springs balancer_2'
+    assert nominal_notes(arm, Requirements(power=1.0)) == (f'{text}: these are not proven',)
+    assert NominalTorque(arm, Requirements()).assumptions == f'; {text}'
 
 
 @pytest.mark.parametrize('kind', ['ffs', 'mfs', 'spline'])
@@ -376,7 +394,7 @@ def test_a_certificate_finds_its_claims():
     assert Certificate().holds and Certificate((good,)).holds
     both = Certificate((good, bad))
     assert not both.holds and both.broken == (bad,) and both['power'] == bad
-    assert 'power' in both and 'clearance' not in both
+    assert 'power' in both and ''.join(['po', 'wer']) in both and 'clearance' not in both
     with pytest.raises(KeyError, match='clearance'):
         both['clearance']
 
@@ -401,6 +419,9 @@ def test_workspace_slacks_and_distance_are_those_of_the_frame():
         step = h * np.eye(4)[joint]
         change = (limits.at((q + step,)) - limits.at((q - step,))) / (2 * h)
         np.testing.assert_allclose(gradients[:, :, joint], change, atol=1e-6)
+    with pytest.raises(UnknownNameError, match=r"frame 'nose'.*base.*, c,") as caught:
+        WorkspaceLimits(arm, limits._series, Workspace('nose', (-1, -1, -1), (1, 1, 1)))
+    assert 'wrist' not in str(caught.value)
     assert limits.describe(6 + 1, -0.5) == ("the upper y bound of frame 'c'", '750 mm')
     assert limits.describe(3, -0.5) == ("the lower x bound of frame 'c'", '1e+03 mm')
 
@@ -643,6 +664,27 @@ def test_distances_of_degenerate_hulls():
     point_distances(outside, np.ascontiguousarray(cube), out)
     np.testing.assert_allclose(
         out, np.linalg.norm(outside - outside.clip(0, 1), axis=1), atol=1e-7)
+
+
+@pytest.mark.parametrize('count', [1, 2, 3, 4])
+def test_weights_are_those_of_the_point_nearest_to_the_origin(count):
+    from robot_identification.excitation.certificate.geometry import kernels
+    rng, inside = np.random.default_rng(count), 0
+    members, memory = np.arange(4), (np.empty((3, 3)), np.empty((3, 3)), np.empty(3))
+    for _ in range(40):
+        W, trial = rng.normal(size=(4, 3)) + 0.4, np.empty(4)
+        found = kernels._weights(W, members, count, trial, *memory)
+        edges = W[1:count] - W[0]
+        expected, *_ = np.linalg.lstsq(edges.T, -W[0], rcond=None)
+        expected = np.array([1 - expected.sum(), *expected])
+        np.testing.assert_allclose(trial[:count], expected, atol=1e-9 * np.abs(expected).max())
+        assert found == np.all(expected >= 0)
+        inside += found
+        if count > 1:     # vertices without a unique answer
+            for flat in (W[0], W[0] + 1e-13, *([W[:2].mean(axis=0)] if count > 2 else [])):
+                W[count - 1] = flat
+                assert not kernels._weights(W, members, count, trial, *memory)
+    assert inside > (0 if count == 4 else 3)
 
 
 def collision(geometry, xyz='0 0 0'):
@@ -911,6 +953,10 @@ def test_requirements_say_what_is_not_checked():
     for lower in ((0, 0, 1), (0, 2, 0), (1, 0, 0)):
         with pytest.raises(ExcitationError, match="the box of frame 'tip' must have a lower"):
             Workspace('tip', lower, (1, 1, 1))
+    with pytest.raises(ExcitationError, match='lower'):
+        Workspace('tip', (np.nan, 0, 0), (1, 1, 1))
+    with pytest.raises(ExcitationError, match='upper'):
+        Workspace('tip', (0, 0, 0), (1, 1))
     for wrong in ({'floor': 1e4}, {'floor': -1e4}, {'clearance': 1e4}, {'torque_margin': 1.0},
                   {'torque_margin': -0.1}, {'power': 0.0}, {'guess_density': 0.0}):
         with pytest.raises(ExcitationError, match=next(iter(wrong))):
@@ -937,5 +983,8 @@ def test_the_figures_of_a_certificate():
                             workspace=(Workspace('c', (-5.0, -5.0, -5.0), (5.0, 5.0, 5.0)),))
     series = get_series('mfs', PERIOD, 2)
     rows = np.arange(series.size)[:, None] + 2.0 * np.arange(arm.n)
-    found = certify(arm, Trajectory(series, 0.2 * np.sin(rows)), limits, 0.1, required)
+    trajectory = Trajectory(series, 0.2 * np.sin(rows))
+    found = certify(arm, trajectory, limits, 0.1, required)
     assert {c.quantity: c.bound for c in found.claims} == pytest.approx(FIGURES, rel=1e-9)
+    assert [c.limit for c in found.claims] == [0.9] * 5 + [100.0, 0.0]
+    assert [c.limit for c in certify(arm, trajectory, limits).claims] == [1.0] * 4

@@ -32,6 +32,7 @@ from robot_identification.errors import (
     UnknownNameError,
 )
 from robot_identification.estimation.uncertainty import (
+    halton_points,
     low_rank_covariance,
     to_rows,
 )
@@ -53,6 +54,7 @@ from robot_identification.online.residuals import (
     OWN,
 )
 from robot_identification.ros.sliding_window import SlidingWindow
+from scipy.stats.qmc import Halton
 from simulation_arms import slow_motion, two_link
 
 RATE = 500.0
@@ -162,6 +164,12 @@ def test_a_window_begins_anew_when_the_clock_is_set_back():
     assert all(i.v == pytest.approx(2.0) and i.t < -28 for x in moved[1:] for i in x)
     jitter = np.arange(200) * 0.0025 + 31.0 - 0.01 * (np.arange(200) % 2)    # not set back
     assert len(window.add(jitter, 2 * jitter[:, None], jitter[:, None])) > 20
+
+
+@pytest.mark.parametrize('dimensions', [2, 14, 60])
+def test_states_of_the_uncertainty_are_halton_points(dimensions):
+    expected = Halton(dimensions, scramble=False).random(500)
+    np.testing.assert_allclose(halton_points(500, dimensions), expected, rtol=1e-15)
 
 
 def test_uncertainty_grows_with_the_covariance_and_at_rest():

@@ -35,7 +35,13 @@ from robot_identification.signals.averaging import detect_period
 from robot_identification.signals.cutoff import position_cutoff
 from robot_identification.signals.decimation import Decimator
 from robot_identification.signals.differentiation import METHODS
-from robot_identification.signals.filters import central_differences
+from robot_identification.signals.filters import (
+    central_differences,
+    filter_both_ways,
+    lowpass_sections,
+)
+from robot_identification.signals.spectrum import power_density
+from scipy import signal
 
 RNG_SEED = 20
 
@@ -70,6 +76,26 @@ def test_butterworth_gain_is_half_at_the_cutoff_without_phase():
     out = zero_phase_lowpass(q, 5.0, 200.0)[1000:3000]
     assert out == pytest.approx(0.5 * q[1000:3000], abs=2e-3)
     assert np.array_equal(zero_phase_lowpass(q, np.inf, 200.0), q)
+
+
+@pytest.mark.parametrize('cutoff, rate', [(7.5, 5000.0), (5.0, 100.0), (49.0, 100.0)])
+def test_filter_is_the_butterworth_filter_of_scipy(cutoff, rate):
+    x = np.cumsum(np.random.default_rng(0).normal(size=(2000, 2)), axis=0)
+    sections = signal.butter(4, cutoff, fs=rate, output='sos')
+    expected = signal.sosfiltfilt(sections, x, axis=0)
+    np.testing.assert_allclose(
+        filter_both_ways(lowpass_sections(cutoff, rate), x), expected, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        filter_both_ways(sections, x[:, 0], 40), signal.sosfiltfilt(sections, x[:, 0], padlen=40),
+        rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize('length', [64, 65, 500])
+def test_power_density_is_that_of_welch(length):
+    x = np.cumsum(np.random.default_rng(0).normal(size=(500, 2)), axis=0)
+    for ours, expected in zip(power_density(x, 125.0, length),
+                              signal.welch(x, 125.0, nperseg=length, axis=0)):
+        np.testing.assert_allclose(ours, expected, rtol=1e-9)
 
 
 def test_butterworth_refuses_cutoffs_that_cannot_be():

@@ -20,16 +20,15 @@ import importlib.util
 import json
 from pathlib import Path
 import re
-import warnings
 from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import ArrayLike
+import pinocchio as pin
 from robot_identification.arm.urdf_check import check_urdf, MAX_CHARACTERS, parse_xml
 from robot_identification.errors import ArmError, MissingDependencyError
 from robot_identification.files import read_text, regular_size
 from robot_identification.helper_process import HELPERS, run_helper, TimeoutExpired
-from scipy.spatial.transform import Rotation
 
 _XACRO_TAG = re.compile(r'<xacro:\w')    # some vendors name xacros *.urdf
 MOVING = ('revolute', 'continuous', 'prismatic')
@@ -234,10 +233,7 @@ def _fix(joint: ElementTree.Element, position: float | None) -> float:
     if kind == 'prismatic':
         xyz = xyz + rotation_from_rpy(rpy) @ axis * value
     else:
-        turned = Rotation.from_euler('xyz', rpy) * Rotation.from_rotvec(axis * value)
-        with warnings.catch_warnings():    # in gimbal lock several sets of angles are correct
-            warnings.simplefilter('ignore')
-            rpy = turned.as_euler('xyz')
+        rpy = pin.rpy.matrixToRpy(rotation_from_rpy(rpy) @ pin.exp3(axis * value))
     origin.set('xyz', ' '.join(repr(float(x)) for x in xyz))
     origin.set('rpy', ' '.join(repr(float(x)) for x in rpy))
     joint.set('type', 'fixed')
@@ -268,4 +264,4 @@ def position_limits(joint: ElementTree.Element) -> tuple[float, float]:
 
 def rotation_from_rpy(rpy: ArrayLike) -> np.ndarray:
     """Return the rotation matrix of URDF's roll, pitch and yaw [rad], about fixed axes x, y, z."""
-    return Rotation.from_euler('xyz', np.asarray(rpy, dtype=float)).as_matrix()
+    return np.asarray(pin.rpy.rpyToMatrix(*np.asarray(rpy, dtype=float)))

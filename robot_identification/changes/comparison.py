@@ -28,9 +28,10 @@ from robot_identification.changes.motion_run import stored_runs
 from robot_identification.changes.torque_columns import sensor_deviations
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError
+from robot_identification.regression.inference import holm
 from robot_identification.reporting.results_dict import plain
 from robot_identification.reporting.stored_results import StoredResults
-from scipy.stats import t as student
+from scipy.special import stdtr
 
 TINY = 1e-9
 """p-values below this are shown as an upper bound."""
@@ -253,11 +254,6 @@ def compare(first: StoredResults, second: StoredResults,
     ConfigurationError
         The identifications have different joints, or no parameter in common.
 
-    References
-    ----------
-    Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
-    Statistics 6(2), 1979.
-
     Examples
     --------
     >>> compare(load_results('may'), load_results('june'), ('may', 'june')).headline
@@ -335,23 +331,6 @@ def _model_digest(content: Mapping[str, Any]) -> str:
     return str(content.get('files', {}).get('model.yaml', ''))
 
 
-def holm(p: Array) -> Array:
-    """
-    Return p-values adjusted for multiple comparisons with Holm's procedure, (m,).
-
-    Parameters
-    ----------
-    p
-        The p-values, (m,).
-
-    """
-    order = np.argsort(p)
-    scaled = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    adjusted = np.empty_like(scaled)
-    adjusted[order] = np.minimum(scaled, 1.0)
-    return adjusted
-
-
 def comparison_to_dict(comparison: ModelComparison) -> dict[str, Any]:
     """Return a comparison as a dictionary for JSON."""
     explanation = comparison.explanation
@@ -425,7 +404,7 @@ def _changes(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
                 freedom[k] = motion.freedom[place]
     distance = np.abs(difference) / difference_std
     size = np.where(np.abs(values[:, 0]) > 2 * std[:, 0], np.abs(values[:, 0]), np.nan)
-    p = np.maximum(holm(2 * student.sf(distance, freedom)), alone)
+    p = np.maximum(holm(2 * stdtr(freedom, -distance)), alone)
     columns = [column.tolist() for column in (
         values, std, difference, difference_std, difference / size, p, p < level)]
     changes = [Change(row['label'], row['combination'], row['unit'], *numbers)

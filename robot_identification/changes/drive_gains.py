@@ -30,7 +30,7 @@ from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel, 
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.recording import Recording
 from robot_identification.signals import process
-from scipy.stats import norm
+from scipy.special import ndtri
 
 MASS_DEVIATION, CENTRE_DEVIATION = 0.01, 0.005
 """Standard deviations of a mass from a scale with cables and flange, relative, and of a centre of
@@ -101,7 +101,7 @@ class GainEstimate(ReadOnlyArrays):
 
         """
         with np.errstate(over='ignore'):
-            factor = np.exp(norm.ppf((1 + level) / 2) * self.deviations / self.gains)
+            factor = np.exp(ndtri((1 + level) / 2) * self.deviations / self.gains)
         return np.column_stack([self.gains / factor, self.gains * factor])
 
 

@@ -33,10 +33,7 @@ from robot_identification.changes.torque_columns import (
 )
 from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.estimation.tilt import perpendicular_axes
-from scipy.special import ncfdtrinc
-from scipy.stats import f as f_distribution
-from scipy.stats import norm
-from scipy.stats import t as student
+from scipy.special import fdtri, ncfdtrinc, ndtri, stdtrit
 
 LEVEL = 0.05
 """Family-wise significance level: probability that an unchanged arm shows any change."""
@@ -386,7 +383,7 @@ def _detectable(effect: Effect, candidate: Candidate, tried: int) -> float:
     rest = float(np.mean(effect.freedom[:count])) - count + 1
     if rest < 0.5:
         return float('inf')
-    limit = f_distribution.isf(EXPLANATION_LEVEL / tried / (1 + body), count, rest)
+    limit = fdtri(count, rest, 1 - EXPLANATION_LEVEL / tried / (1 + body))
     variance = np.linalg.eigvalsh(effect.covariance[:count, :count])[-1]
     return float(np.sqrt(variance * ncfdtrinc(count, rest, 1 - _POWER, limit)))
 
@@ -400,8 +397,8 @@ def _make_change(effect: Effect, candidate: Candidate, tried: int) -> SimpleChan
         deviation = float(np.sqrt(direction @ covariance @ direction))
     else:
         size, deviation = float(values[0]), float(np.sqrt(covariance[0, 0]))
-    width = np.hypot(student.ppf(0.975, float(np.mean(effect.freedom))) * deviation,
-                     norm.ppf(0.975) * size * candidate.doubt)
+    width = np.hypot(stdtrit(float(np.mean(effect.freedom)), 0.975) * deviation,
+                     ndtri(0.975) * size * candidate.doubt)
     centre = tuple(float(x) for x in values[1:] / (size or np.nan)) if len(values) == 4 else ()
     return SimpleChange(candidate.kind, candidate.subject, candidate.unit, size, float(width),
                         centre, min(1.0, _p_value(effect, candidate) * tried),

@@ -24,9 +24,8 @@ from numpy.typing import NDArray
 from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.signals import delayed, Samples
-from robot_identification.signals.filters import lowpass_sections
+from robot_identification.signals.filters import filter_both_ways, lowpass_sections
 from robot_identification.validation.held_out import CUTOFF, EDGE
-from scipy import signal
 from scipy.interpolate import CubicSpline
 
 if TYPE_CHECKING:
@@ -154,7 +153,7 @@ def recorded_runs(samples: Samples, model: IdentifiedModel) -> list[MotionRun]:
                    for x in (tau, path_torque(model, q, v, a))]
         t, q, v, a, measured, predicted = (x[::step] for x in (t, q, v, a, *torques))
         inner = (t >= t[0] + EDGE) & (t <= t[-1] - EDGE)
-        period = None if samples.period is None else samples.period / samples.rate
+        period = samples.period_seconds
         runs.append(MotionRun(t - t[0], q, v, a, inner, measured[inner], predicted[inner], period,
                               CUTOFF))
     return runs
@@ -258,4 +257,4 @@ def _low_passed(x: Array, cutoff: float, rate: float) -> Array:
     """Return a signal (N, ...) low-passed forwards and backwards, if its rate allows it."""
     if not cutoff < 0.45 * rate:
         return x
-    return np.asarray(signal.sosfiltfilt(lowpass_sections(cutoff, rate), x, axis=0))
+    return filter_both_ways(lowpass_sections(cutoff, rate), x)

@@ -31,7 +31,7 @@ from robot_identification.estimation.prior import feasible_bound, link_transform
 from robot_identification.online.load_change import centre_covariance
 from robot_identification.recording import Recording
 from robot_identification.signals import process
-from scipy import stats
+from scipy.special import ndtri
 
 _SIGNIFICANT = 3.0
 """Standard deviations of the mass above which a payload is found: one false detection in 370."""
@@ -162,7 +162,7 @@ class PayloadEstimate(ReadOnlyArrays):
         middle = np.array(self.parameters)
         if self.verdict in ('none', 'undetermined'):
             middle[0] = self.free_mass
-        half = stats.norm.ppf((1 + level) / 2) * np.sqrt(np.diag(self.covariance))
+        half = ndtri((1 + level) / 2) * np.sqrt(np.diag(self.covariance))
         bounds = np.column_stack([middle - half, middle + half])
         if self.verdict != 'removed':
             bounds[0] = np.maximum(bounds[0], 0.0)

@@ -78,7 +78,8 @@ class ProcessingArguments:
         """
         from robot_identification.signals.differentiation import METHODS
 
-        load_extensions()
+        if any(value is not None for value in (self.harmonics, self.basis, self.smoothing_passes)):
+            load_extensions()    # with further methods
         periodic = tuple(name for name, method in METHODS.items() if method.needs_period)
         for name, methods in (('harmonics', periodic), ('basis', ('fourier',)),
                               ('smoothing_passes', ('smoothing',))):

@@ -23,12 +23,12 @@ import numpy as np
 from robot_identification.arrays import Array, IndexArray, svd
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK, RANK_DEFICIENT
 from robot_identification.estimation.estimator_info import EstimatorInfo
-from robot_identification.estimation.noise import autocorrelation_factor
 from robot_identification.estimation.variable_projection import (
     best_shape,
     with_shape_uncertainty,
 )
 from robot_identification.regression import ReducedRegression, Regression
+from robot_identification.regression.inference import autocorrelation_factor
 from robot_identification.regression.separable import SeparableRegression
 
 RANK_TOLERANCE = 1e-8

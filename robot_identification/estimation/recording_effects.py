@@ -25,10 +25,9 @@ from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters
 from robot_identification.estimation.estimate import Estimate
 import robot_identification.estimation.estimator as weighted
-from robot_identification.estimation.noise import autocorrelation_factor
 from robot_identification.estimation.prior import Prior
 from robot_identification.regression import ReducedRegression, Regression
-from scipy import stats
+from robot_identification.regression.inference import autocorrelation_factor, interval_factor
 
 ROUNDS, ITERATIONS = 2, 20
 """Computations of the residuals' autocorrelation, and iterations between them (EM)."""
@@ -80,6 +79,11 @@ def fit_recording_effects(
     degrees of freedom of that variation. A single recording, and estimators that do not work on
     reduced regressions, are returned unchanged.
 
+    `MixedLM` of statsmodels has the same model with one error variance, which it estimates from
+    all rows in memory. It takes neither R factors, which have fewer rows than the recordings and
+    leave their residuals in the last one, nor one weight and autocorrelation per joint that are
+    estimated in turn with the effects.
+
     Parameters
     ----------
     regression
@@ -94,9 +98,11 @@ def fit_recording_effects(
     N. M. Laird, J. H. Ware, "Random-effects models for longitudinal data", Biometrics 38(4), 1982.
 
     """
-    index, kinds, scale = _effect_parameters(regression.base)
-    if (not regression.owners[-1] or not len(index) or estimator.own_covariance
+    if (not regression.owners[-1] or estimator.own_covariance
             or not estimator.needs_only_factors):
+        return regression, estimate, None
+    index, kinds, scale = _effect_parameters(regression.base)
+    if not len(index):
         return regression, estimate, None
     normals = regression.reduced_per_recording()
     names, counts = np.unique(kinds, return_counts=True)
@@ -113,7 +119,7 @@ def fit_recording_effects(
         own[:, index] = means
         fitted = replace(fitted, autocorrelation_factor=_autocorrelation(
             regression, fitted.values + own[regression.owners]))
-    widen = stats.t.ppf(0.975, counts * (len(normals) - 1)) / stats.norm.ppf(0.975)
+    widen = interval_factor(counts * (len(normals) - 1))
     variances = ((widen * spread)[np.searchsorted(names, kinds)] * scale) ** 2
     whitened = [_whiten(each, index, variances, fitted.weights) for each in normals]
     fitted = refit(reduce(operator.add, whitened), regression, fitted, estimator)

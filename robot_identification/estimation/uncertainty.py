@@ -19,7 +19,6 @@ import numpy as np
 from robot_identification.arrays import Array, svd
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.dynamics.structure import ModelStructure
-from scipy.stats.qmc import Halton
 
 STATES = 500
 """Number of states at which the torque of a direction is evaluated."""
@@ -49,7 +48,7 @@ def low_rank_covariance(structure: ModelStructure, covariance: Array) -> Array:
     limits, n = structure.arm.limits, structure.arm.n
     bounded = np.isfinite(limits.lower) & np.isfinite(limits.upper)
     lower, upper = np.where(bounded, [limits.lower, limits.upper], [[-np.pi], [np.pi]])
-    points = Halton(2 * n, scramble=False).random(STATES)
+    points = halton_points(STATES, 2 * n)
     q = lower + points[:, :n] * (upper - lower)
     v = (2 * points[:, n:] - 1) * SPEED * np.where(np.isfinite(limits.velocity),
                                                    limits.velocity, 1 / SPEED)
@@ -62,6 +61,19 @@ def low_rank_covariance(structure: ModelStructure, covariance: Array) -> Array:
     explained = np.cumsum(sizes ** 2) / max(float(np.sum(sizes ** 2)), 1e-300)
     count = int(np.searchsorted(explained, KEPT)) + 1
     return right[:count] @ half
+
+
+def halton_points(count: int, dimensions: int) -> Array:
+    """Return Halton's sequence in the unit cube, (count, dimensions), as `scipy.stats.qmc`."""
+    primes = [p for p in range(2, 8 * dimensions) if all(p % k for k in range(2, p))]
+    points = np.zeros((count, dimensions))
+    for base, column in zip(primes, points.T):
+        digits, scale = np.arange(count), 1.0
+        while np.any(digits):
+            scale /= base
+            column += scale * (digits % base)
+            digits //= base
+    return points
 
 
 def to_rows(directions: Array) -> list[list[float]]:

@@ -28,7 +28,7 @@ from robot_identification.fleet.drift import Drift, PAYLOAD
 from robot_identification.fleet.robot_result import BROKEN, FITTED, RobotResult
 from robot_identification.reporting.figure import Curve, Figure, LIMIT, Panel, SERIES
 from robot_identification.reporting.pages import render_page
-from scipy.stats import norm
+from scipy.special import ndtri
 
 INDEX = 'index.html'
 LEVEL = 0.05
@@ -106,7 +106,7 @@ def write_fleet_page(results: Sequence[RobotResult], folder: Path,
     """
     if tests is None:
         tests = sum(map(count_tests, results))
-    limit = float(norm.isf(LEVEL / 2 / max(tests, 1)))    # Bonferroni
+    limit = float(-ndtri(LEVEL / 2 / max(tests, 1)))    # Bonferroni
     rows = sorted((_row(each, limit) for each in results), key=lambda row: (
         row['rank'], -abs(row['largest']) * row['drifts'], -(row['robot'].error or 0.0),
         row['robot'].robot))

@@ -53,8 +53,9 @@ class Conversion:
     Parameters
     ----------
     helper
-        Name in `HELPERS`; its program has the arguments FILE, TARGET and LIMIT [bytes]. If TARGET
-        would be larger, it writes its size to stdout; a reason for refusal is written to stderr.
+        Name in `HELPERS`; its program has the arguments FILE, TARGET and LIMIT [bytes], see
+        `program.run`. If TARGET would be larger, it writes its size to stdout; a reason for
+        refusal is written to stderr.
     kind
         Kind of the file for messages, with its article.
     packages
@@ -102,10 +103,14 @@ class Conversion:
 
 
 HDF5 = Conversion('hdf5', 'an HDF5 file', ('h5py',), '.npz')
+MAT = Conversion('mat', "a MATLAB file of version 7 or older (save(..., '-v7'))", (), '.npz')
 EXCEL = Conversion('excel', 'an Excel workbook', ('openpyxl',), '.csv')
 FEATHER = Conversion('feather', 'a Feather file', ('pyarrow', 'pandas'), '.parquet')
 ROS1 = Conversion('ros1', 'a bag of ROS 1', ('rosbags',), '.db3')
 HELPERS.update({
+    'mat': Helper(
+        'log_formats/mat_to_npz.py', "SciPy's reader crashes on some damaged files, and a file "
+        'can declare any size; the caller adds memory for the arrays', 300, 1_000_000_000),
     'hdf5': Helper(
         'log_formats/hdf5_to_npz.py', 'the library of HDF5 crashes on some damaged files, and a '
         'file can declare any size; the caller adds memory for the arrays', 300, 1_000_000_000),
@@ -139,7 +144,7 @@ class ConvertedSource(ColumnSource):
 
     def __init__(self, source: ColumnSource, path: Path, target: Path,
                  folder: TemporaryFolder) -> None:
-        super().__init__(path, {}, lambda names: iter(()))
+        super().__init__(path, {})
         self._source, self._target, self._folder = source, str(target), folder
         self._size = path.stat().st_size
         self.names, self.widths = source.names, source.widths
@@ -227,8 +232,27 @@ def program_source(conversion: Conversion, path: Path) -> ColumnSource:
 
 
 hdf5_source = partial(program_source, HDF5)
+
+
+def mat_source(path: Path) -> ColumnSource:
+    """
+    Return the arrays of a MATLAB file as columns; files of version 7.3 are HDF5.
+
+    The stamps t have N entries; the other signals are (N, n) or (n, N). The field q of a struct
+    `log` is named `log.q`, as in MATLAB.
+
+    Raises
+    ------
+    RobotIdentificationError
+        As for `program_source`.
+
+    """
+    regular_size(path, 'recording', RecordingError)
+    return program_source(HDF5 if is_hdf5(path) else MAT, path)
+
+
 CONVERTED = {
-    **dict.fromkeys(('.h5', '.hdf5', '.hdf', '.he5'), hdf5_source),
+    '.mat': mat_source, **dict.fromkeys(('.h5', '.hdf5', '.hdf', '.he5'), hdf5_source),
     **dict.fromkeys(('.feather', '.arrow', '.ipc', '.arrows'), partial(program_source, FEATHER)),
     **dict.fromkeys(('.xlsx', '.xlsm'), partial(program_source, EXCEL))}
 """Functions that read files which a helper process converts, by extension."""

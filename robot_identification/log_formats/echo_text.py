@@ -162,7 +162,7 @@ def echo_text_source(path: Path) -> ColumnSource:
         if len(flat) == len(names) * len(stamps):
             arrays |= {f'{signal}_{joint}': column for joint, column in zip(
                 names, np.reshape(flat, (-1, len(names))).T)}
-    source = ColumnSource(path, arrays, lambda names: iter([arrays]))
+    source = ColumnSource(path, arrays)
     if others := sum(len(item[0]) for item in publishers.values()) - len(stamps):
         source.remarks.append(f'{label}: {others} messages of other joints are left out')
     return source

@@ -14,9 +14,8 @@
 """
 Program that converts a table of an Excel workbook to CSV: python excel_to_csv.py IN OUT LIMIT.
 
-The first line is the first row with two or more cells, the names of the columns. The exit code is
-0, or 1 with the reason on stderr. If the workbook has more than LIMIT bytes uncompressed, it
-is not read, and its size is written to stdout.
+The first line is the first row with two or more cells, the names of the columns. A workbook of
+more than LIMIT bytes uncompressed is not read.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ import csv
 import datetime
 from itertools import chain, islice
 import re
-import sys
 from typing import Any
 import zipfile
 
 from openpyxl import load_workbook
+from robot_identification.log_formats.program import run
 
 _TITLES = 50    # largest number of rows before the names of the columns
 
@@ -59,13 +58,12 @@ def rows_of(sheet: Any) -> Iterator[list[str]]:
             return
 
 
-def main(source: str, target: str, limit: int) -> None:
-    """Convert a workbook, or write its size."""
+def main(source: str, target: str, limit: int) -> int | None:
+    """Convert a workbook, or return its size if it is too large."""
     with zipfile.ZipFile(source) as archive:
         size = sum(info.file_size for info in archive.infolist())
     if size > limit:
-        sys.stdout.write(str(size))
-        return
+        return size
     book = load_workbook(source, read_only=True, data_only=True)
     for sheet in book.worksheets:
         count = 0
@@ -74,12 +72,9 @@ def main(source: str, target: str, limit: int) -> None:
             for count, row in enumerate(rows_of(sheet), 1):    # noqa: B007 (used below)
                 writer.writerow(row)
         if count > 1:
-            return
+            return None
     raise ValueError('none of its sheets has a row of column names and rows below it')
 
 
 if __name__ == '__main__':
-    try:
-        main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
-    except Exception as error:    # damaged files raise errors of any class
-        raise SystemExit(' '.join(str(error).split())) from error
+    run(main)

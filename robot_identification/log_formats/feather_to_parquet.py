@@ -14,24 +14,23 @@
 """
 Program that converts Feather and Arrow to Parquet: python feather_to_parquet.py IN OUT LIMIT.
 
-A table with columns of text is written as CSV instead, with the extension `.csv`. The exit code is
-0, or 1 with the reason on stderr. If the columns need more than LIMIT bytes, their size is written
-to stdout.
+A table with columns of text is written as CSV instead, with the extension `.csv`. Columns of more
+than LIMIT bytes are not read.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-import sys
 
 import pyarrow
 from pyarrow import csv, ipc, parquet, types
+from robot_identification.log_formats.program import run
 
 MAGIC = b'ARROW1'    # of a file; a stream has none
 
 
-def main(source: str, target: str, limit: int) -> None:
-    """Convert a file, or write its size."""
+def main(source: str, target: str, limit: int) -> int | None:
+    """Convert a file, or return its size if it is too large."""
     size, batches = 0, []
     with open(source, 'rb') as file:
         head = file.read(6)
@@ -48,8 +47,7 @@ def main(source: str, target: str, limit: int) -> None:
         for batch in stream:
             size += batch.nbytes
             if size > limit:
-                sys.stdout.write(str(size))
-                return
+                return size
             batches.append(batch)
     table = pyarrow.Table.from_batches(batches, reader.schema)
     texts = [field.name for field in table.schema if types.is_dictionary(field.type)
@@ -63,10 +61,8 @@ def main(source: str, target: str, limit: int) -> None:
                       csv.WriteOptions(quoting_style='none'))
     else:
         parquet.write_table(table, target)
+    return None
 
 
 if __name__ == '__main__':
-    try:
-        main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
-    except Exception as error:    # damaged files raise errors of any class
-        raise SystemExit(' '.join(str(error).split())) from error
+    run(main)

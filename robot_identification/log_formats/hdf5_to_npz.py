@@ -14,19 +14,18 @@
 """
 Program that converts the datasets of an HDF5 file to NPZ: python hdf5_to_npz.py IN OUT LIMIT.
 
-It reads files of any program, of MATLAB 7.3, and of pandas (`to_hdf`, fixed format). The exit code
-is 0, or 1 with the reason on stderr. If the datasets declare more than LIMIT bytes, they are not
-read, and their size is written to stdout. Links to other files are not followed.
+It reads files of any program, of MATLAB 7.3, and of pandas (`to_hdf`, fixed format). Datasets that
+declare more than LIMIT bytes are not read. Links to other files are not followed.
 """
 
 from __future__ import annotations
 
 import math
-import sys
 from typing import Any
 
 import h5py
 import numpy as np
+from robot_identification.log_formats.program import run, sample_rows
 
 _MAX_TEXTS = 10_000    # largest number of entries of an array of text
 _INTERNAL = ('#refs#', '#subsystem#')    # groups of MATLAB
@@ -151,31 +150,20 @@ def seconds(values: np.ndarray, kind: str) -> np.ndarray:
     return np.asarray(values / factor)
 
 
-def transpose(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return arrays with one row per sample; MATLAB's have one column per sample."""
-    samples = max((array.size for array in arrays.values()
-                   if array.ndim == 1 and array.dtype.kind in 'fiu'), default=0)
-    return {name: array.T if array.ndim == 2 and array.shape[1] == samples != array.shape[0]
-            else array for name, array in arrays.items()}
-
-
-def main(source: str, target: str, limit: int) -> None:
-    """Convert a file, or write its size."""
+def main(source: str, target: str, limit: int) -> int | None:
+    """Convert a file, or return its size if it is too large."""
     with h5py.File(source, 'r') as file:
         datasets = Datasets(file)
         size = datasets.declared_size()
         if size > limit:
-            sys.stdout.write(str(size))
-            return
-        arrays = transpose(datasets.arrays())
+            return size
+        arrays = sample_rows(datasets.arrays())
     if not arrays:
         raise ValueError('it has no datasets of numbers')
     content: dict[str, Any] = arrays
     np.savez(target, **content)
+    return None
 
 
 if __name__ == '__main__':
-    try:
-        main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
-    except Exception as error:    # damaged files raise errors of any class
-        raise SystemExit(' '.join(str(error).split())) from error
+    run(main)

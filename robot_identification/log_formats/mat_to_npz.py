@@ -14,9 +14,7 @@
 """
 Program that converts the arrays of a MATLAB file to NPZ: python mat_to_npz.py IN OUT LIMIT.
 
-It runs in its own process, because SciPy's reader crashes on some damaged files (bus error). The
-exit code is 0, or 1 with the reason on stderr. If the arrays need more than LIMIT bytes, they are
-not read, and their size is written to stdout.
+Arrays of more than LIMIT bytes are not read.
 """
 
 from __future__ import annotations
@@ -24,11 +22,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 import math
 import struct
-import sys
 from typing import Any
 import zlib
 
 import numpy as np
+from robot_identification.log_formats.program import run, sample_rows
 from scipy.io import loadmat, whosmat
 
 COMPRESSED = 15    # type of an element that contains a compressed one
@@ -65,23 +63,19 @@ def declared_size(path: str) -> int:
     return max(numbers, elements)
 
 
-def main(source: str, target: str, limit: int) -> None:
-    """Convert a file, or write its size."""
+def main(source: str, target: str, limit: int) -> int | None:
+    """Convert a file, or return its size if it is too large."""
     size = declared_size(source)
     if not size:    # some versions of SciPy read zeros as a file without variables
         raise ValueError('it has no variables')
     try:
         if size <= limit:
             arrays: dict[str, Any] = dict(leaves(loadmat(source, simplify_cells=True)))
-            np.savez(target, **arrays)
+            np.savez(target, **sample_rows(arrays))
     except MemoryError:    # numbers in structs may be stored with fewer bytes than they need
         size = max(size, 2 * limit)
-    if size > limit:
-        sys.stdout.write(str(size))
+    return size if size > limit else None
 
 
 if __name__ == '__main__':
-    try:
-        main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
-    except Exception as error:    # damaged files raise errors of any class
-        raise SystemExit(str(error)) from error
+    run(main)

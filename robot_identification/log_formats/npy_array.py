@@ -46,12 +46,10 @@ def npy_source(path: Path) -> ColumnSource:
     """
     array = _load(path)
     if array.dtype.names:
-        arrays = {name: array[name] for name in array.dtype.names}
-        return ColumnSource(path, arrays, lambda names: iter([arrays]))
+        return ColumnSource(path, {name: array[name] for name in array.dtype.names})
     if array.ndim == 2 and min(array.shape) >= 3 and not (path.parent / 't.npy').exists():
         array = array.T if array.shape[0] < array.shape[1] else array
-        return NumberedSource(ColumnSource(path, {'column': array},
-                                           lambda names: iter([{'column': array}])), 'column[{}]')
+        return NumberedSource(ColumnSource(path, {'column': array}), 'column[{}]')
     if (path.parent / 't.npy').exists():
         return npy_folder_source(path.parent)
     raise RecordingError(f"the recording '{path}' is one array of the shape {array.shape}; put "
@@ -74,8 +72,7 @@ def npy_folder_source(path: Path) -> ColumnSource:
         A file is damaged, or its values are pickled.
 
     """
-    arrays = {file.stem: _load(file) for file in sorted(path.glob('*.npy'))}
-    return ColumnSource(path, arrays, lambda names: iter([arrays]))
+    return ColumnSource(path, {file.stem: _load(file) for file in sorted(path.glob('*.npy'))})
 
 
 def _load(path: Path) -> np.ndarray:

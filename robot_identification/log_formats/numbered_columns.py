@@ -47,8 +47,7 @@ class NamedColumns(ColumnSource):
     """
 
     def __init__(self, source: ColumnSource, names: dict[str, str]) -> None:
-        super().__init__(source.name, {name: np.zeros(0) for name in names},
-                         lambda names: iter(()))
+        super().__init__(source.name, {name: np.zeros(0) for name in names})
         self._source, self._old = source, names
         self.remarks = [*source.remarks]
 

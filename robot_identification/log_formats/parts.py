@@ -59,7 +59,7 @@ class JoinedSource(ColumnSource):
     def __init__(self, name: str | Path, parts: Sequence[Callable[[], ColumnSource]],
                  restart: bool) -> None:
         first = parts[0]()
-        super().__init__(name, {}, lambda names: iter(()))
+        super().__init__(name, {})
         self.names, self.widths = first.names, first.widths
         self._first, self._parts, self._restart = first, parts, restart
 

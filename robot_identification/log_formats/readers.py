@@ -23,7 +23,6 @@ from robot_identification.errors import RecordingError
 from robot_identification.log_formats.compressed import compressed_source, COMPRESSIONS
 from robot_identification.log_formats.converted_file import CONVERTED, hdf5_source, is_hdf5
 from robot_identification.log_formats.json_table import json_source
-from robot_identification.log_formats.mat_file import mat_source
 from robot_identification.log_formats.npy_array import npy_folder_source, npy_source
 from robot_identification.log_formats.parquet_file import ParquetSource, split_episode
 from robot_identification.log_formats.parts import dataset_source, is_dataset, joined_files
@@ -48,7 +47,7 @@ REFUSED = {
 FORMATS: dict[str, Reader] = {
     **CONVERTED, **dict.fromkeys(('.json', '.jsonl', '.ndjson'), json_source),
     **dict.fromkeys(COMPRESSIONS, compressed_source),
-    '.mat': mat_source, '.npy': npy_source, '.parquet': ParquetSource}
+    '.npy': npy_source, '.parquet': ParquetSource}
 """Functions that read the columns of a file, by its extension."""
 
 

@@ -14,8 +14,7 @@
 """
 Program that converts joint states of a ROS 1 bag to ROS 2: python ros1_to_sqlite.py IN OUT LIMIT.
 
-OUT is a SQLite file of rosbag2. The exit code is 0, or 1 with the reason on stderr. If messages
-need more than LIMIT bytes, their size is written to stdout.
+OUT is a SQLite file of rosbag2. Conversion ends if messages need more than LIMIT bytes.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 import sqlite3
-import sys
 
+from robot_identification.log_formats.program import run
 from rosbags.rosbag1 import Reader
 from rosbags.typesys import get_typestore, Stores
 
@@ -37,8 +36,8 @@ CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER NOT NULL,
 """
 
 
-def main(source: str, target: str, limit: int) -> None:
-    """Convert a bag, or write the size of its messages."""
+def main(source: str, target: str, limit: int) -> int | None:
+    """Convert a bag, or return the size of its messages if they are too large."""
     store, size = get_typestore(Stores.ROS2_HUMBLE), 0
     with closing(sqlite3.connect(target)) as database, Reader(Path(source)) as reader:
         database.executescript(SCHEMA)
@@ -52,15 +51,12 @@ def main(source: str, target: str, limit: int) -> None:
             data = bytes(store.ros1_to_cdr(raw, TYPE))
             size += len(data)
             if size > limit:
-                sys.stdout.write(str(size))
-                return
+                return size
             database.execute('INSERT INTO messages (topic_id, timestamp, data) VALUES (?, ?, ?)',
                              (numbers[connection.topic], received, data))
         database.commit()
+    return None
 
 
 if __name__ == '__main__':
-    try:
-        main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
-    except Exception as error:    # damaged files raise errors of any class
-        raise SystemExit(' '.join(str(error).split()) or type(error).__name__) from error
+    run(main)

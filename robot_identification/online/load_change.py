@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.dynamics.inertial import BODY_SCALE
 from robot_identification.errors import explain_missing
-from scipy.stats import chi2, norm
+from scipy import special
 
 MEMORY = 1.0
 """[s] Time constant of the sums in which a change is suspected."""
@@ -105,7 +105,7 @@ class LoadChange(ReadOnlyArrays):
     def intervals(self, level: float = 0.95) -> Array:
         """Return intervals of the mass [kg] and of the centre [m], (4, 2)."""
         middle = np.append(self.mass, self.centre)
-        half = norm.ppf((1 + level) / 2) * self.deviations
+        half = special.ndtri((1 + level) / 2) * self.deviations
         return np.column_stack([middle - half, middle + half])
 
 
@@ -139,7 +139,7 @@ class CorrelatedNoise:
         self._blocks: deque[tuple[float, float]] = deque(maxlen=BLOCKS)
         # a mean of n squared normal variables has this median; that of the blocks is used because
         # a change of the load affects few of them
-        self._median = float(chi2.median(len(noise)) / len(noise))
+        self._median = 2 * float(special.gammaincinv(len(noise) / 2, 0.5)) / len(noise)
         self.drop_block()
 
     def drop_block(self) -> None:
@@ -421,7 +421,7 @@ def change_indices(samples: Sequence[tuple[int, Array, Array]], body: Array,
                       for _, rows, error in samples])
     after = np.cumsum(gains[::-1])[::-1] / (2 * ratio)    # log-likelihood of a change at k
     best = int(np.argmax(after))
-    near = np.flatnonzero(after > after[best] - chi2.ppf(0.95, 1) / 2)
+    near = np.flatnonzero(after > after[best] - special.chdtri(1, 0.05) / 2)
     last = min(int(near[-1]) + 1, len(samples) - 1)
     return samples[best][0], samples[int(near[0])][0], samples[last][0]
 

@@ -25,6 +25,7 @@ from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError
 from robot_identification.files import check_decoded_size
 
+Chunks = Callable[[Sequence[str]], Iterator[Mapping[str, np.ndarray]]]
 SPLIT = '; split it, or write it as NPZ'    # hint for files that are too large
 
 
@@ -40,10 +41,10 @@ class ColumnSource:
         The file, or its name in messages.
     layouts
         Arrays that have the types and shapes of those in the file, by name; in text files the
-        number of rows is unknown and may be zero. Their values are not used.
+        number of rows is unknown and may be zero. Their values are not used if there are `chunks`.
     chunks
         Function that reads the arrays with the given names, and yields them in consecutive groups
-        of rows.
+        of rows; None if `layouts` are the arrays.
     stored
         Size of the file [bytes]; None for data in memory, whose size is not limited.
 
@@ -52,12 +53,12 @@ class ColumnSource:
     plain = True    # False if an extension may read the file as another kind of table
 
     def __init__(self, path: str | Path, layouts: Mapping[str, np.ndarray],
-                 chunks: Callable[[Sequence[str]], Iterator[Mapping[str, np.ndarray]]],
-                 stored: int | None = None) -> None:
+                 chunks: Chunks | None = None, stored: int | None = None) -> None:
         self.name, self.label = str(path), f"the recording '{path}'"
         self.remarks: list[str] = []    # remarks for the user on the rows read so far
         self.widths: dict[str, int] = {}    # number of columns m of each array (N, m)
-        self._chunks, self._texts, self._stored = chunks, set[str](), stored
+        self._chunks = chunks or (lambda names: iter([layouts]))
+        self._texts, self._stored = set[str](), stored
         self._rows: dict[str, int] = {}    # declared number of rows of each array
         self._columns: dict[str, tuple[str, int]] = {}
         for name, array in layouts.items():
@@ -136,8 +137,7 @@ def frame_source(frame: Any) -> ColumnSource:
     Times may be dates. If the frame has no column `t`, an index of dates is used. Another named
     index is a column as well.
     """
-    arrays = frame_arrays(frame, {})
-    return ColumnSource('data frame', arrays, lambda names: iter([arrays]))
+    return ColumnSource('data frame', frame_arrays(frame, {}))
 
 
 def frame_arrays(frame: Any, entry_names: Mapping[str, Sequence[str]]) -> dict[str, np.ndarray]:

@@ -16,17 +16,20 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array
 from robot_identification.dynamics import inverse_dynamics
-from robot_identification.excitation import Excitation
 from robot_identification.identification_data import Identification
 from robot_identification.json_input import HUGE
 from robot_identification.signals.shift import spread_rows, subsample
+from robot_identification.signals.spectrum import power_density
 from robot_identification.validation import HeldOut
-from scipy.signal import welch
+
+if TYPE_CHECKING:
+    from robot_identification.excitation import Excitation
 
 MAX_POINTS, MIN_POINTS = 3000, 600
 """Largest number of points of a trace, with few and with many panels."""
@@ -131,8 +134,7 @@ def _spectrum(held_out: HeldOut) -> Array:
     rows = max(np.split(np.arange(len(held_out.t)), _breaks(held_out.t)), key=len)
     length = min(512, len(rows), max(64, len(rows) // 3))
     signals = np.stack([held_out.measured, held_out.measured - held_out.predicted], axis=2)
-    frequency, power = welch(signals[rows].reshape(len(rows), -1), 1 / step, nperseg=length,
-                             detrend='constant', axis=0)
+    frequency, power = power_density(signals[rows].reshape(len(rows), -1), 1 / step, length)
     keep = frequency <= min(frequency[-1], held_out.cutoff)
     keep[0] = False
     return np.vstack([frequency[keep], np.sqrt(power[keep].T)])

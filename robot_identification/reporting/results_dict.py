@@ -19,19 +19,21 @@ from collections.abc import Iterable, Mapping
 import dataclasses
 from datetime import datetime, timezone
 import platform
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
 from robot_identification.arm import Arm
 from robot_identification.dynamics.joint_residual import RESIDUAL_GAINS
-from robot_identification.excitation import Excitation
 from robot_identification.identification_data import Identification
 from robot_identification.reporting import parameter_dicts
 from robot_identification.signals.process import add_notes
 from robot_identification.validation import Finding, HeldOut, Thresholds, Verdict
 from robot_identification.validation.checks import CHECKS
 from robot_identification.validation.next_steps import suggest_next_steps
+
+if TYPE_CHECKING:
+    from robot_identification.excitation import Excitation
 
 SCHEMA = 'robot_identification/results/1'
 CONFIDENCE = 0.95

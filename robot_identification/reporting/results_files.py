@@ -18,11 +18,10 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from robot_identification.errors import ConfigurationError
-from robot_identification.excitation import Excitation
 from robot_identification.export.identified_urdf import write_identified_urdf
 from robot_identification.identification_data import Identification
 from robot_identification.output_folder import replace_files, sha256
@@ -30,6 +29,9 @@ from robot_identification.reporting.plot_data import plot_data
 from robot_identification.reporting.report import REPORT, write_report
 from robot_identification.reporting.results_dict import results_to_dict
 from robot_identification.reporting.stored_results import PLOTS, RESULTS
+
+if TYPE_CHECKING:
+    from robot_identification.excitation import Excitation
 
 MODEL = 'model.yaml'
 URDF = 'identified.urdf'

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.errors import SignalError
 from robot_identification.signals.resampling import Resampled
-from scipy import fft, signal
+from scipy import fft
 from scipy.optimize import minimize_scalar
 
 REPEAT_TOLERANCE = 0.02
@@ -119,7 +119,8 @@ def detect_period(q: Array, rate: float) -> float:
     start = int(left[0])
     # The true period may lie up to half a sample from a delay, so the difference there is larger.
     half_step = 0.5 * float(np.abs(np.diff(coarse, axis=0)).max())
-    candidates = start + signal.argrelmin(worst[start:])[0]
+    slopes = np.diff(worst[start:])
+    candidates = start + 1 + np.flatnonzero((slopes[:-1] < 0) & (slopes[1:] > 0))
     nearest = float(worst[candidates].min()) if len(candidates) else float('inf')
     for k in candidates[worst[candidates] <= REPEAT_TOLERANCE + half_step]:
         delay, error = _refine(motion, len(q), int(k) * thin, thin)

@@ -110,3 +110,28 @@ class Spectrum(NamedTuple):
         high = np.clip(np.maximum(high, middle + MAIN_LOBE), 3, len(frequency))
         # A cumulative sum would not do: its rounding error exceeds the small powers.
         return np.array([power[a:max(b, a + 1)].mean(axis=0) for a, b in zip(low, high)])
+
+
+def power_density(x: Array, rate: float, length: int) -> tuple[Array, Array]:
+    """
+    Return frequencies (K,) [Hz] and power densities of columns (K, c) by Welch's method.
+
+    As `scipy.signal.welch` by default: Hann windows that overlap by half, without their means.
+
+    Parameters
+    ----------
+    x
+        Signals at a uniform rate, (N, c).
+    rate
+        Sampling rate [Hz].
+    length
+        Number of samples of a window.
+
+    """
+    window = np.sin(np.pi * np.arange(length) / length)[:, None] ** 2
+    segments = [x[start:start + length]
+                for start in range(0, len(x) - length + 1, length - length // 2)]
+    power = np.mean([np.abs(fft.rfft(window * (segment - segment.mean(axis=0)), axis=0)) ** 2
+                     for segment in segments], axis=0) / (rate * np.sum(window ** 2))
+    power[1:(length + 1) // 2] *= 2    # the negative frequencies
+    return fft.rfftfreq(length, 1 / rate), power

@@ -28,10 +28,9 @@ from robot_identification.dynamics.torque_band import COVERAGE
 from robot_identification.errors import SignalError
 from robot_identification.parallel import parallel_map
 from robot_identification.signals import delayed, Samples
-from robot_identification.signals.filters import lowpass_sections
+from robot_identification.signals.filters import filter_both_ways, lowpass_sections
 from robot_identification.validation.metrics import Errors, errors, JointErrors
 from robot_identification.validation.noise_floor import noise_variance
-from scipy import signal
 
 CUTOFF = 7.5
 """[Hz] Cut-off of the low-pass for measured and predicted torques."""
@@ -250,8 +249,8 @@ def _cut_runs(x: Array, runs: Sequence[slice], edge: int, sections: Array | None
         Second-order sections of the zero-phase filter; None for no filter.
 
     """
-    runs_of_x = (x[run] if sections is None else signal.sosfiltfilt(
-        sections, x[run], axis=0) for run in runs)
+    runs_of_x = (x[run] if sections is None else filter_both_ways(
+        sections, x[run]) for run in runs)
     return np.concatenate([run[edge:len(run) - edge] for run in runs_of_x])
 
 
@@ -322,5 +321,5 @@ def _on_even_clock(t: Array, measured: Array, t_predicted: Array,
                for stamps, torque in ((t, measured), (t_predicted, predicted))]
     if 0.45 / step > CUTOFF:
         sections = lowpass_sections(CUTOFF, 1 / step)
-        torques = [signal.sosfiltfilt(sections, torque, axis=0) for torque in torques]
+        torques = [filter_both_ways(sections, torque) for torque in torques]
     return [torque[edge:len(torque) - edge] for torque in torques]

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from scipy import signal
+from robot_identification.signals.spectrum import power_density
 
 _SEGMENT = 1024
 """Largest number of samples in a segment of the spectrum."""
@@ -52,7 +52,7 @@ def noise_variance(run: Array, torque: Array, rate: float, period: int | None,
         return np.asarray(np.mean(np.var(periods, axis=0, ddof=1), axis=0))
     if period is not None and rows > 1.25 * period:
         return np.asarray(np.mean((torque[period:] - torque[:-period]) ** 2, axis=0) / 2)
-    frequency, density = signal.welch(run, rate, nperseg=min(_SEGMENT, len(run) // 8), axis=0)
+    frequency, density = power_density(run, rate, min(_SEGMENT, len(run) // 8))
     high = frequency > max(2 * cutoff, rate / 4)
     return (np.median(density[high], axis=0) * cutoff if np.any(high)
             else np.full(torque.shape[1], np.nan))

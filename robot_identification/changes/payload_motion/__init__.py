@@ -21,12 +21,7 @@ from functools import partial
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, ReadOnlyArrays
-from robot_identification.changes.joint_fit import (
-    degrees_of_freedom,
-    interval_factor,
-    LARGEST,
-    time_blocks,
-)
+from robot_identification.changes.joint_fit import LARGEST, time_blocks
 from robot_identification.changes.motion_run import (
     FEWEST_ROWS,
     FINE,
@@ -47,6 +42,8 @@ from robot_identification.dynamics.inertial import BODY_SCALE
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import DesignOptions, Excitation, Payload
 from robot_identification.online.load_change import centre_covariance
+from robot_identification.regression.blocked_regression import BlockEquations, label_products
+from robot_identification.regression.inference import interval_factor
 
 PERIOD, JOINTS = 8.0, 4
 """Default period [s], and number of the last joints that move: elbow and wrist of common arms."""
@@ -186,13 +183,11 @@ def _expected_covariance(columns: Array, changes: Array, weights: Array, noise: 
         (columns, weights), (changes, weights), (columns, weights * size)))
     prior = np.diag([*[LARGEST ** -2.0] * 10, *[1.0] * (columns.shape[2] - 10)])
     block = np.repeat(time_blocks(np.arange(len(weights)) / ROWS), weights.shape[1])
-    whole = flat.T @ flat + prior
-    parts = np.array([whole, *(whole - flat[block == k].T @ flat[block == k]
-                               for k in range(block[-1] + 1))])
-    inverses = np.linalg.inv(parts)
-    noisy, known, change = (inverses[0] @ each for each in (
+    equations = BlockEquations.of(label_products(
+        np.column_stack([flat, np.zeros(len(flat))]), block), precision=prior)
+    noisy, known, change = (equations.inverses[0] @ each for each in (
         errors.T, np.sqrt(prior), flat.T @ others))
-    noisy *= interval_factor(degrees_of_freedom(parts, inverses))[:, None]
+    noisy *= interval_factor(equations.degrees_of_freedom())[:, None]
     covariance = sum(each @ each.T for each in (noisy, known, change))
     return np.asarray(covariance[:10, :10] * np.outer(BODY_SCALE, BODY_SCALE))
 

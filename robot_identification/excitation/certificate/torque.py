@@ -35,7 +35,7 @@ from robot_identification.excitation.motion import Series, Trajectory
 
 RESERVE = 5e-3    # fraction of the limits that is left free for peaks between grid times
 METHOD = 'nominal model on a grid and bounds of its second time derivative'
-TOLERANCE = 1e-3     # of the limits: largest intended gap between bounds and grid values
+TOLERANCE = RESERVE / 5    # largest intended gap between bounds and grid values, in limits
 MAX_TIMES = 400     # largest number of grid steps in a segment
 Jet = Array          # (3, S): bounds of a quantity and its first two time derivatives
 

@@ -39,7 +39,7 @@ from robot_identification.papers.searches.search_estimate import (
 )
 from robot_identification.regression import Regression
 
-BUDGET = 20_000
+BUDGET = 20_000    # evaluations over all unknowns: some seconds; few searches converge
 EACH = 200
 """Evaluations per shape parameter if the linear parameters are eliminated. With this budget CMA-ES
 finds atan, Stribeck, Bompos and sech_tanh friction of three joints for each of three seeds

@@ -26,11 +26,12 @@ from robot_identification.papers.searches import Bounds, get_search, SEARCHES, S
 from robot_identification.papers.searches.objective import Squared
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.projection import minimise_squared, ProjectedObjective
+from robot_identification.papers.searches.search_estimate import ABOVE
 from robot_identification.papers.studies.repeat import plot_convergence
 from robot_identification.papers.studies.study import Draw, LazyResults, Plot, Table
 from robot_identification.papers.studies.verdict import Claim, LazyPairs, RELEVANT
 
-NEAR = 0.01
+NEAR = ABOVE - 1
 """Relative excess over the cost of least squares at which a search counts as converged."""
 REPEATS = 3
 """Number of timed runs of the least-squares solver."""

@@ -44,8 +44,6 @@ from robot_identification.papers.studies.study import (
     StudyResult,
 )
 from robot_identification.papers.studies.survey_designs import design_motion, tabulate_designs
-from robot_identification.papers.studies.survey_friction_fits import fit_frictions, FrictionDraw
-from robot_identification.papers.studies.survey_idim_runs import run_instruments
 from robot_identification.papers.studies.survey_methods import Platform
 from robot_identification.papers.studies.verdict import Claim
 from robot_identification.regression import build_regression
@@ -54,7 +52,7 @@ TITLE = ('Calculation methods and friction models on the ER20-C10',
          'Zhang, Wang, Jing, Tan, Science China Information Sciences, 2018')
 BUDGETS = {'coulomb_viscous': 20_000, 'stribeck': 4000}
 """Evaluations of a search, by friction model."""
-EFFORTS = (4000, 8000)
+EFFORTS = BUDGETS['stribeck'], 2 * BUDGETS['stribeck']
 """Evaluations of the particle filter in the comparison of friction models."""
 
 
@@ -81,7 +79,7 @@ class _Done:
         return self.parts['instruments']
 
     @property
-    def frictions(self) -> FrictionDraw:
+    def frictions(self) -> frictions.FrictionDraw:
         """Errors of the friction models."""
         return self.parts['frictions']
 
@@ -106,17 +104,15 @@ def survey_er20(options: StudyOptions) -> StudyResult:
     draws = options.draws()
     done, claims = options.collect(_make_draw, functools.partial(_claims, efforts), draws[0],
                                    budgets, efforts, options.quick)
-    title, reference = TITLE
     if not done:
-        return StudyResult('survey_er20', title, reference, {'seed': options.seed}, (), (), claims,
-                           ())
+        return StudyResult(*TITLE, {'seed': options.seed}, claims=claims)
     tracking = following.summarise_tracking([one.tracking for one in done])
     parts = (comparison.summarise_methods([one.methods for one in done], tracking), tracking.part,
              idim.summarise_instruments([one.instruments for one in done]),
              frictions.summarise_frictions([one.frictions for one in done], efforts))
     algebra = solvers.tables_and_plots(done[0].algebra)
     return StudyResult(
-        name='survey_er20', title=title, reference=reference,
+        *TITLE,
         settings={'draws': len(draws), 'seed': options.seed,
                   'evaluations of a search, linear friction': budgets[comparison.LINEAR],
                   'evaluations of a search, Stribeck friction': budgets[comparison.STRIBECK],
@@ -125,8 +121,7 @@ def survey_er20(options: StudyOptions) -> StudyResult:
         assumptions=_ASSUMPTIONS,
         tables=(tabulate_designs(draws[0], options.quick),
                 *(table for part in parts for table in part.tables), *algebra[0]),
-        claims=claims, plots=(*(plot for part in parts for plot in part.plots), *algebra[1]),
-        quick=options.quick)
+        claims=claims, plots=(*(plot for part in parts for plot in part.plots), *algebra[1]))
 
 
 def _claims(efforts: tuple[int, int], done: Sequence[_Done]) -> tuple[Claim, ...]:
@@ -143,8 +138,8 @@ def _make_draw(draw: Draw, first: Draw, budgets: Mapping[str, int], efforts: tup
     parts: dict[str, Callable[[], Any]] = {
         'methods': lambda: comparison.run_methods(draw, motion(), platform(), budgets),
         'tracking': lambda: following.track_friction(draw, platform(), 1 if quick else 2),
-        'instruments': lambda: run_instruments(draw, platform(), 1 if quick else 3),
-        'frictions': lambda: fit_frictions(draw, efforts)}
+        'instruments': lambda: idim.run_instruments(draw, platform(), 1 if quick else 3),
+        'frictions': lambda: frictions.fit_frictions(draw, efforts)}
 
     def compare(friction: str, table: bool, budget: int) -> tuple[solvers.SolverComparison, ...]:
         problem = SearchProblem(build_regression(

@@ -26,11 +26,11 @@ from robot_identification.estimation import fit_consistent, get_estimator
 from robot_identification.excitation import Excitation
 from robot_identification.online.torque_filter import TorqueFilter
 from robot_identification.papers.searches import Bounds, get_search
-from robot_identification.papers.searches.mean_deviation import MeanAndDeviation
+from robot_identification.papers.searches.objective import MeanAndDeviation
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.ranges import RELATIVE
 from robot_identification.papers.studies import survey_parameters as parameters
-from robot_identification.papers.studies.printed_filter import PrintedFilter
+from robot_identification.papers.studies.printed_filter import LARGEST, PrintedFilter
 from robot_identification.papers.studies.study import Draw, LazyResults
 from robot_identification.regression import build_regression
 from robot_identification.signals import Samples
@@ -64,8 +64,6 @@ METHODS: dict[str, tuple[str, ...]] = {
 CONSISTENT = 'WLS, physically consistent (URDF prior)'
 QUIET = 0.01
 """Smallest noise [N m] passed to the consistent fit, which is ill-posed without noise."""
-LOST = 1e6
-"""Largest relative error of a shape that is counted; a filter may diverge."""
 TIMED = 20
 """Number of timed evaluations of a single candidate."""
 MEMORY = -0.01 / np.log(0.999)
@@ -281,7 +279,7 @@ class _Case:
         error = standard[self.structure.friction_slice] - true_friction
         used = true_friction != 0
         friction = np.abs(error[used] / true_friction[used])
-        shapes = np.minimum(np.abs(shape / self.shape - 1), LOST).ravel()
+        shapes = np.minimum(np.abs(shape / self.shape - 1), LARGEST).ravel()  # if it diverges
         rated = self.platform.plants['stribeck'].truth.rated_torque
         fixed = (self.regression if self.problem.linear
                  else self.regression.with_friction_shape(shape))

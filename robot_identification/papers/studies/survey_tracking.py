@@ -27,13 +27,13 @@ from robot_identification.papers.studies.study import Draw, LazyResults, Part, P
 from robot_identification.papers.studies.survey_methods import NOISE, Platform
 from robot_identification.papers.studies.verdict import Claim, LazyPairs, Pairs
 
-JOINT = 2
+JOINT = 2    # index of joint 3, as in the paper
 MEMORY, SHORTER = 10.0, 5.0
 """Time constants of the forgetting [s]: mu = 0.999 at 100 Hz as printed, and a shorter one."""
 CHANGE = 0.5
 """Increase of the friction during the motion, relative to its initial value."""
-BEGINNING = 5.0
-"""Initial transient of the filters [s], which is not plotted."""
+BEGINNING = SHORTER
+"""Initial transient of the filters [s], the shorter time constant, which is not plotted."""
 FOLLOWED = 0.2
 """A change counts as tracked up to this ratio of the RMS error to the change."""
 CHANGES = ('ramp', 'parabola', 'step')

@@ -25,17 +25,16 @@ from robot_identification.papers.searches.elpidso import minimise_quadratic
 from robot_identification.papers.studies import linear_algebra as solvers
 from robot_identification.papers.studies import two_link
 from robot_identification.papers.studies.study import Draw, LazyResults
+from robot_identification.papers.studies.verdict import LEAST
 
 TRUE = np.array([6.7333, 3.4, 3.0, 0.0])
 NAMES = ('alpha', 'beta', 'epsilon', 'eta')
-FIT, CHECK = (0.25, 0.5, 1.0, 2.0, 4.0), (5.0, 5.5, 6.0)
+FIT, CHECK = (0.25, 0.5, 1.0, 2.0, 4.0), (5.0, 5.5, 6.0)    # [Hz] printed frequencies rho
 SHOWN, SOLVED = 1.0, 'rho = 1'
 """Frequency rho [Hz] for plots, the wide range of eta and the comparison with least squares."""
-LEAST = 1e-12
-"""Smallest relative excess that is distinguished from zero."""
 CONVERGENCE = (1e-9, 0.01)
 """Relative excess at which a search counts as converged, and another one."""
-LOUD = 0.1
+LOUD = 10 * two_link.NOISE
 """[N m] larger noise of the torques."""
 PAPER_RANGE = Bounds(np.zeros(4), np.array([10.0, 5.0, 5.0, 5.0]), NAMES)
 WIDE = Bounds(np.array([0.0, 0.0, 0.0, -5.0]), PAPER_RANGE.upper, NAMES)

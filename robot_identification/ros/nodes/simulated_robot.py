@@ -29,7 +29,7 @@ from robot_identification.ros.nodes.injected_faults import InjectedFaults
 from robot_identification.ros.nodes.messages import SECOND, time_message
 from robot_identification.ros.nodes.parameters import declare, declare_arm
 from robot_identification.ros.nodes.plant_parameters import declare_plant
-from robot_identification.ros.nodes.process import main_of, NodeProcess
+from robot_identification.ros.nodes.process import main_of, ThreadedProcess
 from robot_identification.ros.nodes.simulated_controller import SimulatedController
 from robot_identification.simulation.robot import SimulatedRobot
 from robot_identification.simulation.sensors import Reading
@@ -41,7 +41,7 @@ YIELD = 2e-4        # [s] pause for the executor if the physics are slower than 
 LATE = 0.5          # [s] larger delays behind real time cause a warning; a resting arm skips them
 
 
-class SimulatedRobotNode(NodeProcess):
+class SimulatedRobotNode(ThreadedProcess):
     """Node that simulates an arm with joint_state_broadcaster and joint_trajectory_controller."""
 
     def __init__(self) -> None:
@@ -76,26 +76,15 @@ class SimulatedRobotNode(NodeProcess):
         self._layout: JointStateLayout | None = None
         self._start = SECOND    # [ns] stamp at time zero of the simulation
         self._next_clock = 0.0
-        self._ending_thread = threading.Event()
-        self._thread = threading.Thread(target=self._loop, name='physics', daemon=True)
         node.get_logger().info(
             f"'{self.arm.name}' with {self.arm.n} joints at {rate:g} Hz behind '{name}' "
             f'({self.controller.offers})')
-        self._thread.start()
+        self.start_thread(self._loop)
 
     @property
     def nodes(self) -> tuple[Node, ...]:
         """The nodes of the robot and of its controller."""
         return self.node, self.controller.node
-
-    def stop(self) -> None:
-        """Request the end of the physics thread."""
-        self._ending_thread.set()
-
-    @property
-    def stopped(self) -> bool:
-        """Whether the physics thread has ended."""
-        return not self._thread.is_alive()
 
     def _home(self) -> np.ndarray | None:
         """Return the parameter `initial_position`; None if it is not set."""
@@ -109,20 +98,20 @@ class SimulatedRobotNode(NodeProcess):
                 f'has {self.arm.n} joints')
         return np.array(q)
 
-    def _loop(self) -> None:
+    def _loop(self, ending: threading.Event) -> None:
         """Advance the physics in real time, or at `speed` times real time, until the node ends."""
         period = 1 / self.robot.plant.options.rate
         begin, warned = time.monotonic() - self.robot.plant.t / self.speed, False
         if not self.publishes_clock:
             self._start = (self.node.get_clock().now().nanoseconds
                            - round(self.robot.plant.t * SECOND))
-        while not self._ending_thread.is_set() and rclpy.ok():
-            if self.faults.pause:
+        while not ending.is_set() and rclpy.ok():
+            if self.faults.values['pause']:
                 time.sleep(CLOCK_STEP)
                 begin += CLOCK_STEP
                 continue
             for joint in self.faults.changed_jams():
-                self.robot.plant.jam(joint, joint == self.faults.stuck)
+                self.robot.plant.jam(joint, joint == self.faults.values['stuck_joint'])
             try:
                 reading = self.robot.advance(self._reference)
             except errors.SimulationError as error:
@@ -150,7 +139,7 @@ class SimulatedRobotNode(NodeProcess):
         return self.controller.reference(t, plant.q, plant.v, self._stamp(t))
 
     def _stamp(self, t: float) -> int:
-        return self._start + round((t + self.faults.clock) * SECOND)
+        return self._start + round((t + self.faults.values['clock']) * SECOND)
 
     def _publish(self, reading: Reading) -> None:
         """Publish /clock, and a joint state with the injected faults."""

@@ -99,14 +99,13 @@ def _compare(regression: ResidualRegression, as_named: Array, exchanged: Array,
         of the two joints as a fraction of their torque.
 
     """
-    floor = 1e-9 * regression.level.max()
-    first, second = (np.maximum(np.sqrt(np.mean(residual ** 2, axis=0)), floor)
+    first, second = (np.maximum(np.sqrt(np.mean(residual ** 2, axis=0)), regression.floor)
                      for residual in (as_named, exchanged))
     gain = np.sum(np.log(first / second) + (as_named / first) ** 2 / 2
                   - (exchanged / second) ** 2 / 2, axis=1)
     sums = np.bincount(regression.block, gain)
     std = float(np.std(sums, ddof=1) * np.sqrt(len(sums)))
-    level = np.maximum(regression.level, floor)    # zero for a joint without a sensor
+    level = np.maximum(regression.level, regression.floor)    # zero for a joint without a sensor
     remaining = (second / level[order])[order != np.arange(len(order))]
     return (float(np.mean(gain)), float(sums.sum() / std) if std > 0 else 0.0,
             float(np.max(remaining)))
