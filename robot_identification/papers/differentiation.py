@@ -24,7 +24,8 @@ from numpy.polynomial.polynomial import polyder, polyval
 from numpy.typing import ArrayLike
 from robot_identification.arrays import Array
 from robot_identification.errors import SignalError, UnknownNameError
-from robot_identification.excitation.motion.fourier import DEGREE, FourierSeries
+from robot_identification.excitation.motion.fourier import FourierSeries
+from robot_identification.excitation.motion.series import DEGREE
 from robot_identification.signals import DifferentiationOptions
 from robot_identification.signals.differentiation import (
     DifferentiatedStates,

@@ -179,8 +179,8 @@ def range_indices(samples: Samples, folds: int, by: str) -> IndexArray:
 
     """
     windows = min(int(len(samples) / (2 * len(samples.decimator().taps))), 10 * folds)
-    values = {'posture': samples.q, 'speed': np.abs(samples.v)}
-    return block_labels(samples.t, folds, windows=windows, **{by: values[by]})
+    return block_labels(samples.t, folds, posture=samples.q if by == 'posture' else None,
+                        speed=np.abs(samples.v) if by == 'speed' else None, windows=windows)
 
 
 def _physical_residual(model: IdentifiedModel, samples: Samples) -> Samples:
