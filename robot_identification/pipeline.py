@@ -32,7 +32,8 @@ from robot_identification.signals import process_pieces, ProcessingOptions
 from robot_identification.signals.effort_check import check_effort
 from robot_identification.spilling_list import SpillingList
 from robot_identification.validation.band_calibration import calibrate_band, widen_band
-from robot_identification.validation.checks.run_checks import build_fine_regressions, check_fit
+from robot_identification.validation.checks.residual_regression import build_residual_regression
+from robot_identification.validation.checks.run_checks import check_fit
 from robot_identification.validation.fit_verdict import describe_fit, make_fit_verdict
 from robot_identification.validation.held_out_pieces import evaluate_fitted, validate_pieces
 from robot_identification.validation.repeats import MotionTrace
@@ -91,7 +92,8 @@ def run_identification(
     model_fit = fit_model(arm, samples, options, report)
     fit = model_fit.fit
     model = fit.model(describe_fit(fit, summaries, samples))
-    regressions = build_fine_regressions(model, fit)
+    regressions = SpillingList(build_residual_regression(model, fit.estimate.base, piece)
+                               for piece in fit.regression.samples)
     model = calibrate_band(model, fit, regressions)
     if options.residual:
         model = RESIDUALS.find(options.residual)(model, model_fit, report)

@@ -159,8 +159,8 @@ def test_the_deviation_of_an_effect_is_that_of_a_jackknife(arm, pair, signal, jo
     rank, mine = len(regression.beta), [joint] if joint is not None else range(arm.n)
     column, equation = getattr(regression, signal), regression.equation
     stacked = np.zeros((*equation.target.shape, rank + 1))
-    for j, (columns, rows) in enumerate(zip(equation.columns, equation.rows)):
-        stacked[:, j, columns] = rows
+    for j, (columns, rows) in enumerate(zip(equation.columns, equation.packed)):
+        stacked[:, j, columns] = rows[:, :-1]
     for j in mine:
         stacked[:, j, -1] = (column * regression.weights)[:, j]
     found = []
@@ -186,8 +186,9 @@ def test_a_torque_that_leads_at_rest_alone_is_friction(arm, pair, where, alarm):
     lead[rows, joint] = regression.slope[rows, joint]
     lead *= 0.1 * np.sum(regression.slope[:, joint] ** 2) / np.sum(lead ** 2)
     equation = regression.equation
-    regression.__dict__['equation'] = replace(
-        equation, target=equation.target + lead * regression.weights)
+    regression.__dict__['equation'] = replace(equation, packed=[
+        np.column_stack([rows[:, :-1], target]) for rows, target in zip(
+            equation.packed, (equation.target + lead * regression.weights).T)])
     effect = case.regression.add_column(-regression.slope, joint)
     assert effect.exceeds(-0.02) and effect.value < -0.02 and effect.explained > 0.25
     found = CHECKS.find('delay').run(case)
@@ -344,10 +345,8 @@ def test_the_worst_piece_is_the_one_farthest_beyond_its_threshold(threshold, fig
     assert found.figure == worst
 
 
-@pytest.mark.parametrize(('cutoff', 'rates'), [(20.0, 1), (5.0, 2)])
-def test_rows_are_built_once_for_the_fit_and_once_for_the_checks(arm, pair, monkeypatch, cutoff,
-                                                                 rates):
-    """The lack of fit needs rows at 10 Hz, exchanged positions need rows of their own."""
+def test_rows_are_built_once_for_the_fit_and_once_for_the_checks(arm, pair, monkeypatch):
+    """The intervals of torques and all checks share rows; exchanged positions need their own."""
     built, original = [], RowAssembler.__init__
 
     def count(self, base, samples, load=None):
@@ -355,7 +354,7 @@ def test_rows_are_built_once_for_the_fit_and_once_for_the_checks(arm, pair, monk
         original(self, base, samples, load)
 
     monkeypatch.setattr(RowAssembler, '__init__', count)
-    result = identify(arm, [pair[0]], processing={'decimation_cutoff': cutoff})
+    result = identify(arm, [pair[0]], processing={'decimation_cutoff': 5.0})
     exchanged = sum(bool(np.any(samples.q[0] != built[0].q[0])) for samples in built)
-    assert 0 < exchanged < arm.n and len(built) - exchanged == 1 + rates
+    assert 0 < exchanged < arm.n and len(built) - exchanged == 2
     assert result.model.band is not None

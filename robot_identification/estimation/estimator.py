@@ -25,15 +25,13 @@ from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator_info import EstimatorInfo
 from robot_identification.estimation.variable_projection import (
     best_shape,
+    RANK_TOLERANCE,
     with_shape_uncertainty,
 )
 from robot_identification.regression import ReducedRegression, Regression
 from robot_identification.regression.inference import autocorrelation_factor
 from robot_identification.regression.separable import SeparableRegression
 
-RANK_TOLERANCE = 1e-8
-"""Singular value, relative to the largest one, up to which it counts as zero. The columns of the
-regressor have unit norm."""
 MAX_ITERATIONS = 50
 CONVERGED = 1e-6
 """Largest relative difference of weights and reciprocal residual deviations at convergence."""

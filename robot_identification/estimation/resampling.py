@@ -205,11 +205,11 @@ def _block_products(regression: Regression, weights: Array, own: Array) -> Itera
     columns = regression.base.joint_columns
     for samples, packed, owner in zip(regression.samples, regression.rows_per_piece(),
                                       regression.owners):
-        rows = [weight * part[:, :-1] for weight, part in zip(weights, packed)]
-        target = weights * row_residuals(packed, columns, own[owner])
+        labels = row_blocks(samples)
+        rows = BlockedRegression.of(columns, packed, weights, own[owner], labels[0])
         products = np.zeros((3, BLOCKS, len(own[0]) + 1, len(own[0]) + 1))
-        for each, label in zip(products, row_blocks(samples)):
-            each[:label.max() + 1] = BlockedRegression(columns, rows, target, label).by_block
+        for each, label in zip(products, labels):
+            each[:label.max() + 1] = replace(rows, block=label).by_block
         yield products
 
 

@@ -24,7 +24,6 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import EstimationError
-from robot_identification.estimation.consistent import DRIVE_DEVIATION
 from robot_identification.estimation.fit import Fit, fit_samples, FitOptions
 from robot_identification.estimation.prior import Prior
 from robot_identification.estimation.resampling import left_out_errors
@@ -161,12 +160,9 @@ def _solve(fit: Fit, rows: Array, axes: Array) -> Tilt:
     with beta = B (mean + T s).
     """
     base = fit.regression.base
-    structure = base.structure
-    prior = Prior.from_urdf(structure)
-    spread = np.full(structure.count, DRIVE_DEVIATION, dtype=float)
-    spread[structure.inertial_slice] = fit.consistent.deviation
-    left, target = rows[:, :-3], rows[:, -1] - rows[:, :-3] @ base.project(prior.mean)
-    matrix = np.hstack([left @ (base.matrix @ (prior.transform * spread)),
+    left, mean = rows[:, :-3], Prior.from_urdf(base.structure).mean
+    target = rows[:, -1] - left @ base.project(mean)
+    matrix = np.hstack([left @ (base.matrix @ fit.consistent.prior_root),
                         rows[:, -3:-1] * PRIOR_DEVIATION])
     covariance = np.linalg.inv(matrix.T @ matrix + np.eye(matrix.shape[1]))
     solution = covariance @ (matrix.T @ target)

@@ -30,8 +30,8 @@ from scipy.linalg import qr, solve_triangular
 from scipy.optimize import least_squares
 
 RANK_TOLERANCE = 1e-8
-"""Diagonal element of R, relative to the largest one, up to which it counts as zero. Columns have
-unit norm."""
+"""Singular value or diagonal element of R, relative to the largest one, up to which it counts as
+zero. Columns have unit norm, so that rounding errors are far below."""
 GRID = {0: 1, 1: 7, 2: 5}
 """Initial grid points between the bounds per nonlinear parameter, by their number in the model."""
 SWEEPS = 2

@@ -30,6 +30,7 @@ from functools import cached_property
 
 import numpy as np
 from robot_identification.arrays import Array, IndexArray, SINGULAR
+from robot_identification.regression.packing import row_residuals
 
 WINDOWS = 30
 """Largest number of windows of time that are sorted by posture or speed into blocks: enough for
@@ -45,13 +46,13 @@ _PSEUDO = 1e-13
 """Eigenvalue of a Gram matrix of unit columns, over the largest, that counts as zero: rounding
 errors of fifty columns cause 1e-14."""
 _REGULAR = 1e-5
-"""Smallest squared residual of a unit column on all others for which elimination is accurate; it
-is five times as fast as the eigenvectors."""
+"""Smallest squared residual of a unit column on all others for which elimination is accurate; with
+20 to 80 columns it takes at most a quarter of the time of the eigenvectors."""
 _REMAINING = 1e-3
 """Fraction of a column's squares that must remain without any one block; with less, one block
 determines its coefficient."""
-_COLLINEAR = 1e-8
-"""The same fraction beside the other columns: with less, the column is one of their sums."""
+DEVIATIONS = 3.0
+"""Standard deviations by which a coefficient must exceed its tolerance: by chance in 1 of 700."""
 
 
 def repeated_period(t: Array, period: float | None) -> float | None:
@@ -309,9 +310,9 @@ class AddedColumn:
     std: float
     explained: float
 
-    def exceeds(self, tolerance: float, deviations: float = 3.0) -> bool:
-        """Return whether |value| exceeds a tolerance by a number of standard deviations."""
-        return bool(abs(self.value) > tolerance + deviations * self.std)
+    def exceeds(self, tolerance: float) -> bool:
+        """Return whether |value| exceeds a tolerance by `DEVIATIONS` standard deviations."""
+        return bool(abs(self.value) > tolerance + DEVIATIONS * self.std)
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,19 +324,34 @@ class BlockedRegression:
     ----------
     columns
         For each joint the indices of the unknowns that act on it, (c_j,).
-    rows
-        For each joint its weighted columns, (R, c_j).
-    target
-        Weighted torques, or residuals of values of the unknowns, (R, n).
+    packed
+        For each joint its weighted columns and torque, (R, c_j + 1).
     block
         Block of each row, numbered from 0, (R,), see `block_labels`.
 
     """
 
     columns: Sequence[IndexArray]
-    rows: Sequence[Array]
-    target: Array
+    packed: Sequence[Array]
     block: IndexArray
+
+    @classmethod
+    def of(cls, columns: Sequence[IndexArray], packed: Sequence[Array], weights: Array,
+           values: Array, block: IndexArray) -> BlockedRegression:
+        """
+        Return the regression of the torques that values of the unknowns leave.
+
+        Parameters
+        ----------
+        columns, packed, block
+            As for the class, but not weighted.
+        weights, values
+            Weight of each joint's rows, (n,), and the values, (k,).
+
+        """
+        return cls(columns, [
+            weight * np.column_stack([rows[:, :-1], left]) for weight, rows, left in zip(
+                weights, packed, row_residuals(packed, columns, values).T)], block)
 
     @cached_property
     def count(self) -> int:
@@ -343,13 +359,19 @@ class BlockedRegression:
         return 1 + max(int(columns.max(initial=-1)) for columns in self.columns)
 
     @cached_property
+    def target(self) -> Array:
+        """Weighted torques, (R, n)."""
+        return np.column_stack([rows[:, -1] for rows in self.packed])
+
+    @cached_property
     def by_block(self) -> Array:
         """Products of the rows [X, y] of each block with themselves, (blocks, k + 1, k + 1)."""
-        grams = np.array([self.gram(subset) for subset in self._subsets])
-        products = self.block_products(self.target[:, :, None])
-        squares = self._block_sums(self.target[:, :, None])
-        return np.concatenate([np.concatenate([grams, products], axis=2), np.concatenate([
-            np.swapaxes(products, 1, 2), squares], axis=2)], axis=1)
+        products = np.zeros((len(self._subsets), self.count + 1, self.count + 1))
+        for product, subset in zip(products, self._subsets):
+            for columns, rows in zip(self.columns, self.packed):
+                index = [*columns, -1]
+                product[np.ix_(index, index)] += rows[subset].T @ rows[subset]
+        return products
 
     @cached_property
     def equations(self) -> BlockEquations:
@@ -366,18 +388,11 @@ class BlockedRegression:
         """Residuals after all unknowns are fitted, (R, n)."""
         return self.project_out(self.target)
 
-    def gram(self, subset: IndexArray | slice) -> Array:
-        """Return the Gram matrix of some rows, (k, k)."""
-        gram = np.zeros((self.count, self.count))
-        for columns, rows in zip(self.columns, self.rows):
-            gram[np.ix_(columns, columns)] += rows[subset].T @ rows[subset]
-        return gram
-
     def products(self, values: Array, subset: IndexArray | slice = slice(None)) -> Array:
         """Return the products X' values of values (R, n, ...) in some rows, (k, ...)."""
         products = np.zeros((self.count, *values.shape[2:]))
-        for j, (columns, rows) in enumerate(zip(self.columns, self.rows)):
-            products[columns] += rows[subset].T @ values[subset, j]
+        for j, (columns, rows) in enumerate(zip(self.columns, self.packed)):
+            products[columns] += rows[subset, :-1].T @ values[subset, j]
         return products
 
     def block_products(self, values: Array) -> Array:
@@ -386,8 +401,8 @@ class BlockedRegression:
 
     def torques(self, values: Array, subset: IndexArray | slice = slice(None)) -> Array:
         """Return the weighted torques X values of values (k,) in some rows, (R, n)."""
-        return np.column_stack([rows[subset] @ values[columns]
-                                for columns, rows in zip(self.columns, self.rows)])
+        return np.column_stack([rows[subset, :-1] @ values[columns]
+                                for columns, rows in zip(self.columns, self.packed)])
 
     def project_out(self, values: Array) -> Array:
         """Return the residual of weighted torques (R, n) on the columns, (R, n)."""
@@ -452,7 +467,7 @@ class BlockedRegression:
         column = self.for_joint(column, joint)
         left = self.project_out(column)
         energy = float(np.sum(left ** 2))
-        if not energy > _COLLINEAR * float(np.sum(column ** 2)):
+        if not energy > SINGULAR * float(np.sum(column ** 2)):
             return None
         equations = self.add(left[:, :, None])
         value = float(np.sum(left * self.target) / energy)

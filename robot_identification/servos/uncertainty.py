@@ -102,7 +102,8 @@ def _left_out(jacobian: Array, left: Array, prior: Array) -> tuple[Array, float]
     """
     joints, count = left.shape[1], jacobian.shape[-1]
     regression = BlockedRegression(
-        [np.arange(count)] * joints, [jacobian[:, j] for j in range(joints)], left,
+        [np.arange(count)] * joints,
+        [np.column_stack([jacobian[:, j], left[:, j]]) for j in range(joints)],
         block_labels(np.arange(len(left)), SEGMENTS))
     equations = replace(regression.equations.at_minimum(), precision=prior)
     missed = regression.left_out_residuals(prior)

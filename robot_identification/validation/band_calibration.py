@@ -26,12 +26,7 @@ from robot_identification.estimation import Fit
 from robot_identification.regression.blocked_regression import block_labels
 from robot_identification.signals import Samples
 from robot_identification.signals.filters import filter_both_ways, lowpass_sections
-from robot_identification.validation.checks.check import (
-    FINE_CUTOFF,
-)
-from robot_identification.validation.checks.residual_regression import (
-    ResidualRegression,
-)
+from robot_identification.validation.checks.residual_regression import CUTOFF, ResidualRegression
 from robot_identification.validation.held_out import HeldOut
 
 _FOLDS = 3
@@ -58,7 +53,7 @@ def calibrate_band(model: IdentifiedModel, fit: Fit,
     fit
         The fit from which it was built, with the training samples.
     regressions
-        Rows of each of these samples, see `build_fine_regressions`.
+        Rows of each of these samples, see `build_residual_regression`.
 
     """
     base, names = fit.estimate.base, model.arm.joint_names
@@ -127,9 +122,9 @@ def _compare_blocks(regression: ResidualRegression, model: IdentifiedModel, prec
 
 def _noise(samples: Samples) -> list[Array]:
     """Return the quantile of the measured torques above the low-pass, (n,) of each run."""
-    if 0.45 * samples.rate < FINE_CUTOFF:
+    if 0.45 * samples.rate < CUTOFF:
         return []
-    sections = lowpass_sections(FINE_CUTOFF, samples.rate)
+    sections = lowpass_sections(CUTOFF, samples.rate)
     return [np.quantile(np.abs(samples.tau[run] - filter_both_ways(
         sections, samples.tau[run])), COVERAGE, axis=0) for run in samples.segments
-            if run.stop - run.start > max(_SETTLE * samples.rate / FINE_CUTOFF, _SHORTEST)]
+            if run.stop - run.start > max(_SETTLE * samples.rate / CUTOFF, _SHORTEST)]

@@ -21,7 +21,6 @@ from enum import Enum
 from functools import cached_property
 from typing import TypeVar
 
-import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics import BaseParameters, IdentifiedModel
@@ -35,8 +34,6 @@ from robot_identification.validation.checks.residual_regression import (
 from robot_identification.validation.verdict import Finding
 
 T = TypeVar('T')
-FINE_CUTOFF = 10.0
-"""[Hz] Smallest cut-off of the rows in which effects faster than the motion are searched."""
 _MIN_BLOCKS = 10
 """Smallest number of jackknife blocks: five seconds of motion."""
 
@@ -79,12 +76,13 @@ class CheckInput:
     samples
         The processed recording with the model's delays compensated.
     base, beta
-        Base parameters, and the values (r,) from which residuals are computed.
+        Base parameters of the model's structure, and their values in a free estimate, (r,), if
+        it is known.
     effort
         Comparison of the effort with the gravity torque of the URDF; computed by the check when
         None.
-    fine
-        The rows of `build_fine_regression` if they are known.
+    rows
+        The rows of `build_residual_regression`; computed by the checks when None.
 
     """
 
@@ -95,7 +93,7 @@ class CheckInput:
     base: BaseParameters | None = None
     beta: Array | None = None
     effort: EffortCheck | None = None
-    fine: ResidualRegression | None = None
+    rows: ResidualRegression | None = None
 
     @property
     def arm(self) -> Arm:
@@ -110,44 +108,18 @@ class CheckInput:
 
     @cached_property
     def regression(self) -> ResidualRegression:
-        """Rows for added-variable tests; not available for short recordings and skipped pieces."""
-        samples, beta = require(self.samples), require(self.beta)
-        if samples.decimation_cutoff == fine_cutoff(samples):
-            return replace(self.fine_regression, beta=beta)
-        return _with_enough_blocks(build_residual_regression(
-            require(self.base), samples, beta, self.model))
+        """The rows with the residuals of the free estimate, for added-variable tests."""
+        rows = self.model_regression
+        return rows if self.beta is None else replace(rows, beta=self.beta)
 
     @cached_property
-    def fine_regression(self) -> ResidualRegression:
-        """Rows at a higher rate, with the residuals of the model itself."""
-        return _with_enough_blocks(self.fine or build_fine_regression(
+    def model_regression(self) -> ResidualRegression:
+        """Rows with the residuals of the model; short recordings and skipped pieces have none."""
+        regression = require(self.rows or build_residual_regression(
             self.model, require(self.base), require(self.samples)))
-
-
-def _with_enough_blocks(regression: ResidualRegression | None) -> ResidualRegression:
-    """Return rows; raise `NotApplicableError` if they are too few for a jackknife."""
-    if require(regression).block.max() + 1 < _MIN_BLOCKS:
-        raise NotApplicableError
-    return require(regression)
-
-
-def fine_cutoff(samples: Samples) -> float:
-    """Return the cut-off of rows in which effects faster than the motion are searched [Hz]."""
-    return max(samples.decimation_cutoff, min(FINE_CUTOFF, 0.4 * samples.rate))
-
-
-def build_fine_regression(model: IdentifiedModel, base: BaseParameters,
-                          samples: Samples) -> ResidualRegression | None:
-    """Return the rows of a recording at `fine_cutoff`, see `build_residual_regression`."""
-    return build_residual_regression(base, replace(
-        samples, decimation_cutoff=fine_cutoff(samples)), model_values(model, base), model)
-
-
-def model_values(model: IdentifiedModel, base: BaseParameters) -> Array:
-    """Return the values of the base parameters in a model, (r,)."""
-    return base.project(np.concatenate([
-        model.inertial.ravel(), model.balancers[base.structure.unknown_balancers],
-        model.rotor_inertia, model.friction_parameters.ravel()]))
+        if regression.block.max() + 1 < _MIN_BLOCKS:
+            raise NotApplicableError
+        return regression
 
 
 @dataclass(frozen=True)

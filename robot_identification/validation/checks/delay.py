@@ -15,20 +15,18 @@
 
 from __future__ import annotations
 
+from robot_identification.regression.blocked_regression import DEVIATIONS
 from robot_identification.validation.checks.check import Check, CheckInput, Measurement, RECORDINGS
 
 _TOLERANCE = 0.02
 """[s] Largest delay without alarm. Torques of the UR10e's wrist lag by 21 ms, half of it due to a
 filter of the driver. On simulated arms without delay, unmodelled friction resembles a lag of up to
 8 ms."""
-_DEVIATIONS = 3.0
 _EXPLAINED = 0.25
 """Fraction of the joint's squared residuals that the delay must explain for an alarm; a delay of
 50 ms explains most of them. It must also explain this fraction of those in motion, because static
 friction that builds up resembles a delay: on an Elfin5 in point-to-point motion, a lead of 36 ms
 explained 48 % of all, but only 18 % of those in motion."""
-_LOADED = 0.05
-"""Joints with less than this fraction of the largest torque are skipped."""
 
 
 def measure_delay(data: CheckInput) -> Measurement | None:
@@ -40,16 +38,16 @@ def measure_delay(data: CheckInput) -> Measurement | None:
     """
     regression, delays = data.regression, []
     slopes = -regression.slope, -regression.frictionless_slope
-    for j in regression.loaded_joints(_LOADED):
+    for j in regression.loaded_joints():
         both = [each for slope in slopes if (each := regression.add_column(slope, j)) and each.std]
         if len(both) == 2:
-            smaller = min(both, key=lambda each: abs(each.value) - _DEVIATIONS * each.std)
-            delays.append((abs(smaller.value) - _DEVIATIONS * smaller.std, j, smaller, both))
+            smaller = min(both, key=lambda each: abs(each.value) - DEVIATIONS * each.std)
+            delays.append((abs(smaller.value) - DEVIATIONS * smaller.std, j, smaller, both))
     if not delays:
         return None
     _, j, delay, both = max(delays, key=lambda row: row[:2])
     alarm = both[0].value * both[1].value > 0 and all(
-        each.exceeds(_TOLERANCE, _DEVIATIONS) and each.explained > _EXPLAINED
+        each.exceeds(_TOLERANCE) and each.explained > _EXPLAINED
         and regression.explained_fraction(slope, j, regression.in_motion(j)) > _EXPLAINED
         for each, slope in zip(both, slopes))
     joint, direction = regression.joint_names[j], 'lags' if delay.value > 0 else 'leads'
@@ -64,6 +62,6 @@ def measure_delay(data: CheckInput) -> Measurement | None:
 
 CHECK = Check(
     'delay', 'Do torques and positions of each joint belong to the same instants?',
-    f'beyond {1e3 * _TOLERANCE:.0f} ms plus {_DEVIATIONS:g} standard deviations, if the delay '
+    f'beyond {1e3 * _TOLERANCE:.0f} ms plus {DEVIATIONS:g} standard deviations, if the delay '
     f'explains {_EXPLAINED:.0%} of the residuals, also of those in motion; all '
     'real and simulated arms tested stay below', RECORDINGS, measure_delay)

@@ -18,13 +18,13 @@ from __future__ import annotations
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics import inverse_dynamics
+from robot_identification.regression.blocked_regression import DEVIATIONS
 from robot_identification.validation.checks.check import Check, CheckInput, Measurement, RECORDINGS
 from robot_identification.validation.checks.residual_regression import ResidualRegression
 
 _TOLERANCE = 0.1
 """[rad] Largest offset without alarm. Unmodelled friction resembles an offset of at most
 0.14 +- 0.05 on the real arms tested, and 0.13 +- 0.03 on simulated arms without offset."""
-_DEVIATIONS = 3.0
 _EXPLAINED = 0.03
 """Fraction of the squared residuals that the offset must explain for an alarm; in good recordings
 it explains up to 2 %."""
@@ -55,7 +55,7 @@ def measure_encoder_offset(data: CheckInput) -> Measurement | None:
         stiff = np.abs(column).max() > _STIFF * regression.level.max()
         offset = regression.add_column(-column) if stiff else None
         if offset is not None and 0 < offset.std < _VAGUE:
-            alarm = offset.exceeds(_TOLERANCE, _DEVIATIONS) and offset.explained > _EXPLAINED
+            alarm = offset.exceeds(_TOLERANCE) and offset.explained > _EXPLAINED
             offsets.append((alarm, abs(offset.value) / offset.std, offset, joint))
         else:
             undetermined.append(joint)
@@ -85,6 +85,6 @@ def _position_derivative(regression: ResidualRegression, joint: int) -> Array:
 
 CHECK = Check(
     'encoder offset', 'Is the zero position of each joint that of the URDF?',
-    f'beyond {_TOLERANCE:g} rad plus {_DEVIATIONS:g} standard deviations, if the offset explains '
+    f'beyond {_TOLERANCE:g} rad plus {DEVIATIONS:g} standard deviations, if the offset explains '
     f'{_EXPLAINED:.0%} of the residuals; good recordings stay within 2 standard deviations; not '
     'applied to arms with balancers', RECORDINGS, measure_encoder_offset)

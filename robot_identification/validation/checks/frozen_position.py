@@ -19,9 +19,10 @@ import numpy as np
 from robot_identification.arrays import Array, column_range, IndexArray
 from robot_identification.validation.checks import check
 
-_LONGEST = 0.1
-"""[s] Longest constant position next to fast motion without alarm; slow drivers repeat a position
-for at most 40 ms."""
+LONGEST = 0.1
+"""[s] Longest constant position next to fast motion, and longest constant effort of a joint that
+moves, without alarm: slow drivers repeat a value for at most 40 ms, and no effort of a real arm or
+of a simulated one without faults is constant."""
 _FAST = 0.15
 """Smallest speed that counts as fast motion, as a fraction of the joint's highest speed."""
 _BESIDE = 0.03
@@ -38,7 +39,7 @@ def measure_frozen_position(data: check.CheckInput) -> check.Measurement:
     j = int(np.argmax(durations))
     joint, longest = recording.joint_names[j], durations[j]
     return check.Measurement(
-        longest, _LONGEST, 's',
+        longest, LONGEST, 's',
         f'the position of {joint} is constant for up to {longest:.3g} s between fast motion'
         if longest else 'no position is constant between fast motion',
         '; no joint stops at once, so the encoder or its bus froze: leave that time out '
@@ -85,6 +86,6 @@ def constant_runs(x: Array) -> tuple[IndexArray, IndexArray]:
 
 CHECK = check.Check(
     'encoder', 'Is a position constant while the joint must move?',
-    f'{_LONGEST:g} s at exactly one position next to motion that is faster than {_FAST:.0%} of '
+    f'{LONGEST:g} s at exactly one position next to motion that is faster than {_FAST:.0%} of '
     f'the highest speed and cannot be reached from rest in {1e3 * _BESIDE:g} ms; drivers repeat a '
     'position for at most 40 ms', check.RECORDINGS, measure_frozen_position)

@@ -15,16 +15,13 @@
 
 from __future__ import annotations
 
+from robot_identification.regression.blocked_regression import DEVIATIONS
 from robot_identification.validation.checks.check import Check, CheckInput, Measurement, RECORDINGS
 from robot_identification.validation.checks.residual_regression import VAGUE
 
 _TOLERANCE = 0.1
 """Largest relative gain error without alarm; unmodelled friction resembles an error of up to 10 %
 on simulated arms without one."""
-_DEVIATIONS = 3.0
-_LOADED = 0.05
-"""Joints with less than this fraction of the largest torque are skipped: unmodelled friction
-dominates there."""
 
 
 def measure_joint_gain(data: CheckInput) -> Measurement | None:
@@ -32,8 +29,8 @@ def measure_joint_gain(data: CheckInput) -> Measurement | None:
     regression = data.regression
     if data.arm.n < 2 or data.arm.balancers:    # errors of a balancer torque resemble mass
         return None
-    gains = [(gain.exceeds(_TOLERANCE, _DEVIATIONS), abs(gain.value) / gain.std, gain, j)
-             for j in regression.loaded_joints(_LOADED)
+    gains = [(gain.exceeds(_TOLERANCE), abs(gain.value) / gain.std, gain, j)
+             for j in regression.loaded_joints()
              if (gain := regression.add_column(regression.predicted, j)) and 0 < gain.std < VAGUE]
     if not gains:
         return None
@@ -49,6 +46,6 @@ def measure_joint_gain(data: CheckInput) -> Measurement | None:
 
 CHECK = Check(
     'joint gain', 'Do the joints agree on the masses that several of them carry?',
-    f'beyond {_TOLERANCE:.0%} plus {_DEVIATIONS:g} standard deviations; unmodelled friction moves '
+    f'beyond {_TOLERANCE:.0%} plus {DEVIATIONS:g} standard deviations; unmodelled friction moves '
     'the figure by up to 10 % on clean simulated plants; not applied to arms with balancers',
     RECORDINGS, measure_joint_gain)

@@ -53,8 +53,6 @@ _LEVEL = 0.01
 """Significance level of all axes and joints of one identification together."""
 _RECORDINGS = 2
 """Number of recordings, fitted and held out, for which the level holds."""
-_LOADED = 0.05
-"""Joints below this fraction of the largest torque are left out."""
 _MAX_ROWS = 5000
 """Largest number of samples at which friction is compared."""
 _SINGULAR = 1e-6
@@ -130,13 +128,13 @@ def measure_lack_of_fit(data: CheckInput) -> Measurement | None:
     autocorrelation of the rest, and with Bonferroni's correction for all axes, joints and
     recordings.
     """
-    regression = data.fine_regression
+    regression = data.model_regression
     deviation = regression.torque_deviation(data.model.uncertain_directions)
     beyond, band = _friction_beyond(data), data.model.band
     training = np.zeros(len(beyond)) if band is None else band.rest
     total = float(np.sum(regression.level ** 2))
     smallest = _NOTICEABLE ** 2 * total
-    fits = {j: fit for j in regression.loaded_joints(_LOADED)
+    fits = {j: fit for j in regression.loaded_joints()
             if (fit := _fit_joint(regression, j, deviation[:, j], beyond[j], training[j],
                                   smallest))}
     if not fits:
@@ -220,7 +218,7 @@ def _find_effects(regression: ResidualRegression, j: int, moving: NDArray[np.boo
         regression.predicted[:, j], regression.slope[:, j],
         np.delete(regression.predicted, j, axis=1))))
     found, energy = [], float(rest @ rest)
-    tests = _RECORDINGS * len(AXES) * len(regression.loaded_joints(_LOADED))
+    tests = _RECORDINGS * len(AXES) * len(regression.loaded_joints())
     for axis in AXES:
         groups = [orthonormal_basis(_project_out(columns, base), 1e-3)
                   for columns in axis.columns(motion)]

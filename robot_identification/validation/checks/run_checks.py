@@ -24,9 +24,7 @@ from robot_identification.parallel import parallel_map
 from robot_identification.recording import Recording
 from robot_identification.signals import delayed, Samples
 from robot_identification.signals.effort_check import EffortCheck
-from robot_identification.spilling_list import SpillingList
 from robot_identification.validation.checks import CheckInput, CHECKS, Role
-from robot_identification.validation.checks.check import build_fine_regression, model_values
 from robot_identification.validation.checks.residual_regression import ResidualRegression
 from robot_identification.validation.verdict import Finding
 
@@ -58,13 +56,6 @@ def worst_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(worst.values())
 
 
-def build_fine_regressions(model: IdentifiedModel,
-                           fit: Fit) -> Sequence[ResidualRegression | None]:
-    """Return the rows of each of the fit's samples, see `build_fine_regression`."""
-    return SpillingList(build_fine_regression(model, fit.estimate.base, samples)
-                        for samples in fit.regression.samples)
-
-
 def check_fit(model: IdentifiedModel, fit: Fit, recordings: Iterable[Recording],
               regressions: Sequence[ResidualRegression | None],
               effort: EffortCheck | None) -> tuple[Finding, ...]:
@@ -80,20 +71,20 @@ def check_fit(model: IdentifiedModel, fit: Fit, recordings: Iterable[Recording],
     recordings
         The recordings, long ones in pieces, in the order of the fit's samples.
     regressions
-        Rows of each of the fit's samples, see `build_fine_regressions`.
+        Rows of each of the fit's samples, see `build_residual_regression`.
     effort
         Comparison of the effort with gravity if there is one recording; None to compare it in each
         piece of several.
 
     """
     findings: list[list[Finding]] = []    # of each recording
-    for recording, samples, fine in zip(recordings, fit.regression.samples, regressions,
+    for recording, samples, rows in zip(recordings, fit.regression.samples, regressions,
                                         strict=True):
         if samples.piece == 0:
             findings.append([])
         findings[-1] += run_checks(CheckInput(
             recording.name, model, recording, samples, fit.estimate.base, fit.estimate.values,
-            effort, fine), Role.FITTED)
+            effort, rows), Role.FITTED)
     return (*chain.from_iterable(map(worst_findings, findings)), *check_model(model))
 
 
@@ -114,9 +105,8 @@ def check_held_out(model: IdentifiedModel, pieces: Iterable[Recording],
 
     """
     base = base or base_parameters(model.structure)
-    beta = model_values(model, base)
     return worst_findings(chain.from_iterable(run_checks(CheckInput(
-        piece.name, model, piece, delayed(processed, model.delay, of=model.delay_of), base, beta),
+        piece.name, model, piece, delayed(processed, model.delay, of=model.delay_of), base),
         Role.HELD_OUT) for piece, processed in zip(pieces, samples)))
 
 

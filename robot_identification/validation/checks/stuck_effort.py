@@ -18,11 +18,8 @@ from __future__ import annotations
 import numpy as np
 from robot_identification.arrays import Array, column_range
 from robot_identification.validation.checks import check
-from robot_identification.validation.checks.frozen_position import constant_runs
+from robot_identification.validation.checks.frozen_position import constant_runs, LONGEST
 
-_LONGEST = 0.1
-"""[s] Longest constant effort without alarm. On real arms and simulated ones without faults, no
-effort is constant while the joint moves by `_DISTANCE`."""
 _COARSE = 10.0
 """Longest duration at one value over the typical one without alarm, for coarsely quantised efforts
 and slow buses."""
@@ -63,11 +60,11 @@ def _constant_durations(t: Array, q: Array, effort: Array) -> tuple[Array, Array
         counts = np.append(len(t) - lengths.sum(), lengths[order])
         typical[j] = np.append(0.0, durations[order])[
             np.searchsorted(np.cumsum(counts), len(t) / 2)]
-    return longest, np.maximum(_LONGEST, _COARSE * typical)
+    return longest, np.maximum(LONGEST, _COARSE * typical)
 
 
 CHECK = check.Check(
     'stuck effort', 'Is an effort constant while its joint moves?',
-    f'{_LONGEST:g} s at exactly one value, or {_COARSE:g} times the typical duration, over more '
+    f'{LONGEST:g} s at exactly one value, or {_COARSE:g} times the typical duration, over more '
     f'than {_DISTANCE:.0%} of the range of the joint; real and clean simulated arms show none',
     check.RECORDINGS, measure_stuck_effort)

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.recording import Recording
+from robot_identification.regression.blocked_regression import DEVIATIONS
 from robot_identification.validation.checks import check
 from robot_identification.validation.checks.residual_regression import VAGUE
 from robot_identification.validation.checks.velocity import compare_velocities
 
 _TOLERANCE, _CONFIRMED_TOLERANCE = 0.06, 0.25
 """Relative error of gravity without alarm, without and with velocities that confirm the clock."""
-_DEVIATIONS = 3.0
 _EVEN = 1e-3
 """Largest standard deviation of the time steps, over their mean, for a controller's clock."""
 _USUAL = 1e-3
@@ -50,7 +50,7 @@ def measure_time_scale(data: check.CheckInput) -> check.Measurement | None:
         # gravity g (1 + c) fits: the accelerations are 1 + c times too large, so the clock runs
         # 1 / sqrt(1 + c) times as fast as it should
         scale = float(1 / np.sqrt(max(1 + gravity.value, 0.01)))
-        alarm = gravity.exceeds(tolerance, _DEVIATIONS)
+        alarm = gravity.exceeds(tolerance)
         sure = gravity.std < 0.05 and abs(gravity.value) < 2 * gravity.std
         if alarm or not rate or sure:
             return check.Measurement(
@@ -82,6 +82,6 @@ def _unusual_rate(recording: Recording) -> float:
 
 CHECK = check.Check(
     'time scale', 'Does the clock of the stamps run at the right rate?',
-    f'gravity off by {_TOLERANCE:.0%} plus {_DEVIATIONS:g} standard deviations '
+    f'gravity off by {_TOLERANCE:.0%} plus {DEVIATIONS:g} standard deviations '
     f'({_CONFIRMED_TOLERANCE:.0%} where recorded velocities confirm the clock), or an even rate '
     'that no usual controller has', check.RECORDINGS, measure_time_scale)
