@@ -157,11 +157,10 @@ def main(source: str, target: str, limit: int) -> int | None:
         size = datasets.declared_size()
         if size > limit:
             return size
-        arrays = sample_rows(datasets.arrays())
+        arrays: dict[str, Any] = sample_rows(datasets.arrays())
     if not arrays:
         raise ValueError('it has no datasets of numbers')
-    content: dict[str, Any] = arrays
-    np.savez(target, **content)
+    np.savez(target, **arrays)
     return None
 
 

@@ -70,8 +70,9 @@ def main(source: str, target: str, limit: int) -> int | None:
         raise ValueError('it has no variables')
     try:
         if size <= limit:
-            arrays: dict[str, Any] = dict(leaves(loadmat(source, simplify_cells=True)))
-            np.savez(target, **sample_rows(arrays))
+            arrays: dict[str, Any] = sample_rows(dict(leaves(loadmat(
+                source, simplify_cells=True))))
+            np.savez(target, **arrays)
     except MemoryError:    # numbers in structs may be stored with fewer bytes than they need
         size = max(size, 2 * limit)
     return size if size > limit else None
