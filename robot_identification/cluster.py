@@ -183,6 +183,36 @@ class Tasks:
         return done.result
 
 
+@contextmanager
+def cluster_tasks(scheduler: str | None, workers: int | None,
+                  report: Callable[[str], None]) -> Iterator[Tasks | None]:
+    """
+    Yield the tasks of a cluster; None if neither a scheduler nor workers are requested.
+
+    Parameters
+    ----------
+    scheduler, workers
+        As for `cluster`.
+    report
+        Called with the address of the dashboard.
+
+    Raises
+    ------
+    ConfigurationError
+        Both are requested.
+
+    """
+    if scheduler is None and workers is None:
+        yield None
+        return
+    if scheduler is not None and workers is not None:
+        raise ConfigurationError('--workers starts workers on this machine, --scheduler uses a '
+                                 'running cluster: use one of them')
+    with cluster(scheduler, workers) as client:
+        report(f'dashboard: {client.dashboard_link}')
+        yield Tasks(client)
+
+
 def _with(function: Callable[..., Any], items: tuple[Any, ...], shared_args: bytes) -> Any:
     return function(*items, *_unpacked(shared_args))
 

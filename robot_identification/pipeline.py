@@ -32,7 +32,7 @@ from robot_identification.signals import process_pieces, ProcessingOptions
 from robot_identification.signals.effort_check import check_effort
 from robot_identification.spilling_list import SpillingList
 from robot_identification.validation.band_calibration import calibrate_band, widen_band
-from robot_identification.validation.checks.run_checks import check_fit
+from robot_identification.validation.checks.run_checks import build_fine_regressions, check_fit
 from robot_identification.validation.fit_verdict import describe_fit, make_fit_verdict
 from robot_identification.validation.held_out_pieces import evaluate_fitted, validate_pieces
 from robot_identification.validation.repeats import MotionTrace
@@ -90,15 +90,17 @@ def run_identification(
     # fit
     model_fit = fit_model(arm, samples, options, report)
     fit = model_fit.fit
-    model = calibrate_band(fit.model(describe_fit(fit, summaries, samples)), fit)
+    model = fit.model(describe_fit(fit, summaries, samples))
+    regressions = build_fine_regressions(model, fit)
+    model = calibrate_band(model, fit, regressions)
     if options.residual:
         model = RESIDUALS.find(options.residual)(model, model_fit, report)
 
     # check and validate
     findings = [*check_fit(model, fit, (pieces[index] for pieces, indices in zip(fitted, used)
-                                        for index in indices),
+                                        for index in indices), regressions,
                            effort if len(fitted) == 1 else None)]
-    del fitted    # large, and not used again
+    del fitted, regressions    # large, and not used again
     training = [trace for piece in fit.regression.samples
                 for trace in MotionTrace.of(piece)] if others else []
     errors = []

@@ -29,11 +29,14 @@ from robot_identification.errors import (
     RecordingError,
     UnknownNameError,
 )
+from robot_identification.regression.packing import RowAssembler
 from robot_identification.signals import process
 from robot_identification.signals.effort_check import EffortCheck
 from robot_identification.validation import Thresholds
 from robot_identification.validation.checks import CheckInput, CHECKS
+from robot_identification.validation.checks.run_checks import worst_findings
 from robot_identification.validation.held_out import full_recording_error
+from robot_identification.validation.verdict import Finding
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'benchmarks'))
 corruptions = importlib.import_module('corruptions')
@@ -154,9 +157,9 @@ def test_the_deviation_of_an_effect_is_that_of_a_jackknife(arm, pair, signal, jo
     regression = CheckInput('a', result.model, pair[0], result.training[0], result.estimate.base,
                             result.estimate.values).regression
     rank, mine = len(regression.beta), [joint] if joint is not None else range(arm.n)
-    column = getattr(regression, signal)
-    stacked = np.zeros((*regression.residual.shape, rank + 1))
-    for j, (columns, rows) in enumerate(zip(regression.columns, regression.rows)):
+    column, equation = getattr(regression, signal), regression.equation
+    stacked = np.zeros((*equation.target.shape, rank + 1))
+    for j, (columns, rows) in enumerate(zip(equation.columns, equation.rows)):
         stacked[:, j, columns] = rows
     for j in mine:
         stacked[:, j, -1] = (column * regression.weights)[:, j]
@@ -164,7 +167,7 @@ def test_the_deviation_of_an_effect_is_that_of_a_jackknife(arm, pair, signal, jo
     for block in np.unique(regression.block):
         rest = regression.block != block
         found.append(np.linalg.lstsq(stacked[rest].reshape(-1, rank + 1),
-                                     regression.residual[rest].ravel(), rcond=1e-12)[0][-1])
+                                     equation.target[rest].ravel(), rcond=1e-12)[0][-1])
     count = len(found)
     assert count > 20
     effect = regression.add_column(column, joint)
@@ -177,13 +180,14 @@ def test_a_torque_that_leads_at_rest_alone_is_friction(arm, pair, where, alarm):
     case = CheckInput('a', result.model, pair[0], result.training[0], result.estimate.base,
                       result.estimate.values)
     regression = case.regression
-    speed = np.abs(regression.decimate(regression.samples.v)[:, joint])
+    speed = np.abs(regression.samples.decimate(regression.samples.v)[:, joint])
     rows = (speed < 0.05 * speed.max()) | (where == 'throughout')
     lead = np.zeros_like(regression.slope)
     lead[rows, joint] = regression.slope[rows, joint]
     lead *= 0.1 * np.sum(regression.slope[:, joint] ** 2) / np.sum(lead ** 2)
-    residual = regression.residual + lead * regression.weights
-    case.__dict__['regression'] = replace(regression, residual=residual)
+    equation = regression.equation
+    regression.__dict__['equation'] = replace(
+        equation, target=equation.target + lead * regression.weights)
     effect = case.regression.add_column(-regression.slope, joint)
     assert effect.exceeds(-0.02) and effect.value < -0.02 and effect.explained > 0.25
     found = CHECKS.find('delay').run(case)
@@ -328,3 +332,30 @@ def test_friction_stops_a_slow_joint_and_only_a_fast_one_cannot_stop(arm, pair, 
     recording = replace(pair[1], q=q, v=None)
     found = CHECKS.find('encoder').run(CheckInput('other', model, recording))
     assert found.alarm is alarm
+
+
+@pytest.mark.parametrize(('threshold', 'figures', 'worst'), [
+    (1.5, (0.7, 0.2, 0.6), 0.2), (-0.02, (-0.05, -0.4), -0.4), (0.1, (0.2, 0.7, 0.3), 0.7)])
+def test_the_worst_piece_is_the_one_farthest_beyond_its_threshold(threshold, figures, worst):
+    """The figures of some checks are better the larger they are, and an alarm comes first."""
+    findings = [Finding('check', 'long', figure, threshold, '-', True, '') for figure in figures]
+    findings.append(Finding('check', 'long', threshold, threshold, '-', False, ''))
+    found, = worst_findings(findings)
+    assert found.figure == worst
+
+
+@pytest.mark.parametrize(('cutoff', 'rates'), [(20.0, 1), (5.0, 2)])
+def test_rows_are_built_once_for_the_fit_and_once_for_the_checks(arm, pair, monkeypatch, cutoff,
+                                                                 rates):
+    """The lack of fit needs rows at 10 Hz, exchanged positions need rows of their own."""
+    built, original = [], RowAssembler.__init__
+
+    def count(self, base, samples, load=None):
+        built.append(samples)
+        original(self, base, samples, load)
+
+    monkeypatch.setattr(RowAssembler, '__init__', count)
+    result = identify(arm, [pair[0]], processing={'decimation_cutoff': cutoff})
+    exchanged = sum(bool(np.any(samples.q[0] != built[0].q[0])) for samples in built)
+    assert 0 < exchanged < arm.n and len(built) - exchanged == 1 + rates
+    assert result.model.band is not None

@@ -15,24 +15,36 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
 import pytest
-from robot_identification.cli import console
+from robot_identification import console
 from robot_identification.cli.commands import app, COMMANDS, load_command
+from robot_identification.estimation.consistent import RELATIVE_DEVIATION
+from robot_identification.excitation.certificate.requirements import GUESSED_DENSITY
+from robot_identification.export import TARGETS
+from robot_identification.registry import load_extensions
+from robot_identification.validation import Thresholds
 from typer.main import get_command
 from typer.testing import CliRunner
 
 SLOW = ('numba', 'pinocchio', 'mujoco', 'scipy', 'clarabel', 'numpy')
 
 
-@pytest.mark.parametrize('words', ['--version', '--help'])
+OWN = [name for name, (module, _) in COMMANDS.items() if module.startswith('cli.')]
+
+
+@pytest.mark.parametrize('words', ['--version', '--help', 'identify --help'])
 def test_version_and_help_import_nothing_slow(words):
     script = f"""
 import sys
 from robot_identification.cli import main
-sys.argv = ['robot-identification', '{words}']
+from robot_identification.cli.commands import load_command
+sys.argv = ['robot-identification', *{words.split()!r}]
+for name in {OWN!r}:
+    load_command(name)
 try:
     main()
 finally:
@@ -41,7 +53,18 @@ finally:
     done = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert 'imported: []' in done.stderr
-    assert words == '--version' or all(name in done.stdout for name in COMMANDS)
+    assert words != '--help' or all(name in done.stdout for name in COMMANDS)
+
+
+def test_defaults_and_choices_in_help_are_those_of_the_library():
+    load_extensions()
+    helps = {name: {option.name: option.help for option in load_command(name).params}
+             for name in ('identify', 'excite', 'export')}
+    for option, value in (('overall', Thresholds.overall), ('joint', Thresholds.joint),
+                          ('prior_deviation', RELATIVE_DEVIATION)):
+        assert helps['identify'][option].endswith(f'by default {value:g}.')
+    assert f'{GUESSED_DENSITY:g} kg/m^3' in helps['excite']['guess_inertias']
+    assert set(re.findall(r'\w+', helps['export']['to'])) == {'One', 'of', *TARGETS}
 
 
 def test_every_command_is_there_and_says_in_the_list_what_its_help_says():

@@ -34,7 +34,7 @@ EXAMPLES = ROOT / 'examples'
 NOTEBOOKS = ('own_arm', 'choosing_friction', 'comparing_estimators')
 PRINTS = {
     'predict_torques': 'base parameters',
-    'design_excitation': '% of the limit (limit 95 %',
+    'design_excitation': '% of the limit (allowed 95 %',
     'circle_motion': 'circle of 100 mm, proven',
     'identify_simulated_arm': 'PASS',
     'own_friction_term': 'quadratic + offset: error',

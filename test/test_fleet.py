@@ -337,7 +337,7 @@ def test_runs_of_a_study_are_tasks_and_a_worker_that_dies_changes_no_digit(clust
                 lambda x: np.sum((x - 0.3) ** 2, axis=1), bounds)):
             rows.append((result.search, result.cost))
             options.progress('', len(rows) / len(jobs))
-        return StudyResult('tiny', '', '', {}, (), (Table('', ('', 'cost'), tuple(rows)),), (), ())
+        return StudyResult('', '', {}, tables=(Table('', ('', 'cost'), tuple(rows)),))
 
     monkeypatch.setitem(STUDIES, 'tiny', tiny)
     with made(cluster.scheduler_address) as client:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from robot_identification.cli import console
+from robot_identification import console
 from robot_identification.cli.commands import app
 from robot_identification.excitation import DesignOptions, Requirements
 from robot_identification.excitation.design import design_motions as designs

@@ -89,7 +89,7 @@ def test_results_say_what_the_result_says(result, stored):
     assert {p['identifiability'] for p in standard} == {'alone', 'combination', 'none'}
     assert [link['certificate'] for link in content['links']] == consistent.certificate.tolist()
     assert min(consistent.certificate) > 0
-    cost = f'physical consistency: {content["consistent"]["cost"]:.1%}'
+    cost = f'physical consistency costs {content["consistent"]["cost"]:.1%}'
     assert any(cost in note for note in content['verdict']['notes'])
     assert list(content['friction']['elements']) == list(result.arm.actuator_names)
     assert content['friction']['elements']['slide']['rotor_inertia']['unit'] == 'kg'

@@ -18,6 +18,7 @@ from __future__ import annotations
 import dataclasses
 from html.parser import HTMLParser
 import json
+import os
 import re
 import subprocess
 import sys
@@ -302,6 +303,19 @@ def draw(tmp_path, monkeypatch):
         '{% block body %}{{ plot(figure) }}{% endblock %}')
     monkeypatch.syspath_prepend(tmp_path)
     return lambda figure: Page(render_page('one.html', 'figures_alone', figure=figure))
+
+
+@pytest.mark.parametrize(('name', 'cache', 'count'), [('kept_templates', 'cache', 1),
+                                                      ('lost_templates', os.devnull, 0)])
+def test_compiled_templates_are_kept_where_that_is_possible(name, cache, count, tmp_path,
+                                                            monkeypatch):
+    (tmp_path / name / 'templates').mkdir(parents=True)
+    (tmp_path / name / '__init__.py').touch()
+    (tmp_path / name / 'templates' / 'one.html').write_text('{{ 1 + 1 }}')
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / cache))
+    assert render_page('one.html', name) == '2'
+    assert len(list((tmp_path / cache).glob('robot_identification/*'))) == count
 
 
 def test_names_and_labels_of_figures_are_escaped(draw):

@@ -41,6 +41,7 @@ from robot_identification.reporting.stored_results import load_results
 from robot_identification.signals import Samples
 from robot_identification.validation import evaluate
 from robot_identification.validation.band_calibration import calibrate_band
+from robot_identification.validation.checks.run_checks import build_fine_regressions
 from simulation_arms import two_link
 from slow import slow
 
@@ -104,7 +105,8 @@ def test_the_part_is_zero_away_from_the_training_motion():
 def test_the_interval_is_narrower_near_the_points_and_still_covers_another_motion():
     fit = fit_model(two_link(), [recorded(seed) for seed in (1, 2)], ModelOptions(),
                     lambda text, fraction: None)
-    physical = calibrate_band(fit.fit.model({}), fit.fit)
+    physical = fit.fit.model({})
+    physical = calibrate_band(physical, fit.fit, build_fine_regressions(physical, fit.fit))
     model = fit_gaussian_process(physical, fit, lambda text, fraction: None)
     other = recorded(7)
     states = other.q, other.v, other.a

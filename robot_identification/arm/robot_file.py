@@ -35,7 +35,7 @@ from robot_identification.yaml_file import read_typed, read_yaml, to_plain
 SAME = 1e-6    # [-] difference of limits, relative to 1 + |limit|, that counts as rounding
 
 
-def load_arm(robot: Arm | str | Path) -> Arm:
+def load_arm(robot: Arm | str | Path, elsewhere: Path | None = None) -> Arm:
     """
     Return the arm that a robot YAML describes.
 
@@ -44,6 +44,8 @@ def load_arm(robot: Arm | str | Path) -> Arm:
     robot
         Name of a shipped robot ('panda', 'ur10', ...) or path of a robot YAML; an `Arm` is
         returned as it is.
+    elsewhere
+        Folder of the URDF if it is not beside the robot YAML.
 
     Raises
     ------
@@ -74,10 +76,11 @@ def load_arm(robot: Arm | str | Path) -> Arm:
         shipped = robot_files()
         if str(robot) not in shipped:
             raise UnknownNameError('robot or robot YAML', str(robot), shipped)
-        path = shipped[str(robot)]
-    content = read_yaml(path, 'robot YAML', ConfigurationError)
-    return arm_from_mapping(content, folder=path.parent, label=f"the robot YAML '{path}'",
-                            source=path)
+        path, elsewhere = shipped[str(robot)], None
+    content, folder = read_yaml(path, 'robot YAML', ConfigurationError), path.parent
+    if elsewhere is not None and not (folder / str(content.get('urdf'))).exists():
+        folder = elsewhere
+    return arm_from_mapping(content, folder=folder, label=f"the robot YAML '{path}'", source=path)
 
 
 def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, label: str,

@@ -20,25 +20,31 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
-from robot_identification.arm import load_arm
+from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
-from robot_identification.benchmarking.coverage_data import (
-    closed_loop_samples,
-    open_loop_samples,
-)
 from robot_identification.benchmarking.method import BenchmarkMethod, MODELS, VARIANTS
+from robot_identification.benchmarking.random_motion import RandomMotion
+from robot_identification.dynamics import ModelStructure
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.estimation import Estimate
 from robot_identification.estimation.model_fit import fit_model
 from robot_identification.identification_data import Progress
 from robot_identification.parallel import single_threaded_blas, use_cores
+from robot_identification.recording import Recording
+from robot_identification.signals import process, Samples
+from robot_identification.simulation import Plant, PlantOptions, simulate
+from robot_identification.simulation.robot import JointController
 
-if TYPE_CHECKING:    # Dask
+if TYPE_CHECKING:
     from robot_identification.cluster import Tasks
 
 ROBOT = 'two_link'
-CHUNK = 5
-"""Seeds of a task."""
+RATE, SECONDS = 200.0, 8.0
+"""Rate of the samples [Hz] and period of the motion [s]; two periods are fitted."""
+NOISE = 0.05
+"""[N m] white noise of the torques."""
+POSITION_NOISE = 1e-3
+"""[rad] white noise of the positions, for estimators that simulate the closed loop."""
 FRICTIONS = ('coulomb_viscous', 'stribeck', 'atan', 'sech_tanh', 'cube_root', 'bompos')
 """Friction models of the coverage, for estimators that find nonlinear parameters by
 optimisation."""
@@ -97,14 +103,12 @@ def measure_coverage(methods: Sequence[BenchmarkMethod], seeds: int, progress: P
         As for `run_benchmark`.
 
     """
-    jobs = [(method, first, min(first + CHUNK, seeds))
-            for method in methods for first in range(0, seeds, CHUNK)]
-    results = ((_measure(job) for job in jobs) if tasks is None
-               else tasks.map_items(_measure, jobs))
+    jobs = [(method, seed) for method in methods for seed in range(seeds)]
+    results = map(_measure, jobs) if tasks is None else tasks.map_items(_measure, jobs)
     found: dict[BenchmarkMethod, list[_Error]] = {method: [] for method in methods}
-    for number, ((method, first, _), errors) in enumerate(zip(jobs, results)):
-        progress(f'{method.title} {method.friction}, seed {first}', number / len(jobs))
-        found[method] += errors
+    for number, ((method, seed), error) in enumerate(zip(jobs, results)):
+        progress(f'{method.title} {method.friction}, seed {seed}', number / len(jobs))
+        found[method].append(error)
     return [asdict(_summarise(method, errors)) for method, errors in found.items()]
 
 
@@ -139,12 +143,11 @@ class _Error:
     reason: str = ''
 
 
-def _measure(job: tuple[BenchmarkMethod, int, int]) -> list[_Error]:
-    """Return the errors of a method for consecutive seeds."""
-    method, first, last = job
+def _measure(job: tuple[BenchmarkMethod, int]) -> _Error:
+    """Return the errors of a method for a seed."""
     use_cores(1)
     with single_threaded_blas():
-        return [_errors(method, seed) for seed in range(first, last)]
+        return _errors(*job)
 
 
 def _errors(method: BenchmarkMethod, seed: int) -> _Error:
@@ -184,3 +187,75 @@ def _summarise(method: BenchmarkMethod, errors: Sequence[_Error]) -> Coverage:
         float(held.mean(axis=0).min()),
         float(np.mean(np.abs(np.array(shapes)) < 1.959964)) if shapes else nan,
         float(np.abs(z.mean(axis=0)).max()), sum(error.unstated for error in good), reason)
+
+
+
+
+def open_loop_samples(arm: Arm, friction: str, seed: int) -> tuple[Samples, Array, Array]:
+    """
+    Return samples of exact states with noisy torques, true parameters and friction shapes.
+
+    Parameters
+    ----------
+    arm, friction
+        The arm, and the friction model that describes it exactly.
+    seed
+        Seed of parameters, motion and noise.
+
+    Returns
+    -------
+    tuple
+        Samples, standard parameters (count,) and nonlinear friction parameters (m, s).
+
+    """
+    rng = np.random.default_rng(seed)
+    structure = ModelStructure.of(arm, friction)
+    low, high = np.log(np.moveaxis(structure.shape_bounds, -1, 0))
+    shape = np.exp(low + rng.uniform(0.3, 0.7, low.shape) * (high - low))
+    structure = structure.with_friction_shape(shape)
+    t = np.arange(0, 2 * SECONDS, 1 / RATE)
+    q, v, a = RandomMotion(arm, SECONDS, rng).evaluate(t)
+    standard = np.zeros(structure.count)
+    inertial = np.array(arm.inertial_parameters)
+    standard[structure.inertial_slice] = (inertial * rng.uniform(0.9, 1.1)).ravel()
+    standard[structure.rotor_slice] = rng.uniform(0.1, 0.3, len(arm.transmission))
+    sizes = rng.uniform(1.0, 3.0, (len(arm.transmission), len(structure.friction.parameters)))
+    for place, parameter in enumerate(structure.friction.parameters):
+        if parameter.startswith('f1') and friction.startswith('bompos'):
+            sizes[:, place] += 6.0    # friction must dissipate energy
+    standard[structure.friction_slice] = sizes.ravel()
+    torque = structure.columns(q, v, a, None) @ standard
+    noisy = torque + NOISE * rng.normal(size=torque.shape)
+    return (Samples(t, q, v, a, noisy, RATE, arm.joint_names, (slice(0, len(t)),),
+                    decimation_cutoff=40.0, noise=np.full(arm.n, NOISE ** 2)), standard, shape)
+
+
+def closed_loop_samples(arm: Arm, seed: int) -> tuple[Samples, Array, Array, dict[str, Any]]:
+    """
+    Return samples with noisy positions under a known controller, the truth and settings.
+
+    Parameters
+    ----------
+    arm
+        The arm, which has Coulomb and viscous friction.
+    seed
+        Seed of parameters, motion and noise.
+
+    Returns
+    -------
+    tuple
+        As `open_loop_samples`, and the settings `reference` and `control_law`.
+
+    """
+    rng = np.random.default_rng(seed)
+    plant = Plant(arm, PlantOptions(
+        seed=seed, stribeck_ratio=1.0, delay=0.0, encoder_bits=None, torque_signal='applied',
+        velocity_signal='none', friction_compensation=1.0, rate=500.0))
+    motion = RandomMotion(arm, 4.0, rng)
+    run = simulate(plant, motion, rng=rng).recording
+    noisy = Recording(run.t, run.q + POSITION_NOISE * rng.normal(size=run.q.shape), run.tau,
+                      joint_names=arm.joint_names)
+    samples = process(noisy, arm, cutoff=100.0, decimation_cutoff=10.0)
+    settings = {'reference': motion, 'control_law': JointController.tuned(plant)}
+    standard = plant.truth.standard_parameters(ModelStructure.of(arm, 'coulomb_viscous'))
+    return samples, standard, np.zeros((arm.n, 0)), settings

@@ -37,12 +37,11 @@ GAIN = 0.02     # standard deviation of the sensors' gains
 DAY = 0.15      # relative change of friction on another day
 CORRELATED = 0.2    # [s] time constant of the correlated noise
 SPEED = 0.5     # largest speed of tasks as a fraction of the limits
-RAMP = 0.15     # [rad] largest distance of the random excitation from its mean, as a fraction
 
 
 class LuGrePlant:
     """
-    The arm; every number is drawn from the robot's name and the seed.
+    A simulated arm whose parameters are drawn from the name of the robot and a seed.
 
     Parameters
     ----------
@@ -129,7 +128,7 @@ class LuGrePlant:
     def record(self, t: Array, q: Array, v: Array, a: Array, *, name: str,
                day: float | Array = 1.0, push: Array | None = None) -> Recording:
         """
-        Return what the sensors make of a motion.
+        Return the recording of a motion by the simulated sensors.
 
         Parameters
         ----------
@@ -173,7 +172,7 @@ class LuGrePlant:
         return self._friction(q, np.zeros_like(q), np.zeros_like(q), day)[1]
 
     def _friction(self, q: Array, v: Array, a: Array, day: float | Array) -> tuple[Array, Array]:
-        """Return the torques of the bodies, and the largest friction but the viscous one."""
+        """Return rigid-body torques and breakaway friction torques, (N, n) each [N m or N]."""
         rigid = np.array([pin.rnea(self._model, self._data, *row) for row in zip(q, v, a)])
         return rigid, day * (self.coulomb + (self._static - self.coulomb)
                              * np.exp(-(v / self._fall) ** 2) + self._load * np.abs(rigid))

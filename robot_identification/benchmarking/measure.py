@@ -96,7 +96,7 @@ def measure_case(data: str, split: str, seed: int, methods: Sequence[BenchmarkMe
 
 def _measure_method(case: BenchmarkCase, method: BenchmarkMethod, seed: int, budget: float,
                     metrics: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield a record for each model of a method that counts."""
+    """Yield the records of the models of a method, see `BenchmarkMethod.models`."""
     state, reason, results, facts = OK, '', {}, dict[str, Any]()
     try:
         reason = _missing(case, method)
@@ -118,7 +118,7 @@ def _measure_method(case: BenchmarkCase, method: BenchmarkMethod, seed: int, bud
 
 
 def _missing(case: BenchmarkCase, method: BenchmarkMethod) -> str:
-    """Return what the data lacks for a method; empty if nothing."""
+    """Return a sentence on what a method needs and a case lacks; empty if it lacks nothing."""
     if method.estimator == AUTO:
         return ''
     if method.kind.info.control_law and case.control_law is None:

@@ -19,21 +19,24 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 import json
 from pathlib import Path
+import re
 from typing import Any
 
 import numpy as np
+from robot_identification.benchmarking import tables
 from robot_identification.benchmarking.measure import OK
+from robot_identification.benchmarking.method import MODELS
 from robot_identification.benchmarking.ranking import rank_methods, RankedMethod, REFERENCE
 from robot_identification.benchmarking.run import BenchmarkRun
-from robot_identification.benchmarking.sources import collect_sources
-import robot_identification.benchmarking.tables as tables
+from robot_identification.errors import RobotIdentificationError
 from robot_identification.output_folder import replace_files
-from robot_identification.papers.run_environment import environment
 from robot_identification.reporting.figure import Curve, Figure, Panel, SERIES
 from robot_identification.reporting.pages import render_page
 from robot_identification.reporting.results_dict import plain
+from robot_identification.reporting.run_environment import environment
 
 FILES = ('benchmark.json', 'benchmark.html', 'table.csv', 'table.tex', 'table.md', 'cite.bib')
+SOURCES = Path(__file__).with_name('sources.bib')
 
 
 def write_benchmark(run: BenchmarkRun, folder: Path) -> dict[str, Any]:
@@ -79,7 +82,7 @@ def write_benchmark(run: BenchmarkRun, folder: Path) -> dict[str, Any]:
 
 
 def _rank_groups(run: BenchmarkRun) -> dict[str, list[RankedMethod]]:
-    """Return the rows of all data first, then of recordings and of simulated arms, if both are."""
+    """Return the ranked methods by group: all data, then recordings and simulated arms apart."""
     kinds = {each.name: 'Simulated arms' if each.drawn else 'Recordings' for each in run.data}
     present = sorted({kinds[record['data']] for record in run.records})
     groups = {'All data' if len(present) > 1 else present[0]: run.records} | {
@@ -150,3 +153,33 @@ def _joint_tables(run: BenchmarkRun, rows: Sequence[RankedMethod]
             if own:
                 table.append((row, np.median(own, axis=0).tolist()))
         yield f'{each.name}: {each.summary}', joints, table
+
+
+
+
+def collect_sources(run: BenchmarkRun) -> str:
+    """
+    Return the BibTeX entries of the methods and data sets of a run.
+
+    A method or data set of a user adds its own entries with an attribute `bibtex`.
+
+    Parameters
+    ----------
+    run
+        The run.
+
+    """
+    known = dict(re.findall(r'^(@\w+\{([^,]+),.*?^\}$)', SOURCES.read_text(encoding='utf-8'),
+                            re.MULTILINE | re.DOTALL))
+    known = {key: entry for entry, key in known.items()}
+    keys = {'robot_identification', *(key for method in run.methods for key in method.sources)}
+    entries = [known[key] for key in sorted(keys)]
+    for method in run.methods:
+        if method.estimator not in MODELS:
+            try:
+                entries.append(str(getattr(method.kind, 'bibtex', '')))
+            except RobotIdentificationError:
+                continue    # its failure is in the table
+    entries += [each.bibtex for each in run.data]
+    texts = dict.fromkeys(entry.strip() for entry in entries)
+    return '\n\n'.join(text for text in texts if text) + '\n'

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Random motions within a part of the limits of an arm."""
+"""Random motions that use a fraction of the limits of an arm."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from robot_identification import Arm
 from robot_identification.arrays import Array
 
 HARMONICS, PART = 4, 0.6
+"""Harmonics of a motion, and the fraction of the limits that it uses (assumed)."""
 
 
 class RandomMotion:
     """
-    A Fourier series within a part of the limits of motion.
+    A random Fourier series that uses a fraction of the limits of motion.
 
     Parameters
     ----------

@@ -21,8 +21,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from robot_identification.arm import Arm, load_arm
-from robot_identification.arm.robot_file import arm_from_mapping
+from robot_identification.arm import load_arm
 from robot_identification.benchmarking.data import BenchmarkCase, BenchmarkData
 from robot_identification.errors import ConfigurationError
 from robot_identification.recording import load_recording, Recording
@@ -147,7 +146,8 @@ class RecordedData(BenchmarkData):
         if self.missing:
             raise ConfigurationError(self.missing)
         name = split if split in self._file.splits else split.rpartition(' ')[0]
-        chosen, arm = self._file.splits[name], self._arm()
+        chosen, own = self._file.splits[name], self.path.parent / self._file.robot
+        arm = load_arm(own if own.is_file() else self._file.robot, self.folder)
         recording = load_recording(self.folder / chosen.fit, arm)
         if chosen.blocks:
             block = int(split.rpartition(' ')[2].partition('/')[0]) - 1
@@ -161,16 +161,6 @@ class RecordedData(BenchmarkData):
             fitted.append(process(piece, arm, **_cutoffs(fitted)))
         return BenchmarkCase(arm, tuple(fitted), process(other, arm, **_cutoffs(fitted)))
 
-    def _arm(self) -> Arm:
-        """Return the arm; its URDF may be beside the recordings."""
-        path = self.path.parent / self._file.robot
-        if not path.is_file():
-            return load_arm(self._file.robot)
-        content = dict(read_yaml(path, 'robot YAML', ConfigurationError))
-        beside = (path.parent / str(content.get('urdf'))).exists()
-        return arm_from_mapping(content, folder=path.parent if beside else self.folder,
-                                label=f"the robot YAML '{path}'", source=path)
-
 
 def _cutoffs(fitted: Sequence[Samples]) -> Mapping[str, Any]:
     """Return options that repeat the decimation of the first samples; none without samples."""
@@ -183,7 +173,7 @@ def _cut(recording: Recording, window: tuple[int, int] | None) -> Recording:
 
 def _leave_out(recording: Recording, split: SplitFile,
                block: int) -> tuple[list[Recording], Recording]:
-    """Return the parts of a recording before and behind a block, the longest first, and it."""
+    """Return the pieces of a recording around a block, the longest first, and the block."""
     first, last = split.window or (0, len(recording))
     edges = [first + (last - first) * k // split.blocks for k in range(split.blocks + 1)]
     parts = [(first, edges[block]), (edges[block + 1], last)]

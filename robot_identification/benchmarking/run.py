@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 import json
 from pathlib import Path
@@ -47,7 +47,7 @@ QUICK_DATA = ('two_link', 'ur10e_quiet', 'ur10e_lugre')
 @dataclass(frozen=True)
 class BenchmarkOptions:
     """
-    What a run compares.
+    Methods, data sets, metrics and limits of a run.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class BenchmarkOptions:
         return list(dict.fromkeys([*METRICS, *self.metrics]))
 
     def list_data(self) -> tuple[dict[str, BenchmarkData], list[str]]:
-        """Return the data sets by the name with which `open_data` opens them, and what is not."""
+        """Return the data sets by their name for `open_data`, and sentences on missing ones."""
         if self.data:
             recorded = {each.name: str(each.path) for each in find_recorded_data()}
             names = [recorded.get(name, name) for name in self.data]
@@ -116,7 +116,7 @@ class BenchmarkOptions:
 @dataclass(frozen=True)
 class BenchmarkRun:
     """
-    Records of a run, and what they were measured on.
+    Records of a run, with its data sets, methods and limits.
 
     Parameters
     ----------
@@ -196,7 +196,9 @@ def run_benchmark(options: BenchmarkOptions, folder: Path, progress: Progress,
                 if left:
                     todo.append(_Task(place, each.name, split, seed, left))
     with (folder / RECORDS).open('a', encoding='utf-8') as file:
-        for number, (task, records) in enumerate(_computed(todo, budget, metrics, tasks)):
+        results = ((_measure(task, budget, metrics) for task in todo) if tasks is None else
+                   tasks.map_items(_measure, todo, args=(budget, metrics)))
+        for number, (task, records) in enumerate(zip(todo, results)):
             progress(f'{task.name}, {task.split}, seed {task.seed}', number / len(todo))
             for method in task.methods:
                 key = _key(task.name, task.split, task.seed, method, budget, metrics)
@@ -211,7 +213,7 @@ def run_benchmark(options: BenchmarkOptions, folder: Path, progress: Progress,
 
 def _key(data: str, split: str, seed: int, method: BenchmarkMethod, budget: float,
          metrics: Sequence[str]) -> str:
-    """Return a text that is equal if and only if a stored record can be used again."""
+    """Return the key of a record; a stored record with the same key is used again."""
     return json.dumps([data, split, seed, method.estimator, method.friction, method.digest,
                        budget, list(metrics), __version__])
 
@@ -229,14 +231,6 @@ def _read_records(path: Path) -> dict[str, list[dict[str, Any]]]:
                 raise ConfigurationError(f"line {number} of '{path}' is not a record of the "
                                          'benchmark; name another folder') from error
     return stored
-
-
-def _computed(todo: Sequence[_Task], budget: float, metrics: Sequence[str],
-              tasks: Tasks | None) -> Iterator[tuple[_Task, list[dict[str, Any]]]]:
-    """Yield each task with its records."""
-    results = ((_measure(task, budget, metrics) for task in todo) if tasks is None else
-               tasks.map_items(_measure, todo, args=(budget, metrics)))
-    yield from zip(todo, results)
 
 
 def _measure(task: _Task, budget: float, metrics: Sequence[str]) -> list[dict[str, Any]]:

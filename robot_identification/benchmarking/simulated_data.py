@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Simulated arms as data sets; no arm has the parameters of its URDF or of the fitted model."""
+"""Simulated arms as data sets; their parameters differ from those of their URDFs."""
 
 from __future__ import annotations
 

@@ -22,20 +22,17 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.changes.explanations import Explanation, EXPLANATION_LEVEL
+from robot_identification.changes.explanations import Explanation, FURTHER_LEVEL, LEVEL
 from robot_identification.changes.joint_comparison import compare_motions, MotionComparison
-from robot_identification.changes.stored_motion import stored_runs
-from robot_identification.changes.torque_columns import SensorErrors
+from robot_identification.changes.motion_run import stored_runs
+from robot_identification.changes.torque_columns import sensor_deviations
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError
+from robot_identification.regression.inference import holm
 from robot_identification.reporting.results_dict import plain
 from robot_identification.reporting.stored_results import StoredResults
 from scipy.special import stdtr
 
-LEVEL = 0.05
-"""Family-wise significance level: probability that an unchanged arm shows any change."""
-PARAMETER_LEVEL = LEVEL - EXPLANATION_LEVEL
-"""The part of it that is left for single parameters where simple explanations are tried."""
 TINY = 1e-9
 """p-values below this are shown as an upper bound."""
 SPEEDS = (0.1, 0.5)
@@ -62,7 +59,7 @@ class Change:
         p-value of the difference, adjusted for the number of parameters (Holm); not smaller than
         that of the parameter that explains most of the recordings without the others.
     changed
-        Whether p is below `PARAMETER_LEVEL`, or below `LEVEL` where no explanation was tried.
+        Whether p is below `FURTHER_LEVEL`, or below `LEVEL` where no explanation was tried.
 
     """
 
@@ -257,11 +254,6 @@ def compare(first: StoredResults, second: StoredResults,
     ConfigurationError
         The identifications have different joints, or no parameter in common.
 
-    References
-    ----------
-    Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
-    Statistics 6(2), 1979.
-
     Examples
     --------
     >>> compare(load_results('may'), load_results('june'), ('may', 'june')).headline
@@ -328,7 +320,7 @@ def _compare_motions(first: StoredResults, second: StoredResults,
         runs = stored_runs(first, model), stored_runs(second, other)
         if all(runs):
             return compare_motions(*runs, (model, other),
-                                   SensorErrors.of(model.arm, sensor_deviation))
+                                   sensor_deviations(model.arm, sensor_deviation))
     notes.append('no simple explanation was tried: the results do not contain the motion and the '
                  'torques of both identifications; identify again with this version')
     return None
@@ -337,23 +329,6 @@ def _compare_motions(first: StoredResults, second: StoredResults,
 def _model_digest(content: Mapping[str, Any]) -> str:
     """Return the SHA-256 digest of the model file of results; empty in earlier versions."""
     return str(content.get('files', {}).get('model.yaml', ''))
-
-
-def holm(p: Array) -> Array:
-    """
-    Return p-values adjusted for multiple comparisons with Holm's procedure, (m,).
-
-    Parameters
-    ----------
-    p
-        The p-values, (m,).
-
-    """
-    order = np.argsort(p)
-    scaled = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    adjusted = np.empty_like(scaled)
-    adjusted[order] = np.minimum(scaled, 1.0)
-    return adjusted
 
 
 def comparison_to_dict(comparison: ModelComparison) -> dict[str, Any]:
@@ -419,7 +394,7 @@ def _changes(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
     difference, difference_std = values[:, 1] - values[:, 0], np.hypot(*std.T)
     freedom, level, alone = np.full(len(pairs), np.inf), LEVEL, 0.0
     if motion is not None:
-        level, alone = PARAMETER_LEVEL, motion.alone
+        level, alone = FURTHER_LEVEL, motion.alone
         index = {key: k for k, key in enumerate(zip(motion.base.labels, motion.base.names))}
         places = [index.get((row['label'], row['combination'])) for row, _ in pairs]
         for k, place in enumerate(places):

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 
@@ -31,11 +31,20 @@ from robot_identification.arrays import (
     solve_normal,
 )
 from robot_identification.changes.motion_run import find_repetition, MotionRun
-from robot_identification.changes.torque_columns import common_columns, LOAD, SensorErrors
+from robot_identification.changes.torque_columns import common_columns, LOAD
 from robot_identification.dynamics import IdentifiedModel
-from robot_identification.estimation.noise import autocorrelation_factor
+from robot_identification.regression.blocked_regression import (
+    block_count,
+    block_labels,
+    BlockEquations,
+    label_products,
+)
+from robot_identification.regression.inference import (
+    autocorrelation_factor,
+    interval_factor,
+    t_squared_test,
+)
 from scipy.interpolate import interp1d
-from scipy.special import fdtrc, ndtri, stdtrit
 
 Mask = NDArray[np.bool_]
 
@@ -57,7 +66,7 @@ class Equations:
     target
         Torque errors of a model, (N, n) [N m or N].
     nuisance
-        Columns whose coefficients all recordings share and nobody asks for, (N, n, p).
+        Columns whose coefficients all recordings share and that are not reported, (N, n, p).
     effects
         Columns of the effects in question; zero where a recording does not have them, (N, n, m).
     used
@@ -109,26 +118,16 @@ class Effect(ReadOnlyArrays):
         factor = interval_factor(self.freedom)
         return (self.covariance - self.known) * np.outer(factor, factor) + self.known
 
-    def part(self, start: int) -> Effect:
-        """Return the coefficients from an index on, with the others estimated beside them."""
-        return Effect(self.values[start:], self.covariance[start:, start:],
-                      self.known[start:, start:], self.squares, self.freedom[start:])
+    def part(self, start: int, stop: int | None = None) -> Effect:
+        """Return the coefficients of a range, as estimated together with the others."""
+        own = slice(start, stop)
+        return Effect(self.values[own], self.covariance[own, own], self.known[own, own],
+                      self.squares, self.freedom[own])
 
     @property
     def p(self) -> float:
-        """
-        Probability of coefficients at least as far from zero if all of them are zero.
-
-        It is that of Hotelling's T^2 with the mean of the degrees of freedom.
-        """
-        count, freedom = len(self.values), float(np.mean(self.freedom))
-        if freedom - count < 0.5:
-            return 1.0
-        scale = np.maximum(self.deviations, 1e-300)
-        distance, correlation = self.values / scale, self.covariance / np.outer(scale, scale)
-        squared = float(distance @ np.linalg.pinv(correlation, hermitian=True) @ distance)
-        return float(fdtrc(count, freedom - count + 1,
-                           squared * (freedom - count + 1) / (count * freedom)))
+        """Probability of coefficients as far from zero if all are zero, with mean freedom."""
+        return t_squared_test(self.values, self.covariance, float(np.mean(self.freedom)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,8 +203,8 @@ class JointFit(ReadOnlyArrays):
         factors = autocorrelation_factor([errors], len(errors))
         numbers = _number_blocks(recordings)
         blocks = numbers[:, None].repeat(n, axis=1)[used]
-        return cls(_products(rows, blocks), _products(rows, joint, n), basis.shape[1], noise,
-                   float(np.sum(np.bincount(joint, minlength=n) / factors)), errors,
+        return cls(label_products(rows, blocks), label_products(rows, joint, n), basis.shape[1],
+                   noise, float(np.sum(np.bincount(joint, minlength=n) / factors)), errors,
                    _widening(factors, numbers))
 
     def estimate(self, columns: Sequence[int], prior: Array | float = np.inf,
@@ -225,47 +224,32 @@ class JointFit(ReadOnlyArrays):
             blocks but b, it is the sum of A_b^-1 - A^-1, and the variance is A^-1.
 
         """
-        chosen, full = list(columns), self._reduced[0]
-        information = np.broadcast_to(np.asarray(prior, dtype=float) ** -2, len(chosen))
-        matrices = self._reduced[:, chosen][:, :, chosen] + np.diag(information)
-        scale = 1 / np.sqrt(np.maximum(np.diag(matrices[0]), 1e-300))
-        values, *others = (solve_normal(matrix, right, scale) for matrix, right in zip(
-            matrices, self._reduced[:, chosen, -1]))
-        change = np.array(others) - values
-        own = self.nuisance + np.array(chosen, dtype=int)
+        information = np.diag(np.broadcast_to(np.asarray(prior, dtype=float) ** -2, len(columns)))
+        equations = self._effects.select(columns)
+        level = np.diag(equations.matrices[0, :-1, :-1] + information)
+        equations = replace(equations, precision=information + SINGULAR * np.diag(
+            np.maximum(level, 1e-300)))    # undetermined combinations are kept near zero
+        own = self.nuisance + np.array(columns, dtype=int)
         shares = self.by_joint[:, own, own]
         wider = np.sqrt(self.widening @ shares / np.maximum(shares.sum(axis=0), 1e-300))
-        one = np.eye(len(chosen))
-        inverses = np.array([solve_normal(matrix, one, scale) for matrix in matrices])
-        known = inverses[0] * information @ inverses[0].T
-        wider *= np.sqrt(1 - 1 / len(change))
+        known = equations.inverses[0] @ information @ equations.inverses[0].T
         if unbiased:
-            expected = np.einsum('bii->i', inverses[1:] - inverses[0]) * (1 - 1 / len(change))
-            variance = np.diag(inverses[0] - known)
+            expected = equations.expected * (1 - 1 / equations.blocks)
+            variance = np.diag(equations.inverses[0] - known)
             wider *= np.sqrt(variance / np.maximum(expected, variance))
-        covariance = (change * wider).T @ (change * wider) + known
-        return Effect(values, covariance, known,
-                      float(full[-1, -1] - full[chosen, -1] @ values),
-                      degrees_of_freedom(matrices, inverses))
+        values, full = equations.solutions[0], equations.matrices[0]
+        return Effect(values, equations.covariance() * np.outer(wider, wider) + known, known,
+                      float(full[-1, -1] - full[:-1, -1] @ values),
+                      equations.degrees_of_freedom())
 
     @cached_property
-    def _reduced(self) -> Array:
-        """
-        Normal equations of the effects without the nuisance, (1 + blocks, m + 1, m + 1).
-
-        The first are those of all blocks, the others of all blocks but one.
-        """
-        r, total = self.nuisance, self.by_block.sum(axis=0)
-        reduced = []
-        for matrix in (total, *(total - block for block in self.by_block)):
-            cross = matrix[:r, r:]
-            inner = np.linalg.solve(matrix[:r, :r] + SINGULAR * np.eye(r), cross)
-            reduced.append(matrix[r:, r:] - cross.T @ inner)
-        return np.array(reduced)
+    def _effects(self) -> BlockEquations:
+        """Normal equations of the effects, with the nuisance fitted beside them."""
+        return BlockEquations.of(self.by_block).eliminate(self.nuisance)
 
     def equations_of(self, count: int, prior: Array) -> tuple[Array, Array]:
         """
-        Return equations of the first k effects alone, (k, k) and (k,), with the same solution.
+        Return k equations of the first k effects, (k, k) and (k,); the others are eliminated.
 
         Parameters
         ----------
@@ -276,7 +260,7 @@ class JointFit(ReadOnlyArrays):
 
         """
         others = np.arange(count, count + len(prior))
-        chosen, full = [*range(count), -1], self._reduced[0]
+        chosen, full = [*range(count), -1], self._effects.matrices[0]
         cross = full[np.ix_(others, chosen)]
         left = full[np.ix_(chosen, chosen)] - cross.T @ np.linalg.solve(
             full[np.ix_(others, others)] + np.diag(prior ** -2.0), cross)
@@ -284,7 +268,7 @@ class JointFit(ReadOnlyArrays):
         root = np.sqrt(np.maximum(squares, SINGULAR * squares[-1]))
         return root[:, None] * vectors.T, vectors.T @ left[:-1, -1] / root
 
-    def sensor_covariance(self, columns: Sequence[int], values: Array, sensors: SensorErrors,
+    def sensor_covariance(self, columns: Sequence[int], values: Array, sensors: Array,
                           prior: Array | float = np.inf,
                           loads: Mapping[int, int] = MappingProxyType({})) -> Array:
         """
@@ -299,7 +283,7 @@ class JointFit(ReadOnlyArrays):
         columns, values
             Indices of the effects, and their coefficients from `estimate`.
         sensors
-            Errors of the sensors.
+            Standard deviations of the gains of the torque sensors, (n,).
         prior
             As for `estimate`.
         loads
@@ -316,7 +300,7 @@ class JointFit(ReadOnlyArrays):
         loading = [k for k, column in enumerate(columns) if column in loads]
         felt = [self.nuisance + loads[columns[k]] for k in loading]
         errors = np.concatenate([
-            self.by_joint[:, chosen][:, :, effects] @ values * sensors.gain[:, None],
+            self.by_joint[:, chosen][:, :, effects] @ values * sensors[:, None],
             self.by_joint[:, chosen][:, :, felt] @ values[loading] * LOAD])
         changes = np.array([solve_normal(matrix, each, scale)[self.nuisance:] for each in errors])
         return np.asarray(changes.T @ changes)
@@ -387,48 +371,8 @@ def time_blocks(t: Array, period: float | None = None) -> IndexArray:
         Period of the motion [s]; None if it does not repeat.
 
     """
-    passed = t - t[0]
-    length = float(passed[-1]) + 1e-9
-    if period is not None and 0 < period < length:
-        passed, length = passed % period, period
-    count = int(np.clip(round(length / _BLOCK_SECONDS), _FEWEST_BLOCKS, _MOST_BLOCKS))
-    return np.minimum((passed / length * count).astype(int), count - 1)
-
-
-def interval_factor(freedom: Array) -> Array:
-    """Return half-widths of 95 % intervals of Student's t over those of the normal, (k,)."""
-    return np.asarray(stdtrit(freedom, 0.975) / ndtri(0.975))
-
-
-def degrees_of_freedom(matrices: Array, inverses: Array) -> Array:
-    """
-    Return the degrees of freedom of jackknife standard deviations, (k,), at least 1.
-
-    If the errors of blocks are independent and alike, the scores of block b have the covariance
-    I_b, its part of the information A, and leaving it out changes the estimate by
-    (A - I_b)^-1 (I_b A^-1 s - s_b), where s is the sum of all scores s_b. With the covariance O of
-    these changes the degrees of freedom are (tr O)^2 / tr O^2: few if few blocks determine a
-    coefficient, or if there are nearly as many coefficients as blocks.
-
-    Parameters
-    ----------
-    matrices, inverses
-        Information of all blocks and of all but one each, and their inverses, (1 + blocks, k, k).
-
-    References
-    ----------
-    R. M. Bell, D. F. McCaffrey, "Bias reduction in standard errors for linear regression with
-    multi-stage samples", Survey Methodology 28(2), 2002.
-
-    """
-    changes = (matrices[0] - matrices[1:]) @ inverses[1:]    # I_b (A - I_b)^-1
-    own = np.einsum('bmj,bmj->jb', inverses[1:], changes)
-    columns = changes.transpose(2, 0, 1)    # (k, blocks, k)
-    covariance = -columns @ inverses[0] @ columns.transpose(0, 2, 1)
-    blocks = np.arange(len(changes))
-    covariance[:, blocks, blocks] += own
-    trace, squares = np.trace(covariance, axis1=1, axis2=2), np.sum(covariance ** 2, axis=(1, 2))
-    return np.maximum(trace ** 2 / np.maximum(squares, 1e-300), 1.0)
+    count = block_count(t, period, _BLOCK_SECONDS, _MOST_BLOCKS)
+    return block_labels(t, max(count, _FEWEST_BLOCKS), period)
 
 
 def _widening(factors: Array, numbers: IndexArray) -> Array:
@@ -459,12 +403,6 @@ def _number_blocks(recordings: Sequence[Equations]) -> IndexArray:
         numbered.append(each.blocks + first)
         first += int(each.blocks.max(initial=-1)) + 1
     return np.unique(np.concatenate(numbered), return_inverse=True)[1]
-
-
-def _products(rows: Array, group: IndexArray, count: int | None = None) -> Array:
-    """Return the product of the rows of each group with themselves, (groups, k, k)."""
-    count = int(group.max()) + 1 if count is None else count
-    return np.array([rows[group == k].T @ rows[group == k] for k in range(count)])
 
 
 def _orthonormal(columns: Array) -> Array:

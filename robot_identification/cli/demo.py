@@ -17,22 +17,17 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TYPE_CHECKING
 
-import numpy as np
-from robot_identification.arm import load_arm
-from robot_identification.arm.meshes import has_collision_geometry
-from robot_identification.cli import console
+from robot_identification import console
 from robot_identification.cli.excite import print_design
-from robot_identification.excitation import DEFAULT_REQUIREMENTS, DesignOptions, save_excitation
-from robot_identification.excitation.design.design_motions import design_with_progress
 from robot_identification.files import check_output_folder
-from robot_identification.identification import identify
 from robot_identification.output_folder import replace_files
-from robot_identification.reporting import RESULTS, results_to_dict, save_results
-from robot_identification.reporting.results_files import RESULT_FILES
-from robot_identification.reporting.terminal_summary import summary
 import typer
+
+if TYPE_CHECKING:
+    from robot_identification.arm import Arm
+    from robot_identification.excitation import Excitation
 
 GOOD = 15.0    # condition number at which the design ends, whatever the speed of the processor
 INPUTS = ('excitation.yaml', 'recording.csv', 'held_out.csv')
@@ -51,6 +46,13 @@ def demo_command(
     as_json: console.AsJson = False,
 ) -> None:
     """Design, simulate, record, identify, validate and report."""
+    import numpy as np
+    from robot_identification.arm import load_arm
+    from robot_identification.excitation import save_excitation
+    from robot_identification.identification import identify
+    from robot_identification.reporting import RESULTS, results_to_dict, save_results
+    from robot_identification.reporting.results_files import RESULT_FILES
+    from robot_identification.reporting.terminal_summary import summary
     from robot_identification.simulation import Plant, PlantOptions, simulate
     from robot_identification.simulation.engine import mujoco_module
 
@@ -60,20 +62,7 @@ def demo_command(
     check_output_folder(output, (*RESULT_FILES, *INPUTS), RESULTS, arm.files, force=force)
     report(f'[bold]1. Design[/bold] a motion that excites all parameters of {arm.name} '
            f'({arm.n} joints)')
-    requirements = DEFAULT_REQUIREMENTS
-    if not has_collision_geometry(arm):
-        requirements = dataclasses.replace(DEFAULT_REQUIREMENTS, clearance=None)
-        report(f'   The URDF of {arm.name} has no collision geometry: collisions are not checked.')
-    options = DesignOptions(period=10.0, seed=seed, time_budget=time_budget, good_enough=GOOD,
-                            requirements=requirements)
-    with console.progress(as_json) as update:
-        excitation = design_with_progress(arm, options, update)
-    if not as_json:
-        print_design(excitation)
-    with console.progress(as_json) as update:
-        other = design_with_progress(
-            arm, dataclasses.replace(options, period=8.0, seed=seed + 1, starts=1), update,
-            title='designing a motion for validation')
+    excitation, other = _design(arm, seed, time_budget, as_json)
     report('[bold]2. Move and record[/bold] an arm in MuJoCo whose inertias differ from the URDF '
            'by 20 %,')
     report('   with Stribeck friction, delay, encoder quantisation and torque noise, all unknown '
@@ -106,3 +95,28 @@ def demo_command(
         console.out.print(f"Error against the simulated arm's noise-free, unfiltered torque: "
                           f'{error:.1%} (mostly stiction at reversals).')
     raise typer.Exit(result.verdict.exit_code)
+
+
+def _design(arm: Arm, seed: int, time_budget: float | None,
+            as_json: bool) -> tuple[Excitation, Excitation]:
+    """Return an excitation and a motion for validation, and print the excitation."""
+    from robot_identification.arm.meshes import has_collision_geometry
+    from robot_identification.excitation import DEFAULT_REQUIREMENTS, DesignOptions
+    from robot_identification.excitation.design.design_motions import design_with_progress
+
+    requirements = DEFAULT_REQUIREMENTS
+    if not has_collision_geometry(arm):
+        requirements = dataclasses.replace(DEFAULT_REQUIREMENTS, clearance=None)
+        if not as_json:
+            console.out.print(f'   The URDF of {arm.name} has no collision geometry: collisions '
+                              'are not checked.')
+    options = DesignOptions(period=10.0, seed=seed, time_budget=time_budget, good_enough=GOOD,
+                            requirements=requirements)
+    with console.progress(as_json) as update:
+        excitation = design_with_progress(arm, options, update)
+    if not as_json:
+        print_design(excitation)
+    with console.progress(as_json) as update:
+        return excitation, design_with_progress(
+            arm, dataclasses.replace(options, period=8.0, seed=seed + 1, starts=1), update,
+            title='designing a motion for validation')

@@ -19,23 +19,17 @@ from collections.abc import Mapping
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TYPE_CHECKING
 
-import numpy as np
-from robot_identification import cli, excitation, files, output_folder, yaml_file
-from robot_identification.arm import Arm, load_arm
-from robot_identification.cli import console
+from robot_identification import cli, console, files, output_folder
 from robot_identification.cli.expand_options import expand_options
 from robot_identification.errors import ConfigurationError
-from robot_identification.excitation.certificate.requirements import GUESSED_DENSITY
-from robot_identification.excitation.design.design_motions import (
-    design_motions,
-    Designs,
-    Stopwatch,
-)
-from robot_identification.excitation.motion.frequencies import check_rate
 import typer
-import yaml
+
+if TYPE_CHECKING:
+    from robot_identification import excitation
+    from robot_identification.arm import Arm
+    from robot_identification.excitation.design.design_motions import Designs, Stopwatch
 
 POOR = 100           # condition number above which parameters are poorly identifiable
 CSV_RATE = 100.0     # [Hz] of --csv
@@ -69,10 +63,13 @@ class DesignArguments:
         help='Keep a clearance between links, floor and obstacles.')] = None
     guess_inertias: Annotated[bool, typer.Option(
         '--guess-inertias', help='Replace invalid inertias by those of the collision geometry '
-                                 f'at a density of {GUESSED_DENSITY:g} kg/m^3.')] = False
+                                 'at a density of 1500 kg/m^3.')] = False
 
     def replace_in(self, base: excitation.DesignOptions) -> excitation.DesignOptions:
         """Return options of a design; values from the command line replace those of `base`."""
+        from robot_identification import excitation
+        from robot_identification.excitation.certificate.requirements import GUESSED_DENSITY
+
         requirements: excitation.Requirements = _replace_given(
             base.requirements, floor=self.floor,
             payload=None if self.payload is None else _parse_payload(self.payload),
@@ -115,6 +112,12 @@ def excite_command(
     --payload is a load that the arm carries; `payload-motion` designs a motion to identify
     one.
     """
+    from robot_identification import excitation, yaml_file
+    from robot_identification.arm import load_arm
+    from robot_identification.excitation.design.design_motions import design_motions, Stopwatch
+    from robot_identification.excitation.motion.frequencies import check_rate
+    import yaml
+
     arm = load_arm(robot)
     request = arguments.replace_in(
         excitation.DesignOptions() if options is None else read_options(options))
@@ -165,6 +168,8 @@ def write_motions(arm: Arm, designs: Designs, paths: Mapping[str, Path], watch: 
         CSV and HTML page of the excitation; None to write none.
 
     """
+    from robot_identification import excitation
+
     motion = designs.motions['']
     outputs = [*(path for name, path in paths.items() if name in designs.motions),
                *(path for path in (csv, page) if path is not None)]
@@ -191,6 +196,8 @@ def read_options(path: Path) -> excitation.DesignOptions:
         The file cannot be read, or a value is not valid.
 
     """
+    from robot_identification import excitation, yaml_file
+
     return yaml_file.read_typed(
         excitation.DesignOptions, yaml_file.read_yaml(path, 'options', ConfigurationError),
         f"the options '{path}'", ConfigurationError)
@@ -204,6 +211,8 @@ def _replace_given(base: Any, **values: Any) -> Any:
 
 def _parse_payload(text: str) -> excitation.Payload:
     """Return the payload that the text of the option `--payload` describes."""
+    from robot_identification import excitation
+
     try:
         mass, x, y, z, *size = map(float, text.split(','))
         box: Any = size or None
@@ -236,6 +245,8 @@ def _print_summary(designs: Designs, watch: Stopwatch, written: list[Path]) -> N
 
 def print_design(motion: excitation.Excitation) -> None:
     """Print the fraction of its limits that each joint uses, and the proven claims of a motion."""
+    import numpy as np
+
     console.print_table(
         f'limits used over one period of {motion.period:g} s', ('joint', *QUANTITIES),
         ((joint, *('-' if not np.isfinite(value) or value == 0 else f'{value:.0%}'

@@ -19,18 +19,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-from robot_identification.arm.urdf import read_urdf
-from robot_identification.cli.console import AsJson, emit, out, print_table
-from robot_identification.dynamics.model_file import load_model
-from robot_identification.export import export_model, ExportOptions, save_export, TARGETS
+from robot_identification.console import AsJson, emit, out, print_table
 import typer
-
-TO = ', '.join([*TARGETS, 'c', 'drake', 'fmu', 'isaac', 'mat', 'python', 'ros2'])    # and others
 
 
 def export_command(
     model: Annotated[Path, typer.Argument(metavar='MODEL', help='Model file.')],
-    to: Annotated[str, typer.Option('--to', metavar='FORMAT', help=f'One of {TO}.')],
+    to: Annotated[str, typer.Option(
+        '--to', metavar='FORMAT',
+        help='One of urdf, mjcf, sdf, json, ros2_control, c, drake, fmu, isaac, mat, python, '
+             'ros2.')],
     output: Annotated[Path, typer.Option(
         '--output', '-o', help='Output folder, or path of the main file.')] = Path('.'),
     strict: Annotated[bool, typer.Option(
@@ -59,6 +57,10 @@ def export_command(
     The command prints each part of the model that the format cannot express, with the rms torque
     error that results.
     """
+    from robot_identification.arm.urdf import read_urdf
+    from robot_identification.dynamics.model_file import load_model
+    from robot_identification.export import export_model, ExportOptions, save_export
+
     text = None if urdf is None else read_urdf(urdf)[0]
     exported = export_model(load_model(model), to, ExportOptions(
         strict=strict, friction=friction, regressor=regressor, derivatives=derivatives,

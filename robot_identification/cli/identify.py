@@ -17,24 +17,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TYPE_CHECKING
 
-from robot_identification import files, identification, reporting
-from robot_identification.arm import Arm, load_arm, robot_files
-from robot_identification.arm.robot_template import parse_effort
-from robot_identification.cli import console
+from robot_identification import console, files
 from robot_identification.cli.expand_options import expand_options
 from robot_identification.cli.processing import ProcessingArguments
 from robot_identification.errors import ConfigurationError
-from robot_identification.estimation.consistent import RELATIVE_DEVIATION
-from robot_identification.estimation.fit_inputs import load_limits, read_settings
-from robot_identification.excitation import Excitation, load_excitation
-from robot_identification.recording.bag.bag import is_bag
-from robot_identification.recording.bag.bag_description import load_arm_from_bag
-from robot_identification.recording.list_recordings import list_files
-from robot_identification.reporting.results_files import RESULT_FILES
-from robot_identification.reporting.terminal_summary import summary
 import typer
+
+if TYPE_CHECKING:
+    from robot_identification.arm import Arm
 
 
 @expand_options
@@ -65,8 +57,8 @@ def identify_command(
         'budget=50000, bounds=estimate or memory=30; may be repeated.')] = None,
     prior: Annotated[str, typer.Option(
         help='Distance of the inertias from those of the URDF: metric or entropic.')] = 'metric',
-    prior_deviation: Annotated[float, typer.Option(
-        help="Relative standard deviation of the URDF's inertias.")] = RELATIVE_DEVIATION,
+    prior_deviation: Annotated[float | None, typer.Option(
+        help="Relative standard deviation of the URDF's inertias; by default 0.3.")] = None,
     limits: Annotated[Path | None, typer.Option(
         help='YAML file with bounds of links, in the form joint: {mass: [low, high], centre: '
              '[[x, y, z], [x, y, z]], ellipsoid: [centre, semi-axes]}.')] = None,
@@ -95,6 +87,14 @@ def identify_command(
 
     The exit code is 1 if the verdict fails, and 3 if the model is doubtful.
     """
+    from robot_identification import reporting
+    from robot_identification.estimation.fit_inputs import load_limits, read_settings
+    from robot_identification.excitation import load_excitation
+    from robot_identification.identification import identify
+    from robot_identification.recording.list_recordings import list_files
+    from robot_identification.reporting.results_files import RESULT_FILES
+    from robot_identification.reporting.terminal_summary import summary
+
     if delay_of and delay is False:
         raise ConfigurationError('--delay-of and --no-delay contradict each other')
     if held_out_window is not None and not held_out:
@@ -107,10 +107,13 @@ def identify_command(
     fitted, others = ([console.load_recording_verbose(path, arm, part, topic)
                        for item in paths for path in list_files(item)]
                       for paths, part in ((recordings, window), (held_out or [], held_out_window)))
-    consistency = {'distance': prior, 'deviation': prior_deviation} | (
-        {} if limits is None else {'limits': load_limits(limits, arm)})
+    consistency: dict[str, Any] = {'distance': prior}
+    if prior_deviation is not None:
+        consistency['deviation'] = prior_deviation
+    if limits is not None:
+        consistency['limits'] = load_limits(limits, arm)
     with console.progress(as_json) as report:
-        result = identification.identify(
+        result = identify(
             arm, fitted, estimator, friction, others, settings=read_settings(setting or []),
             thresholds=processing.thresholds,
             processing={**processing.to_options(), 'average': average},
@@ -119,13 +122,6 @@ def identify_command(
         if output is not None:
             report('writing the report', 0.9)
             reporting.save_results(result, output, excitation=executed)
-    _print_result(result, executed, output, as_json)
-    raise typer.Exit(result.verdict.exit_code)
-
-
-def _print_result(result: identification.IdentificationResult, executed: Excitation | None,
-                  output: Path | None, as_json: bool) -> None:
-    """Print the result, and a note if nothing was saved."""
     if as_json:
         console.emit({**reporting.results_to_dict(result, executed),
                       'directory': output and str(output)})
@@ -133,11 +129,17 @@ def _print_result(result: identification.IdentificationResult, executed: Excitat
         console.out.print(summary(result, output))
     if output is None:
         console.note('nothing was saved: -o FOLDER keeps model, URDF and report')
+    raise typer.Exit(result.verdict.exit_code)
 
 
 def _load_robot(robot: str, recordings: list[Path], effort: str | None,
                 topic: str | None) -> tuple[Arm, list[Path]]:
     """Return the arm and the recordings; a bag with a robot_description provides both."""
+    from robot_identification.arm import load_arm, robot_files
+    from robot_identification.arm.robot_template import parse_effort
+    from robot_identification.recording.bag.bag import is_bag
+    from robot_identification.recording.bag.bag_description import load_arm_from_bag
+
     if robot in robot_files() or not os.path.exists(robot) or not is_bag(Path(robot)):
         if effort is not None:
             raise ConfigurationError('--effort is for a bag with a URDF; a robot YAML defines the '

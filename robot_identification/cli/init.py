@@ -18,19 +18,16 @@ from __future__ import annotations
 from dataclasses import replace
 import importlib.util
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TYPE_CHECKING
 
-from robot_identification import dynamics, files
-from robot_identification.arm import Arm, load_arm, meshes
-from robot_identification.arm.inertia_check import check_inertias
-from robot_identification.arm.robot_template import parse_effort, robot_template
-from robot_identification.cli import console
+from robot_identification import console, files
 from robot_identification.cli.expand_options import expand_options
 from robot_identification.cli.init_arguments import InitArguments
-from robot_identification.cli.repair import Repair, repaired_files
 from robot_identification.errors import ConfigurationError, EstimationError, ExcitationError
-from robot_identification.excitation import limit_check
 import typer
+
+if TYPE_CHECKING:
+    from robot_identification.arm import Arm
 
 ASKED = {'--acceleration': 'acceleration', '--velocity': 'velocity', '--torque': 'torque',
          '--effort': 'quantity'}    # and the key of the YAML that stays empty without it
@@ -56,6 +53,8 @@ def init_command(
     as_json: console.AsJson = False,
 ) -> None:
     """Write a robot YAML from a URDF, and mark the values that are missing."""
+    from robot_identification.cli.repair import repaired_files
+
     source = urdf or from_topic
     if source is None or (urdf and from_topic):
         raise ConfigurationError('give the URDF or xacro of your arm, or --from-topic '
@@ -96,6 +95,12 @@ def _save_description(topic: str, controller: str, path: Path) -> tuple[str, ...
 def _write(urdf: Path, target: Path, options: InitArguments, moving: tuple[str, ...],
            as_json: bool) -> None:
     """Write the robot YAML, and print doubtful values and the next step."""
+    from robot_identification.arm import load_arm
+    from robot_identification.arm.inertia_check import check_inertias
+    from robot_identification.arm.robot_template import parse_effort, robot_template
+    from robot_identification.cli.repair import Repair, repaired_files
+    from robot_identification.excitation.limit_check import find_doubtful_limits
+
     description = options.read_description(urdf, moving)
     repair = Repair(description, options.position or ()) if options.repair else None
     if repair is not None:
@@ -114,7 +119,7 @@ def _write(urdf: Path, target: Path, options: InitArguments, moving: tuple[str, 
         notes += unused
         repair.write(target.with_suffix(''), limits.torque)
     faults = [str(fault) for fault in check_inertias(arm)]
-    doubts = limit_check.find_doubtful_limits(arm)
+    doubts = find_doubtful_limits(arm)
     files.write_text(target, text)
     count = text.count(': null    # FILL IN')
     if as_json:
@@ -152,6 +157,9 @@ def _write(urdf: Path, target: Path, options: InitArguments, moving: tuple[str, 
 
 def _description_notes(urdf: Path, arm: Arm, options: InitArguments) -> tuple[str, ...]:
     """Return notes on collision meshes that cannot be used, and on ambiguous parameters."""
+    from robot_identification import dynamics
+    from robot_identification.arm import meshes
+
     notes = []
     try:
         meshes.with_mesh_paths(replace(arm, urdf_file=urdf), options.package_dir or ())

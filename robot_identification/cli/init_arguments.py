@@ -18,18 +18,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TYPE_CHECKING
 
-import numpy as np
-from robot_identification.arm import Arm, Limits
-from robot_identification.arm.arm_chain import ArmChoice
-from robot_identification.arm.moveit_limits import apply_moveit_limits
-from robot_identification.arm.robot_template import Description, read_description
-from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError, RecordingError
-from robot_identification.excitation import limit_check
-from robot_identification.recording.infer_block import infer_recording_block
 import typer
+
+if TYPE_CHECKING:
+    from robot_identification.arm import Arm, Limits
+    from robot_identification.arm.robot_template import Description
+    from robot_identification.arrays import Array
 
 
 @dataclass(frozen=True)
@@ -76,12 +73,19 @@ class InitArguments:
 
     def read_description(self, urdf: Path, moving: Collection[str]) -> Description:
         """Return the description in a URDF or xacro; a controller may say which joints move."""
+        from robot_identification.arm.arm_chain import ArmChoice
+        from robot_identification.arm.robot_template import read_description
+
         return read_description(
             urdf, ArmChoice(self.base, self.tip, self.lock or (), moving),
             _parse_arguments(self.arguments or ()), self.package_dir or ())
 
     def limits(self, arm: Arm) -> tuple[Limits, tuple[str, ...]]:
         """Return the limits of the URDF, replaced by those of the options, and what is unused."""
+        import numpy as np
+        from robot_identification.arm.moveit_limits import apply_moveit_limits
+        from robot_identification.excitation import limit_check
+
         given = {name: _parse_limits(name, text, arm)
                  for name in ('velocity', 'torque', 'acceleration')
                  if (text := getattr(self, name)) is not None}
@@ -94,6 +98,8 @@ class InitArguments:
 
     def propose_recording(self, arm: Arm) -> tuple[dict[str, Any], tuple[str, ...]]:
         """Return the block `recording` for the given log, and notes; both are empty without."""
+        from robot_identification.recording.infer_block import infer_recording_block
+
         path = self.recording
         if path is None:
             return {}, ()
@@ -119,6 +125,8 @@ def _parse_arguments(texts: Collection[str]) -> dict[str, str]:
 
 def _parse_limits(name: str, text: str, arm: Arm) -> Array:
     """Return the joint limits of an option, (n,)."""
+    import numpy as np
+
     try:
         values = np.array([float(value) for value in text.split(',')])
     except ValueError as error:

@@ -18,13 +18,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-from robot_identification.arm import load_arm, robot_files
-from robot_identification.cli.console import AsJson, emit, out, print_table
-from robot_identification.dynamics import FRICTION_MODELS, FRICTION_TERMS
-from robot_identification.dynamics.friction import SHORT_NAMES
+from robot_identification.console import AsJson, emit, out, print_table
 from robot_identification.errors import ArmError
-from robot_identification.estimation import ESTIMATORS
-from robot_identification.estimation.estimator_info import AUTO, AUTO_FEATURES, AUTO_SUMMARY
 from robot_identification.registry import load_extensions
 import typer
 
@@ -38,6 +33,8 @@ PAPERS = ('Methods of papers, to reproduce their comparisons. For a squared cost
 
 def robots_command(as_json: AsJson = False) -> None:
     """List the shipped robots."""
+    from robot_identification.arm import load_arm, robot_files
+
     rows = []
     for name in robot_files():
         try:
@@ -54,23 +51,31 @@ def robots_command(as_json: AsJson = False) -> None:
 
 def estimators_command(as_json: AsJson = False, markdown: Markdown = False) -> None:
     """List the estimators."""
+    from robot_identification.estimation import ESTIMATORS
+    from robot_identification.estimation.estimator_info import AUTO, AUTO_FEATURES, AUTO_SUMMARY
+
     load_extensions()
-    rows = [{'name': name, 'what it does': estimator.summary, **estimator.info.row()}
+    rows = [{'name': name, 'what it does': estimator.summary, **estimator.info.row(),
+             'group': 'papers' if '.papers.' in estimator.__module__ else 'core'}
             for name, estimator in ESTIMATORS.items()]
-    rows.append({'name': AUTO, 'what it does': AUTO_SUMMARY, **AUTO_FEATURES.row()})
+    rows.append({'name': AUTO, 'what it does': AUTO_SUMMARY, **AUTO_FEATURES.row(),
+                 'group': 'core'})
     if as_json:
-        emit({'estimators': [{**row, 'group': _group(row['name'])} for row in rows]})
+        emit({'estimators': rows})
         return
-    if not markdown:
-        rows = [{name: row[name] for name in ('name', 'what it does')} for row in rows]
     for group, title in GROUPS.items():
         if group == 'papers':
             (typer.echo if markdown else out.print)(f'\n{PAPERS}\n')
-        _show(title, [row for row in rows if _group(row['name']) == group], markdown)
+        members = [{key: text for key, text in row.items() if key != 'group' and (
+            markdown or key in ('name', 'what it does'))} for row in rows if row['group'] == group]
+        _show(title, members, markdown)
 
 
 def frictions_command(as_json: AsJson = False, markdown: Markdown = False) -> None:
     """List friction terms and models."""
+    from robot_identification.dynamics import FRICTION_MODELS, FRICTION_TERMS
+    from robot_identification.dynamics.friction import SHORT_NAMES
+
     terms, models = ([
         {'name': name, 'torque': friction.formula, 'parameters': ', '.join(friction.parameters),
          'shape': ', '.join(friction.nonlinear) or '-'} for name, friction in family.items()]
@@ -84,12 +89,6 @@ def frictions_command(as_json: AsJson = False, markdown: Markdown = False) -> No
         typer.echo('')
     _show('short names', [{'name': name, 'sum': terms} for name, terms in SHORT_NAMES.items()],
           markdown)
-
-
-def _group(name: str) -> str:
-    """Return the key in `GROUPS` for an estimator: 'papers' or 'core'."""
-    place = ESTIMATORS[name].__module__ if name in ESTIMATORS else ''
-    return 'papers' if place.startswith('robot_identification.papers.') else 'core'
 
 
 def _show(title: str, rows: Sequence[dict[str, str]], markdown: bool = False) -> None:

@@ -16,23 +16,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, TYPE_CHECKING
 
 from robot_identification.errors import ConfigurationError
 from robot_identification.registry import load_extensions
-from robot_identification.signals.differentiation import METHODS
-from robot_identification.validation import Thresholds
 import typer
+
+if TYPE_CHECKING:
+    from robot_identification.validation import Thresholds
 
 
 @dataclass(frozen=True)
 class ProcessingArguments:
     """Command-line options of signal processing, and of the thresholds of the verdict."""
 
-    overall: Annotated[float, typer.Option(
-        help='Largest accepted relative torque error over all joints.')] = Thresholds.overall
-    joint: Annotated[float, typer.Option(
-        help='Largest accepted relative torque error of each joint.')] = Thresholds.joint
+    overall: Annotated[float | None, typer.Option(
+        help='Largest accepted relative torque error over all joints; by default 0.1.')] = None
+    joint: Annotated[float | None, typer.Option(
+        help='Largest accepted relative torque error of each joint; by default 0.3.')] = None
     strict: Annotated[bool, typer.Option(
         '--strict', help='A doubtful model fails: exit code 1 instead of 3.')] = False
     cutoff: Annotated[float | None, typer.Option(
@@ -59,7 +60,11 @@ class ProcessingArguments:
     @property
     def thresholds(self) -> Thresholds:
         """Largest relative torque errors that pass the verdict."""
-        return Thresholds(self.overall, self.joint, strict=self.strict)
+        from robot_identification.validation import Thresholds
+
+        given = {'overall': self.overall, 'joint': self.joint}
+        return Thresholds(strict=self.strict, **{
+            name: value for name, value in given.items() if value is not None})
 
     def to_options(self) -> dict[str, Any]:
         """
@@ -71,6 +76,8 @@ class ProcessingArguments:
             An option is given that the chosen method does not use.
 
         """
+        from robot_identification.signals.differentiation import METHODS
+
         if any(value is not None for value in (self.harmonics, self.basis, self.smoothing_passes)):
             load_extensions()    # with further methods
         periodic = tuple(name for name, method in METHODS.items() if method.needs_period)

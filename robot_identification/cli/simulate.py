@@ -15,28 +15,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 import dataclasses
 from pathlib import Path
 from typing import Annotated, TYPE_CHECKING
 
-import numpy as np
-from robot_identification import files
-from robot_identification.arm import Arm, load_arm
-from robot_identification.cli import console
+from robot_identification import console, files
 from robot_identification.errors import ConfigurationError, ExcitationError, SimulationError
-from robot_identification.excitation import build_scene, Excitation, load_excitation
-from robot_identification.excitation.certificate import nominal_torque
-from robot_identification.recording import Recording
-from robot_identification.recording.bag.write import write_bag
 import typer
 
 if TYPE_CHECKING:
+    from robot_identification.arm import Arm
+    from robot_identification.excitation import Excitation
+    from robot_identification.recording import Recording
     from robot_identification.simulation import SimulatedRun
 
-WRITERS: dict[str, tuple[Callable[[Recording, Path], None], files.FileKind]] = {
-    '.csv': (Recording.to_csv, files.RECORDING_CSV), '.npz': (Recording.to_npz, files.NPZ),
-    '': (write_bag, files.FileKind('a bag', ''))}
+KINDS = {'.csv': files.RECORDING_CSV, '.npz': files.NPZ, '': files.FileKind('a bag', '')}
+"""Kinds of recordings, by suffix."""
 CONTACT_RATE = 200.0    # [Hz] rate at which a simulated path is checked for contact
 
 
@@ -57,17 +51,20 @@ def simulate_command(
     as_json: console.AsJson = False,
 ) -> None:
     """Record a simulated arm (MuJoCo) that differs from its URDF."""
+    import numpy as np
+    from robot_identification.arm import load_arm
+    from robot_identification.excitation import load_excitation
+    from robot_identification.excitation.certificate import nominal_torque
     from robot_identification.simulation import Plant, PlantOptions
     from robot_identification.simulation import simulate as run_plant
 
-    if output.suffix not in WRITERS:
+    if output.suffix not in KINDS:
         raise ConfigurationError(f"'{output}' must end in .csv or .npz, or, for a bag, have no "
                                  'suffix')
     if output.is_dir() or (not output.suffix and output.exists()):
         raise ConfigurationError(f"'{output}' exists; give the bag another name")
-    write, kind = WRITERS[output.suffix]
     arm, motion = load_arm(robot), load_excitation(excitation)
-    files.check_outputs([(output, kind)], (*arm.files, excitation), force=force)
+    files.check_outputs([(output, KINDS[output.suffix])], (*arm.files, excitation), force=force)
     motion.check_arm(arm)
     body = arm if motion.requirements.guess_density is None else nominal_torque.with_guesses(
         arm, dataclasses.replace(motion.requirements, payload=None))
@@ -77,10 +74,7 @@ def simulate_command(
                           markup=False)
     run = run_plant(Plant(body, options), motion, rng=np.random.default_rng(noise_seed),
                     periods=periods, name=output.name)
-    recording = run.recording
-    if not output.suffix:    # joints in a bag have their names in ROS
-        recording = dataclasses.replace(recording, joint_names=arm.ros_joint_names)
-    write(recording, output)
+    _write(run.recording, output, arm)
     saturated = {joint: float(x) for joint, x in zip(arm.joint_names, run.saturated) if x}
     contacts, note = _contacts(arm, motion, run)
     if as_json:
@@ -100,8 +94,21 @@ def simulate_command(
     console.out.print(f'wrote {output}: {len(run.recording)} samples', markup=False)
 
 
+def _write(recording: Recording, output: Path, arm: Arm) -> None:
+    """Write a recording in the format of the suffix; joints in a bag have their names in ROS."""
+    from robot_identification.recording.bag.write import write_bag
+
+    if output.suffix == '.csv':
+        recording.to_csv(output)
+    elif output.suffix == '.npz':
+        recording.to_npz(output)
+    else:
+        write_bag(dataclasses.replace(recording, joint_names=arm.ros_joint_names), output)
+
+
 def _contacts(arm: Arm, motion: Excitation, run: SimulatedRun) -> tuple[list[str] | None, str]:
     """Return contacts of links along the simulated path, None if not checked, and a note."""
+    from robot_identification.excitation import build_scene
     from robot_identification.simulation.contacts import ContactGeometry
 
     if motion.requirements.clearance is None:

@@ -18,21 +18,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from robot_identification import files
-from robot_identification.cli import console
+from robot_identification import console, files
 from robot_identification.cli.expand_options import expand_options
 from robot_identification.cli.processing import ProcessingArguments
-from robot_identification.dynamics.model_file import find_model, load_model
 from robot_identification.errors import ConfigurationError
-from robot_identification.identification import validate
 from robot_identification.output_folder import sha256
-from robot_identification.recording.list_recordings import list_files
-from robot_identification.reporting import write_report
-from robot_identification.reporting.report import REPORT
-from robot_identification.reporting.results_dict import verdict_to_dict
-from robot_identification.reporting.results_files import RESULT_FILES
-from robot_identification.reporting.terminal_summary import verdict_summary
-from robot_identification.validation.validate_model import prediction_csv
 import typer
 
 
@@ -58,6 +48,13 @@ def validate_command(
 
     The exit code is 1 if the verdict fails, and 3 if the model is doubtful.
     """
+    from robot_identification.dynamics.model_file import find_model, load_model
+    from robot_identification.identification import validate
+    from robot_identification.recording.list_recordings import list_files
+    from robot_identification.reporting.results_dict import verdict_to_dict
+    from robot_identification.reporting.terminal_summary import verdict_summary
+    from robot_identification.validation.validate_model import prediction_csv
+
     model = find_model(model)
     files.check_outputs([(csv, files.PREDICTION_CSV)], (model, *recordings), force=force)
     if csv is not None and len(recordings) > 1:
@@ -88,6 +85,10 @@ def report_command(
     as_json: console.AsJson = False,
 ) -> None:
     """Rewrite the HTML report of an identification."""
+    from robot_identification.reporting import write_report
+    from robot_identification.reporting.report import REPORT
+    from robot_identification.reporting.results_files import RESULT_FILES
+
     results = [directory / name for name in RESULT_FILES if name != REPORT]
     files.check_outputs([(directory / REPORT, files.HTML_PAGE)], results, force=force)
     path = write_report(directory)

@@ -19,6 +19,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
+import numpy as np
 from robot_identification.code_generation.printing import CALLS, Language
 from robot_identification.errors import explain_missing
 from robot_identification.export.target import ExportContext, Exported
@@ -34,7 +35,7 @@ TOLERANCE = 1e-12
 10 000 times what rounding changes."""
 SINGLE_TOLERANCE = 1e-4
 """The same in single precision."""
-SMALLEST = 1.2e-38
+SMALLEST = float(np.finfo(np.float32).tiny)
 """Smallest positive number of generated code in single precision."""
 C99 = Language('{0}[{1}]', 'const double {0} = {1};', '{0}[{1}] = {2};', reuses_names=False)
 MACROS = """\

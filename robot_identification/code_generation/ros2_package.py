@@ -22,6 +22,7 @@ import json
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.code_generation.c_code import c_files, generate_program
+from robot_identification.export.friction_fit import velocity_limits
 from robot_identification.export.ros2_control import position_gains
 from robot_identification.export.target import ExportContext, Exported
 
@@ -29,8 +30,6 @@ UNKNOWN = 1e9
 """Limit that is written if the URDF has none."""
 FRICTION_VELOCITY = 0.01
 """Velocity at which friction is smoothed, as a fraction of the velocity limit [-]."""
-SLOW, SLOW_SLIDE = 0.02, 0.002
-"""The same without a velocity limit [rad/s] and [m/s]."""
 TOLERANCE, SLIDE_TOLERANCE = 0.2, 0.05
 """Position error at which feed-forward stops [rad] and [m]."""
 LOADED_FRICTION = """\
@@ -50,14 +49,13 @@ def export_ros2(context: ExportContext) -> Exported:
     program = generate_program(context)
     name, arm = context.name, context.model.arm
     header, code = c_files(program)
-    speed = np.where(np.isfinite(arm.limits.velocity), FRICTION_VELOCITY * arm.limits.velocity,
-                     np.where(arm.prismatic, SLOW_SLIDE, SLOW))
     stiffness, damping = position_gains(context)
     controller, joints = f'{name}_effort_controller', arm.joint_names
     values = {
         'friction': LOADED_FRICTION if program.needs_load or program.needs_position else FRICTION,
         'name': name, 'pkg': f'{name}_dynamics', 'n': str(arm.n),
-        'friction_velocity': _numbers(speed), 'effort_limit': _numbers(arm.limits.torque),
+        'friction_velocity': _numbers(FRICTION_VELOCITY * velocity_limits(arm)),
+        'effort_limit': _numbers(arm.limits.torque),
         'velocity_limit': _numbers(arm.limits.velocity),
         'position_tolerance': _numbers(np.where(arm.prismatic, SLIDE_TOLERANCE, TOLERANCE)),
         'stiffness': _numbers(stiffness), 'damping': _numbers(damping),

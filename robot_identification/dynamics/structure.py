@@ -146,7 +146,7 @@ class ModelStructure:
         """Number of standard parameters."""
         return self.rotor_slice.stop + len(self.arm.transmission) * len(self.friction.parameters)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the standard parameters, 'joint.parameter'."""
         actuators = self.arm.actuator_names

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.dynamics import BaseParameters
-from scipy.special import ndtri
+from scipy import special
 
 OK = 'ok'
 RANK_DEFICIENT = 'rank_deficient'
@@ -134,6 +134,6 @@ class Estimate(ReadOnlyArrays):
 
     def confidence_interval(self, level: float = 0.95) -> Array:
         """Return confidence intervals of the values, (r, 2); infinite if none are stated."""
-        half = ndtri(0.5 + level / 2) * (
+        half = special.ndtri(0.5 + level / 2) * (
             self.standard_deviations if self.has_intervals else np.inf)
         return np.column_stack([self.values - half, self.values + half])

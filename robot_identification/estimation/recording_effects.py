@@ -24,11 +24,16 @@ import numpy as np
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters
 from robot_identification.estimation.estimate import Estimate
-import robot_identification.estimation.estimator as weighted
-from robot_identification.estimation.noise import autocorrelation_factor
+from robot_identification.estimation.estimator import (
+    Estimator,
+    make_estimate,
+    ReweightedFit,
+    solve,
+)
 from robot_identification.estimation.prior import Prior
 from robot_identification.regression import ReducedRegression, Regression
-from scipy.special import ndtri, stdtrit
+from robot_identification.regression.inference import autocorrelation_factor, interval_factor
+from robot_identification.regression.packing import row_residuals
 
 ROUNDS, ITERATIONS = 2, 20
 """Computations of the residuals' autocorrelation, and iterations between them (EM)."""
@@ -67,7 +72,7 @@ class RecordingEffects:
 
 
 def fit_recording_effects(
-    regression: Regression, estimate: Estimate, estimator: weighted.Estimator,
+    regression: Regression, estimate: Estimate, estimator: Estimator,
 ) -> tuple[Regression, Estimate, RecordingEffects | None]:
     """
     Return regression and estimate with effects of the recordings on friction, and the effects.
@@ -79,6 +84,11 @@ def fit_recording_effects(
     contains the variation between recordings, enlarged as for Student's t distribution with the
     degrees of freedom of that variation. A single recording, and estimators that do not work on
     reduced regressions, are returned unchanged.
+
+    `MixedLM` of statsmodels has the same model with one error variance, which it estimates from
+    all rows in memory. It takes neither R factors, which have fewer rows than the recordings and
+    leave their residuals in the last one, nor one weight and autocorrelation per joint that are
+    estimated in turn with the effects.
 
     Parameters
     ----------
@@ -94,9 +104,11 @@ def fit_recording_effects(
     N. M. Laird, J. H. Ware, "Random-effects models for longitudinal data", Biometrics 38(4), 1982.
 
     """
-    index, kinds, scale = _effect_parameters(regression.base)
-    if (not regression.owners[-1] or not len(index) or estimator.own_covariance
+    if (not regression.owners[-1] or estimator.own_covariance
             or not estimator.needs_only_factors):
+        return regression, estimate, None
+    index, kinds, scale = _effect_parameters(regression.base)
+    if not len(index):
         return regression, estimate, None
     normals = regression.reduced_per_recording()
     names, counts = np.unique(kinds, return_counts=True)
@@ -113,16 +125,16 @@ def fit_recording_effects(
         own[:, index] = means
         fitted = replace(fitted, autocorrelation_factor=_autocorrelation(
             regression, fitted.values + own[regression.owners]))
-    widen = stdtrit(counts * (len(normals) - 1), 0.975) / ndtri(0.975)
+    widen = interval_factor(counts * (len(normals) - 1))
     variances = ((widen * spread)[np.searchsorted(names, kinds)] * scale) ** 2
     whitened = [_whiten(each, index, variances, fitted.weights) for each in normals]
     fitted = refit(reduce(operator.add, whitened), regression, fitted, estimator)
     if estimate.shape_covariance.size:    # the part that is due to unknown nonlinear parameters
-        weights = estimator.weights(regression, weighted.ReweightedFit.of(regression.normal))
-        fixed = weighted.make_estimate(
+        weights = estimator.weights(regression, ReweightedFit.of(regression.normal))
+        fixed = make_estimate(
             estimate.estimator, regression.normal, weights,
-            weighted.solve(regression.normal, weights), estimate.noise,
-            estimate.autocorrelation_factor, estimate.status, 0)
+            solve(regression.normal, weights), estimate.noise,
+            estimate.autocorrelation_factor, status=estimate.status, iterations=0)
         fitted = replace(fitted, covariance=fitted.covariance
                          + np.nan_to_num(estimate.covariance - fixed.covariance))
     largest = _largest_alike(regression.base, index, fitted.values)
@@ -180,7 +192,7 @@ def _whiten(normal: ReducedRegression, index: IndexArray, variances: Array,
 
 
 def refit(normal: ReducedRegression, regression: Regression, last: Estimate,
-          estimator: weighted.Estimator) -> Estimate:
+          estimator: Estimator) -> Estimate:
     """
     Return the estimate from another reduced regression, with the last one's autocorrelation.
 
@@ -196,11 +208,11 @@ def refit(normal: ReducedRegression, regression: Regression, last: Estimate,
         The estimator.
 
     """
-    reweighted = weighted.ReweightedFit.of(normal, 1 / last.noise)
+    reweighted = ReweightedFit.of(normal, 1 / last.noise)
     weights = estimator.weights(replace(regression, reduced=normal), reweighted)
-    return replace(weighted.make_estimate(
-        last.estimator, normal, weights, weighted.solve(normal, weights), reweighted.deviations,
-        last.autocorrelation_factor, last.status, last.iterations),
+    return replace(make_estimate(
+        last.estimator, normal, weights, solve(normal, weights), reweighted.deviations,
+        last.autocorrelation_factor, status=last.status, iterations=last.iterations),
         equal_weights=last.equal_weights, interval_doubt=last.interval_doubt)
 
 
@@ -230,9 +242,7 @@ def _predict(normals: Sequence[ReducedRegression], index: IndexArray, variances:
 
 def _autocorrelation(regression: Regression, parameters: Array) -> Array:
     """Return the autocorrelation factor of each joint's residuals, (n,), with own parameters."""
-    columns = regression.base.joint_columns
     return autocorrelation_factor(
-        (np.column_stack([rows[:, -1] - rows[:, :-1] @ beta[chosen]
-                          for rows, chosen in zip(packed, columns)])
+        (row_residuals(packed, regression.base.joint_columns, beta)
          for packed, beta in zip(regression.rows_per_piece(), parameters)),
         int(regression.normal.rows.max()))

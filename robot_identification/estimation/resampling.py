@@ -15,31 +15,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from itertools import product
 import operator
 
 import numpy as np
 from robot_identification.arrays import Array, IndexArray, true_runs
-from robot_identification.dynamics import BaseParameters
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.consistent import fit_consistent
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.fit import Fit, FitOptions
 from robot_identification.estimation.recording_effects import RecordingEffects, refit
 from robot_identification.regression import ReducedRegression, Regression
-from robot_identification.regression.packing import expand_rows
+from robot_identification.regression.blocked_regression import (
+    block_labels,
+    BlockedRegression,
+    BlockEquations,
+    inverse,
+    repeated_period,
+)
+from robot_identification.regression.packing import row_residuals
 from robot_identification.regression.reduced_regression import triangle
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import select
 from robot_identification.spilling_list import SpillingList
 
-BLOCKS, WINDOWS, MIN_BLOCKS = 5, 30, 4
-"""Jackknife blocks of each recording, windows of which they consist, and smallest number of blocks
-of all recordings. With 10 blocks, parameters of two motions of one arm differ by more than their
-intervals say; see `OTHER_MOTION`."""
+BLOCKS, MIN_BLOCKS = 5, 4
+"""Jackknife blocks of each recording, and smallest number of blocks of all recordings. With 10
+blocks, parameters of two motions of one arm differ by more than their intervals say; see
+`OTHER_MOTION`."""
 PRIOR_FREEDOM = 10.0
 """Degrees of freedom of the prior for the variance ratios: the mean ratio of all parameters counts
 more than a parameter's own ratio from few blocks."""
@@ -47,46 +53,6 @@ OTHER_MOTION = 2.0
 """Factor of the variance of a model error: another motion differs more than parts of one do. With
 1, the parameters of two motions of simulated arms with friction that the model lacks (own_plant.py
 in benchmarks, 6 arms) have a chi-square of 1.3 per degree of freedom, with 2 of 0.9."""
-
-
-def repetition_period(samples: Samples, t: Array) -> float | None:
-    """
-    Return the period of a repeated motion; None if the stamps t cover at most 1.2 periods.
-
-    Parameters
-    ----------
-    samples
-        Processed samples.
-    t
-        Increasing stamps of these samples, or of rows computed from them, (N,) [s].
-
-    """
-    if samples.period is None:
-        return None
-    period = samples.period / samples.rate
-    return period if t[-1] - t[0] > 1.2 * period else None
-
-
-def block_indices(samples: Samples, count: int) -> IndexArray:
-    """
-    Return the index of each sample's block, 0 to count - 1, (N,).
-
-    If the motion repeats, a block contains the same phase of all periods, so that no sample
-    outside the block repeats a sample inside it. Otherwise a block is an interval of time.
-
-    Parameters
-    ----------
-    samples
-        Processed samples.
-    count
-        Number of blocks, equally long.
-
-    """
-    elapsed = samples.t - samples.t[0]
-    period = repetition_period(samples, samples.t)
-    phase = (elapsed / (elapsed[-1] + 1 / samples.rate) if period is None
-             else (elapsed / period) % 1.0)
-    return np.minimum((phase * count).astype(int), count - 1)
 
 
 def find_runs(mask: Array, samples: Samples) -> list[slice]:
@@ -119,9 +85,9 @@ def split_folds(samples: Samples, folds: int, block: IndexArray | None = None,
     samples
         Processed samples.
     folds
-        Number of folds, each of which leaves out one block, see `block_indices`.
+        Number of folds, each of which leaves out one block, see `block_labels`.
     block
-        Index of each sample's fold, (N,), if not that of `block_indices`. Folds without a run that
+        Index of each sample's fold, (N,), if not that of `block_labels`. Folds without a run that
         is long enough to decimate are then omitted.
 
     Raises
@@ -131,10 +97,11 @@ def split_folds(samples: Samples, folds: int, block: IndexArray | None = None,
 
     """
     length = samples.t[-1] - samples.t[0] + 1 / samples.rate
-    period = repetition_period(samples, samples.t)
+    period = repeated_period(samples.t, samples.period_seconds)
     text = (f'{folds} blocks of time, {length / folds:.3g} s each' if period is None
             else f'{folds} blocks of phase across all periods of {period:.4g} s')
-    fold = block_indices(samples, folds) if block is None else block
+    fold = (block_labels(samples.t, folds, samples.period_seconds) if block is None
+            else block)
     pairs = []
     for k in range(folds):
         training, left_out = find_runs(fold != k, samples), find_runs(fold == k, samples)
@@ -146,23 +113,6 @@ def split_folds(samples: Samples, folds: int, block: IndexArray | None = None,
                 f'cut-off of {samples.decimation_cutoff:.3g} Hz; record longer, or name the '
                 f'estimator and the friction model')
     return pairs, text
-
-
-def posture_level(window: IndexArray, count: int, q: Array) -> Array:
-    """Return the first principal component of each window's mean positions, (count,)."""
-    return np.linalg.svd(_scaled_means(window, count, q), full_matrices=False)[0][:, 0]
-
-
-def speed_level(window: IndexArray, count: int, speed: Array) -> Array:
-    """Return the sum of each window's scaled mean speeds, (count,)."""
-    return _scaled_means(window, count, speed).sum(axis=1)
-
-
-def _scaled_means(window: IndexArray, count: int, values: Array) -> Array:
-    """Return the mean values of each window, scaled to unit deviation over windows, (count, n)."""
-    means = np.array([values[window == i].sum(axis=0) / max(np.sum(window == i), 1)
-                      for i in range(count)])    # a gap may leave a window empty
-    return (means - means.mean(axis=0)) / np.maximum(means.std(axis=0), 1e-9)
 
 
 def inflate_covariance(estimate: Estimate, regression: Regression,
@@ -191,19 +141,16 @@ def inflate_covariance(estimate: Estimate, regression: Regression,
 
     References
     ----------
-    J. G. MacKinnon, H. White, "Some heteroskedasticity-consistent covariance matrix estimators
-    with improved finite sample properties", J. Econometrics 29, 1985 (the jackknife); G. K. Smyth,
-    "Linear models and empirical Bayes methods", Statistical Applications in Genetics and Molecular
-    Biology 3(1), 2004 (variances shrunk to their mean).
+    G. K. Smyth, "Linear models and empirical Bayes methods", Statistical Applications in Genetics
+    and Molecular Biology 3(1), 2004 (variances shrunk to their mean). `BlockEquations` has those
+    of the jackknife.
 
     """
     known = np.flatnonzero(np.isfinite(np.diag(estimate.covariance)))
     regression, weights = regression.of(estimate.base), 1 / estimate.noise
-    owners = regression.owners
-    own = np.zeros((owners[-1] + 1, len(estimate.values))) if effects is None else effects.values
-    pieces = SpillingList(
-        _block_equations(samples, rows, regression.base, weights, own[owner])
-        for samples, rows, owner in zip(regression.samples, regression.rows_per_piece(), owners))
+    own = (np.zeros((regression.owners[-1] + 1, len(estimate.values))) if effects is None
+           else effects.values)
+    pieces = SpillingList(_block_products(regression, weights, own))
     count = sum(int(np.sum(piece[0].any(axis=(1, 2)))) for piece in pieces)
     ratios = [ratio for kind in range(3) if (ratio := _variance_ratios(SpillingList(
         piece[kind] for piece in pieces), known)) is not None]
@@ -213,12 +160,13 @@ def inflate_covariance(estimate: Estimate, regression: Regression,
     shrunk = np.max([(PRIOR_FREEDOM * np.mean(ratio) + (count - 1) * ratio) / freedom
                      for ratio in ratios], axis=0)
     variances = 1 + OTHER_MOTION * np.maximum(shrunk - 1, 0.0)
-    if owners[-1]:
-        between = _variance_ratios([_equations(*normal.stacked(weights))[None] for normal in (
-            regression.reduced_per_recording() if effects is None else effects.normals)], known)
+    if len(own) > 1:
+        stacked = [np.column_stack(normal.stacked(weights)) for normal in (
+            regression.reduced_per_recording() if effects is None else effects.normals)]
+        between = _variance_ratios([np.array([rows.T @ rows for rows in stacked])], known)
         variances = np.maximum(variances, 0.0 if between is None else np.mean(between))
     rows = regression.normal.stacked(weights)[0][:, known]
-    independent = np.diag(np.linalg.pinv(rows.T @ rows, rcond=1e-14, hermitian=True))
+    independent = np.diag(inverse(rows.T @ rows))
     # enlarged to the variance of Student's t distribution
     factor = np.ones(len(estimate.values))
     factor[known] = np.sqrt(np.maximum(1.0, variances * freedom / (freedom - 2) * independent
@@ -230,71 +178,51 @@ def _variance_ratios(groups: Sequence[Array], known: IndexArray) -> Array | None
     """
     Return ratios of jackknife variances to their expectation, (k,); None if undetermined.
 
-    G and h are the Gram matrix and right-hand side of all blocks, G_b and h_b those of block b,
-    and beta = G^-1 h. Without block b, the parameters change by (G - G_b)^-1 (h - h_b) - beta.
-    For independent rows, this change d_b has the covariance (G - G_b)^-1 - G^-1. The ratio is the
-    sum over the blocks of d_b^2 over that of these variances.
-
     Parameters
     ----------
     groups
-        Normal equations [G_b, h_b] of the blocks of each recording, (blocks, r, r + 1).
+        Products of the rows of the blocks of each recording, (blocks, r + 1, r + 1).
     known
         Indices of the parameters that the data determine, (k,).
 
     """
-    groups = [blocks[:, known][:, :, [*known, -1]] for blocks in groups]
     total = reduce(operator.add, (blocks.sum(axis=0) for blocks in groups))
-    scale = np.sqrt(np.diag(total))
-    if not np.all(scale > 0):
+    if not np.all(np.diag(total)[known] > 0):
         return None
-
-    def solve(equations: Array) -> tuple[Array, Array]:
-        inverse = np.linalg.pinv(equations[:, :-1] / np.outer(scale, scale), rcond=1e-13,
-                                 hermitian=True)
-        return inverse, inverse @ (equations[:, -1] / scale)
-
-    inverse, beta = solve(total)
-    squares, expected = np.zeros((2, len(beta)))
-    for block in (block for blocks in groups for block in blocks if block.any()):
-        without, changed = solve(total - block)
-        squares += (changed - beta) ** 2
-        expected += np.diag(without) - np.diag(inverse)
+    squares, expected = np.sum([
+        (np.sum(equations.changes ** 2, axis=0), equations.expected) for equations in (
+            BlockEquations.of(blocks, total).select(known) for blocks in groups)], axis=0)
     return squares / expected if np.all(expected > 0) else None
 
 
-def _block_equations(samples: Samples, packed: Sequence[Array], base: BaseParameters,
-                     weights: Array, own: Array) -> Array:
+def _block_products(regression: Regression, weights: Array, own: Array) -> Iterator[Array]:
     """
-    Return the normal equations [G, h] of the blocks of three kinds, (3, `BLOCKS`, r, r + 1).
+    Yield the products of the rows in three kinds of blocks, (3, `BLOCKS`, r + 1, r + 1).
 
-    `own` (r,) is what differs in this recording; its torques are subtracted.
+    Each item belongs to a piece. `own` (recordings, r) is what differs in its recording; its
+    torques are subtracted.
     """
-    result = np.zeros((3, BLOCKS, base.rank, base.rank + 1))
-    for blocks, label in zip(result, row_blocks(samples)):
-        for k in range(BLOCKS):
-            rows = expand_rows([part[label == k] for part in packed], base.joint_columns,
-                               base.rank, weights)
-            blocks[k] = _equations(rows[:, :-1], rows[:, -1] - rows[:, :-1] @ own)
-    return result
+    columns = regression.base.joint_columns
+    for samples, packed, owner in zip(regression.samples, regression.rows_per_piece(),
+                                      regression.owners):
+        rows = [weight * part[:, :-1] for weight, part in zip(weights, packed)]
+        target = weights * row_residuals(packed, columns, own[owner])
+        products = np.zeros((3, BLOCKS, len(own[0]) + 1, len(own[0]) + 1))
+        for each, label in zip(products, row_blocks(samples)):
+            each[:label.max() + 1] = BlockedRegression(columns, rows, target, label).by_block
+        yield products
 
 
 def row_blocks(samples: Samples) -> IndexArray:
     """
     Return the block of time, of posture and of speed of each decimated row, (3, rows).
 
-    The three kinds of `BLOCKS` blocks consist of the same windows of time (of phase if the motion
-    repeats), which may be as short as two rows. Neighbouring rows share samples, but their noise
-    is independent, see `Decimator`.
+    The windows of postures and speeds may be as short as two rows: neighbouring rows share
+    samples, but their noise is independent, see `Decimator`.
     """
     t, q, v = map(samples.decimate, (samples.t, samples.q, np.abs(samples.v)))
-    period = repetition_period(samples, samples.t)
-    elapsed = (t - t[0]) / (max(float(t[-1] - t[0]), 1e-9) if period is None else period)
-    count = max(min(WINDOWS, len(t) // 2), 1)
-    window = (elapsed / (1 + 1e-9) % 1.0 * count).astype(int)
-    levels = (np.arange(count), posture_level(window, count, q), speed_level(window, count, v))
-    return np.array([(np.argsort(np.argsort(level)) * BLOCKS // count)[window]
-                     for level in levels])
+    labels = partial(block_labels, t, BLOCKS, samples.period_seconds)
+    return np.array([labels(), labels(posture=q), labels(speed=v)])
 
 
 def left_out_errors(fit: Fit, options: FitOptions) -> Array:
@@ -322,11 +250,5 @@ def left_out_errors(fit: Fit, options: FitOptions) -> Array:
         estimate = refit(training, regression, fit.estimate, options.estimator)
         beta = base.project(fit_consistent(replace(regression, reduced=training), estimate,
                                            **options.consistency).values)
-        errors[kind] += [np.sum((part[inside, -1] - part[inside, :-1] @ beta[chosen]) ** 2)
-                         for part, chosen in zip(rows, base.joint_columns)]
+        errors[kind] += np.sum(row_residuals(rows, base.joint_columns, beta)[inside] ** 2, axis=0)
     return errors
-
-
-def _equations(rows: Array, target: Array) -> Array:
-    """Return the normal equations [G, h] of weighted rows, (r, r + 1)."""
-    return np.column_stack([rows.T @ rows, rows.T @ target])

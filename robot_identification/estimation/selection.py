@@ -27,9 +27,10 @@ from robot_identification.dynamics.friction.names import friction_name
 from robot_identification.dynamics.structure import actuator_loads
 from robot_identification.estimation.consistent import DRIVE_DEVIATION, RELATIVE_DEVIATION
 from robot_identification.estimation.fit import Fit, FitOptions, transmitted_torques
-from robot_identification.estimation.noise import autocorrelation_factor
 from robot_identification.estimation.prior import Prior
 from robot_identification.parallel import single_threaded_blas
+from robot_identification.regression.blocked_regression import BlockEquations
+from robot_identification.regression.inference import autocorrelation_factor
 from robot_identification.regression.reduce import packed_rows
 from robot_identification.signals import Samples
 
@@ -180,6 +181,11 @@ class _TermSelection:
                                  prior.transform[:first, :first] * self.sizes[:first],
                                  prior.mean[:first])
         self.grams = np.array([[rows.T @ rows for rows in fold] for fold in self.rows])
+        basic = tuple((key, ()) for key, term in friction.FRICTION_TERMS.items() if term.basic)
+        self.initial: list[Terms] = [basic] * len(level)
+        self.weights = np.zeros(self.structure.arm.n)
+        self._update_weights(self.initial)
+        self.plain = self._score(self.initial, self.factor).rss.mean(axis=0)
 
     def _reduce(self, samples: Sequence[Samples], blocks: Sequence[Sequence[Samples]],
                 loads: Sequence[Array], transform: Array, mean: Array) -> list[list[Array]]:
@@ -228,12 +234,7 @@ class _TermSelection:
             change with the relative reduction of the mean square error.
 
         """
-        names = self.structure.arm.actuator_names
-        basic: Terms = tuple(
-            (key, ()) for key, term in friction.FRICTION_TERMS.items() if term.basic)
-        selected = [basic] * len(names)
-        self._update_weights(selected)
-        self.plain = self._score(selected, self.factor).rss.mean(axis=0)
+        names, selected = self.structure.arm.actuator_names, list(self.initial)
         steps: list[str] = []
         tried: set[tuple[Terms, ...]] = set()
         for i in range(ROUNDS):
@@ -331,15 +332,14 @@ class _TermSelection:
         index = np.append(self._index(selected), -1)
         grams = self.grams[:, :, index[:, None], index]              # (folds, n, p + 1, p + 1)
         by_fold = np.einsum('j,fjab->fab', self.weights ** 2, grams)
-        total = by_fold.sum(axis=0)
-        train = np.concatenate([total[None] - by_fold, total[None]])
         links = index[:-1] < self.structure.inertial_slice.stop
         precision = np.where(links, 1 / factor ** 2, 1.0)
-        matrix = train[:, :-1, :-1] + np.diag(precision)
-        x = np.linalg.solve(matrix, train[:, :-1, -1:])[..., 0]      # (folds + 1, p)
-        full = np.append(-x, np.ones((self.folds + 1, 1)), axis=1)
-        rss = np.einsum('fa,fjab,fb->fj', full[:-1], grams, full[:-1])
-        return _Score(rss, float(full[-1] @ total @ full[-1] + x[-1] ** 2 @ precision), x[-1])
+        equations = BlockEquations.of(by_fold, precision=np.diag(precision))
+        x = equations.solutions                                      # (1 + folds, p)
+        full = np.append(-x, np.ones((1 + self.folds, 1)), axis=1)
+        rss = np.einsum('fa,fjab,fb->fj', full[1:], grams, full[1:])
+        cost = float(full[0] @ equations.matrices[0] @ full[0] + x[0] ** 2 @ precision)
+        return _Score(rss, cost, x[0])
 
     def _update_weights(self, selected: list[Terms]) -> None:
         """Compute the joints' weights from the residuals and their autocorrelation, (n,)."""
@@ -405,9 +405,8 @@ def _accept(trials: list[_Trial], selected: list[Terms]) -> list[_Trial]:
 
 def _best_per_actuator(trials: list[_Trial]) -> list[_Trial]:
     """Return the trial with the largest gain of each actuator, in the actuators' order."""
-    descending = sorted(trials, key=lambda trial: -trial.gain)
-    best = {trial.actuator: trial for trial in descending[::-1]}    # the largest replaces others
-    return [best[e] for e in sorted(best)]
+    return [max((trial for trial in trials if trial.actuator == e), key=lambda trial: trial.gain)
+            for e in sorted({trial.actuator for trial in trials})]
 
 
 def _candidate_terms() -> dict[str, friction.FrictionTerm]:

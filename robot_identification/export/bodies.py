@@ -110,6 +110,8 @@ class Geometry:
 
     Parameters
     ----------
+    link
+        Name of the link in the URDF.
     body
         Index of the moving link, -1 for the base.
     kind
@@ -121,23 +123,25 @@ class Geometry:
 
     """
 
+    link: str
     body: int
     kind: str
     placement: Array
     element: ElementTree.Element
 
     @classmethod
-    def of(cls, model: IdentifiedModel) -> Iterator[Geometry]:
+    def of(cls, arm: Arm) -> Iterator[Geometry]:
         """Yield the visual and collision shapes of the URDF's links."""
-        tree = model.arm.model
-        for link in ElementTree.fromstring(model.arm.reduced_urdf).findall('link'):
-            frame = tree.frames[tree.getFrameId(link.get('name', ''), pin.FrameType.BODY)]
+        tree = arm.model
+        for link in ElementTree.fromstring(arm.reduced_urdf).findall('link'):
+            name = link.get('name', '')
+            frame = tree.frames[tree.getFrameId(name, pin.FrameType.BODY)]
             for kind in ('visual', 'collision'):
                 for shape in link.findall(kind):
                     element = shape.find('geometry/*')
                     placement = frame.placement.homogeneous @ _placement(shape.find('origin'))
                     if element is not None:
-                        yield cls(frame.parentJoint - 1, kind, read_only(placement), element)
+                        yield cls(name, frame.parentJoint - 1, kind, read_only(placement), element)
 
 
 def link_frames(arm: Arm) -> list[tuple[pin.Frame, pin.Frame]]:

@@ -18,22 +18,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from robot_identification.arm import Arm
 from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from scipy.interpolate import CubicSpline
 from scipy.optimize import nnls
 
-EXACT = 1e-6
-"""Largest residual, relative to the largest friction, of a fit that counts as exact [-]."""
+EXACT = 1e-9
+"""[-] Largest torque error, relative to the torque, of a part of the model that counts as exact:
+above rounding, which least squares raises to 1e-12."""
 RATE = 50.0
-"""Rate at which a stored training motion is resampled [Hz]."""
-SAMPLES = 2000
-"""Number of states on the sines that replace a missing training motion."""
+"""[Hz] Rate at which a stored training motion, or sines in its place, are sampled."""
 PERIOD = 10.0
 """Period of the sines [s]."""
 SPEED = 0.5
-"""Peak velocity of the sines as a fraction of the velocity limit [-]. An unknown limit counts as
-2 rad/s or 0.2 m/s."""
+"""[-] Peak velocity of the sines as a fraction of the velocity limit, see `velocity_limits`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,14 +76,19 @@ def _sines(model: IdentifiedModel) -> WorkingStates:
     limits, n = model.arm.limits, model.arm.n
     lower = np.where(np.isfinite(limits.lower), limits.lower, -np.pi)
     upper = np.where(np.isfinite(limits.upper), limits.upper, np.pi)
-    usual = np.where(model.arm.prismatic, 0.2, 2.0)
-    speed = SPEED * np.where(np.isfinite(limits.velocity), limits.velocity, usual)
+    speed = SPEED * velocity_limits(model.arm)
     omega = 2 * np.pi / PERIOD * np.arange(2, n + 2)
     size = np.minimum(speed / omega, 0.4 * (upper - lower))
-    angle = omega * np.linspace(0, PERIOD, SAMPLES, endpoint=False)[:, None] + np.arange(n)
+    angle = omega * np.arange(0, PERIOD, 1 / RATE)[:, None] + np.arange(n)
     return WorkingStates((lower + upper) / 2 + size * np.sin(angle), size * omega * np.cos(angle),
                          -size * omega ** 2 * np.sin(angle),
                          f'sines up to {SPEED:.0%} of the speed limits')
+
+
+def velocity_limits(arm: Arm) -> Array:
+    """Return the velocity limits, (n,); an unknown one counts as 2 rad/s or 0.2 m/s."""
+    usual = np.where(arm.prismatic, 0.2, 2.0)
+    return np.where(np.isfinite(arm.limits.velocity), arm.limits.velocity, usual)
 
 
 @dataclass(frozen=True, eq=False)

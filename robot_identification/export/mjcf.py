@@ -49,7 +49,7 @@ def export_mjcf(context: ExportContext) -> Exported:
         spring = dict(zip(('stiffness', 'springref'), context.torsion_springs.get(body.name, ())))
         elements.append(_body(elements[body.parent + 1], body, {**drive, **spring}))
     meshes = 0
-    for geometry in Geometry.of(model):
+    for geometry in Geometry.of(model.arm):
         if geometry.kind == 'collision' and geometry.element.tag in SHAPES:
             _geom(elements[geometry.body + 1], geometry)
         elif geometry.kind == 'collision':

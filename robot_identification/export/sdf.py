@@ -49,7 +49,7 @@ def export_sdf(context: ExportContext) -> Exported:
     for j, body in enumerate(bodies):
         _joint(robot, body, links[body.parent + 1].get('name', ''), context, j)
         links.append(_link(robot, body))
-    for index, geometry in enumerate(Geometry.of(model)):
+    for index, geometry in enumerate(Geometry.of(model.arm)):
         _shape(links[geometry.body + 1], geometry, index)
     return Exported({f'{context.name}.sdf': xml_text(root)},
                     context.description_losses(torsion=True))

@@ -25,13 +25,11 @@ from robot_identification.arm.balancers import TorsionSpring
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.export.friction_fit import (
+    EXACT,
     FrictionFit,
     root_mean_square,
     WorkingStates,
 )
-
-EXACT = 1e-9
-"""Largest relative torque error of a part of the model that counts as expressed exactly."""
 
 
 @dataclass(frozen=True)

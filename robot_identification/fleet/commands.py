@@ -18,7 +18,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from robot_identification.cli.console import AsJson, emit, err, Force, out
+from robot_identification.console import AsJson, emit, err, Force, out
 from robot_identification.fleet import read_fleet, run_fleet
 from robot_identification.validation.verdict import exit_code
 import typer

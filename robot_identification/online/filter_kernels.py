@@ -18,7 +18,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-TINY = 1e-300
+TINY = float(np.finfo(float).tiny)
 """Squared norm of S row below which there is no information to forget; avoids division by zero."""
 OPTIONS = {'cache': True, 'error_model': 'numpy', 'fastmath': {'contract', 'reassoc'}}
 

@@ -70,8 +70,7 @@ class InformationFilter:
     @property
     def covariance(self) -> Array:
         """Covariance of the estimate, (p, p)."""
-        half = self._solve_transposed(np.diag(self._scale))
-        return half.T @ half
+        return self.projected_covariance(np.eye(len(self.values)))
 
     @property
     def deviations(self) -> Array:

@@ -29,7 +29,7 @@ from scipy import special
 
 MEMORY = 1.0
 """[s] Time constant of the sums in which a change is suspected."""
-PAUSE = 3.0
+PAUSE = 3 * MEMORY
 """[s] Time after the start without suspicion: three time constants."""
 BLOCK = 1.0
 """[s] Length of the blocks of innovations from which their correlation is estimated: ten times the

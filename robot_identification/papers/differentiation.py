@@ -20,9 +20,11 @@ Importing this module registers the methods in `METHODS` of `signals.differentia
 from __future__ import annotations
 
 import numpy as np
+from numpy.polynomial.polynomial import polyder, polyval
 from numpy.typing import ArrayLike
 from robot_identification.arrays import Array
 from robot_identification.errors import SignalError, UnknownNameError
+from robot_identification.excitation.motion.fourier import DEGREE, FourierSeries
 from robot_identification.signals import DifferentiationOptions
 from robot_identification.signals.differentiation import (
     DifferentiatedStates,
@@ -35,7 +37,6 @@ from robot_identification.signals.filters import STENCIL_HALF
 MAX_PASSES = 1000
 """Largest number of passes of five-point smoothing, which limits the computing time."""
 BASES = ('ffs', 'mfs')
-_QUINTIC = 5
 
 
 def series_basis(
@@ -53,7 +54,7 @@ def series_basis(
     harmonics
         Number of harmonics, multiples of 1 / period.
     basis
-        'ffs' (finite Fourier series): 1, sin k w t, cos k w t. 'mfs' (modified Fourier series)
+        'ffs' (finite Fourier series): those of `FourierSeries`. 'mfs' (modified Fourier series)
         adds x, ..., x^5, where x is the time within the period scaled to -1 to 1.
 
     Returns
@@ -65,22 +66,14 @@ def series_basis(
     if basis not in BASES:
         raise UnknownNameError('basis', basis, BASES)
     t = np.asarray(t, dtype=float)
-    omega = 2 * np.pi / period * np.arange(1, harmonics + 1)
-    angle = t[:, None] * omega
-    sin, cos = np.sin(angle), np.cos(angle)
-    one, none = np.ones((len(t), 1)), np.zeros((len(t), 1))
-    values = np.hstack([one, sin, cos])
-    first = np.hstack([none, omega * cos, -omega * sin])
-    second = np.hstack([none, -omega ** 2 * sin, -omega ** 2 * cos])
+    columns = [FourierSeries(period, harmonics).basis(t, order) for order in range(3)]
     if basis == 'mfs':
         scale = 2 / period
         x = scale * np.mod(t, period) - 1
-        powers = np.arange(1, _QUINTIC + 1)
-        poly = x[:, None] ** powers
-        dpoly = powers * x[:, None] ** (powers - 1) * scale
-        ddpoly = powers * (powers - 1) * x[:, None] ** np.maximum(powers - 2, 0) * scale ** 2
-        values = np.hstack([values, poly])
-        first, second = np.hstack([first, dpoly]), np.hstack([second, ddpoly])
+        powers = np.eye(DEGREE + 1)[:, 1:]
+        columns = [np.hstack([each, scale ** order * polyval(x, polyder(powers, order)).T])
+                   for order, each in enumerate(columns)]
+    values, first, second = columns
     return values, first, second
 
 
@@ -116,7 +109,7 @@ def fit_series(
         raise SignalError(
             f'a Fourier series of period {period:.6g} s cannot be fitted to {duration:.4g} s: '
             "one full period is needed; use the method 'butterworth'")
-    count = 1 + 2 * harmonics + (_QUINTIC if basis == 'mfs' else 0)
+    count = 1 + 2 * harmonics + (DEGREE if basis == 'mfs' else 0)
     if count > len(t) // 2:
         raise SignalError(
             f'{harmonics} harmonics have {count} coefficients for {len(t)} samples; '
@@ -206,16 +199,13 @@ def smooth_five_point(x: ArrayLike, passes: int = 1) -> Array:
     Ding, Li et al., improved cuckoo search for the ER-16, equation (15).
 
     """
+    from scipy.signal import savgol_filter  # slow to import
+
     y = np.array(x, dtype=float)
     if len(y) < 5:
         raise SignalError(f'five-point smoothing needs 5 samples, not {len(y)}')
     for _ in range(passes):
-        z = y
-        y = np.empty_like(z)
-        y[2:-2] = (-3 * (z[:-4] + z[4:]) + 12 * (z[1:-3] + z[3:-1]) + 17 * z[2:-2]) / 35
-        for end, (z1, z2, z3, z4, z5) in ((0, z[:5]), (-1, z[:-6:-1])):
-            y[end] = (69 * z1 + 4 * (z2 + z4) - 6 * z3 - z5) / 70
-            y[1 if end == 0 else -2] = (2 * (z1 + z5) + 27 * z2 + 12 * z3 - 8 * z4) / 35
+        y = savgol_filter(y, window_length=5, polyorder=3, axis=0)
     return y
 
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Gaussian process of what the physical model leaves, for joints where it predicts better."""
+"""Gaussian process of the residuals of a model, for joints whose prediction it improves."""
 
 from __future__ import annotations
 
@@ -27,12 +27,9 @@ from robot_identification.dynamics.joint_residual import EXPLAINED, JointResidua
 from robot_identification.errors import EstimationError, RobotIdentificationError
 from robot_identification.estimation.fit import fit_samples
 from robot_identification.estimation.model_fit import ModelFit
-from robot_identification.estimation.resampling import (
-    posture_level,
-    speed_level,
-    split_folds,
-)
+from robot_identification.estimation.resampling import split_folds
 from robot_identification.parallel import parallel_map
+from robot_identification.regression.blocked_regression import block_labels
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import decimate_to_bandwidth
 from scipy.special import stdtrit
@@ -45,6 +42,7 @@ model describes, 3 have a part with it, and 8 if one standard error is enough.""
 KINDS = ('time', 'posture', 'speed')
 """What the left-out folds have in common, see `range_indices`."""
 MIN_FOLDS, MAX_FOLDS = 3, 5
+"""Folds: a t-test needs at least three; more than five take time in proportion."""
 WINDOWS = 1.6
 """Smallest number of windows of time per fold, of which `range_indices` makes ranges of posture
 and speed. With one window per fold, these ranges would be the blocks of time again."""
@@ -54,11 +52,12 @@ less than 1 % of themselves."""
 LENGTHS_Q, LENGTHS_V = (0.25, 0.5, 1.0, 2.0), (0.5, 1.0, 2.0)
 """Length scales that are tried, in standard deviations of the joint's position and velocity."""
 SIGN_WEIGHTS = (0.0, 1.0)
+"""Weights of the direction of motion in the kernel that are tried: without and with it."""
 CREEP = 0.1
 """Speed at which the direction of motion counts, in standard deviations of the velocity."""
 RIDGES = (0.3, 3.0, 30.0)
 """Variances of the noise, relative to that of the process, that are tried."""
-_SPREAD = 400
+_SPREAD = 10 * POINTS
 """Number of samples from which the points are selected."""
 _MOVING = 0.9
 """Low-passed indicator of motion (0 at rest, 1 in motion) above which a row counts."""
@@ -67,7 +66,7 @@ _MOVING = 0.9
 def fit_gaussian_process(model: IdentifiedModel, model_fit: ModelFit,
                          report: Callable[[str, float], None]) -> IdentifiedModel:
     """
-    Return the model with a residual part for each joint that it helps.
+    Return the model with a residual part for each joint whose prediction it improves.
 
     The residual part of a joint is the posterior mean of a Gaussian process in the joint's
     position, velocity and direction of motion, given what the physical model leaves of its
@@ -146,7 +145,7 @@ def fit_gaussian_process(model: IdentifiedModel, model_fit: ModelFit,
 
 def _folds(samples: Sequence[Samples], count: int, by: str,
            model_fit: ModelFit) -> Iterator[list[list[Samples]]]:
-    """Yield training and left-out samples of each fold, whose torques the physics leaves."""
+    """Yield training and left-out samples of each fold, with the residuals as torques."""
     options = replace(model_fit.options, delay='')    # delays are compensated in the samples
     arm, shape = model_fit.fit.regression.base.structure.arm, model_fit.fit.estimate.shape
     ranges = [None if by == 'time' else range_indices(piece, count, by) for piece in samples]
@@ -179,23 +178,19 @@ def range_indices(samples: Samples, folds: int, by: str) -> IndexArray:
         'posture' or 'speed'.
 
     """
-    elapsed = samples.t - samples.t[0]
-    shortest = 2 * len(samples.decimator().taps) / samples.rate
-    count = max(int(elapsed[-1] / max(shortest, elapsed[-1] / (10 * folds))), 1)
-    window = np.minimum((elapsed / elapsed[-1] * count).astype(int), count - 1)
-    level = (posture_level(window, count, samples.q) if by == 'posture'
-             else speed_level(window, count, np.abs(samples.v)))
-    return np.asarray((np.argsort(np.argsort(level)) * folds // count)[window])
+    windows = min(int(len(samples) / (2 * len(samples.decimator().taps))), 10 * folds)
+    values = {'posture': samples.q, 'speed': np.abs(samples.v)}
+    return block_labels(samples.t, folds, windows=windows, **{by: values[by]})
 
 
 def _physical_residual(model: IdentifiedModel, samples: Samples) -> Samples:
-    """Return the samples with the torques that a model leaves."""
+    """Return the samples with the torque residuals of a model as torques."""
     return replace(samples, tau=samples.tau - model.torque(
         samples.q, samples.v, samples.a, model.states(samples.q)))
 
 
 def _candidates(samples: Sequence[Samples], j: int) -> list[JointResidual]:
-    """Return parts of joint j with all length scales and their points, but zero weights."""
+    """Return parts of joint j for all length scales, with points and zero weights."""
     q, v = (np.concatenate([x[:, j] for x in each])
             for each in zip(*((piece.q, piece.v) for piece in samples)))
     q, v = (x[v != 0][::1 + len(v) // _SPREAD] for x in (q, v))

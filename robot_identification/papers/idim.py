@@ -111,7 +111,8 @@ class ClosedLoopEstimator(Estimator):
         reweighted = ReweightedFit.of(normal)
         noise, factors = self.noise(regression, reweighted)
         estimate = make_estimate(self.name, normal, reweighted.weights, reweighted.solution, noise,
-                                 factors, OK if reweighted.converged else NOT_CONVERGED, 1)
+                                 factors, status=OK if reweighted.converged else NOT_CONVERGED,
+                                 iterations=1)
         if estimate.unexcited:
             raise EstimationError(f'the estimator {self.name} needs a motion that excites every '
                                   f'base parameter; this one does not determine '
@@ -174,7 +175,7 @@ class ClosedLoopEstimator(Estimator):
             q, v, a = motion(samples.t)
             subsets.append(replace(samples, q=q, v=v, a=a))
         rows = at_states(regression, subsets)
-        values, covariance = _least_squares(columns, rows, estimate)
+        values, covariance = _solve(columns, rows, rows, estimate)
         return replace(estimate, values=values, covariance=covariance, own_values=True,
                        noise=_rms_residuals(rows, columns, values),
                        autocorrelation_factor=np.ones(len(rows)))
@@ -227,19 +228,10 @@ class InstrumentalVariables(ClosedLoopEstimator):
 
     def _step(self, columns: tuple[IndexArray, ...], measured: list[Array], simulated: list[Array],
               estimate: Estimate) -> tuple[Array, Array]:
-        """Solve Z' P W theta = Z' P tau: instruments Z, regressor W, inverse variances P."""
-        r = len(estimate.values)
-        cross, square, right = np.zeros((r, r)), np.zeros((r, r)), np.zeros(r)
-        stds = estimate.noise * np.sqrt(estimate.autocorrelation_factor)
-        for c, w, z, std in zip(columns, measured, simulated, stds):
-            instruments = z[:, :-1] / std
-            mixed = np.where(self._drives[c], z[:, :-1], w[:, :-1])
-            cross[np.ix_(c, c)] += instruments.T @ mixed / std
-            square[np.ix_(c, c)] += instruments.T @ instruments
-            right[c] += instruments.T @ w[:, -1] / std
-        scale = np.sqrt(np.diag(square))
-        inverse = np.linalg.inv(cross / np.outer(scale, scale)) / np.outer(scale, scale)
-        return inverse @ right, inverse @ square @ inverse.T
+        """Return the solution with simulated instruments; friction columns are simulated too."""
+        mixed = [np.column_stack([np.where(self._drives[c], z[:, :-1], w[:, :-1]), w[:, -1]])
+                 for c, w, z in zip(columns, measured, simulated)]
+        return _solve(columns, simulated, mixed, estimate)
 
 
 class Didim(ClosedLoopEstimator):
@@ -265,22 +257,42 @@ class Didim(ClosedLoopEstimator):
 
     def _step(self, columns: tuple[IndexArray, ...], measured: list[Array], simulated: list[Array],
               estimate: Estimate) -> tuple[Array, Array]:
-        """Solve Z' P Z theta = Z' P tau: simulated regressor Z, inverse variances P."""
-        return _least_squares(columns, simulated, estimate)
+        """Return the least-squares solution with the simulated regressor."""
+        return _solve(columns, simulated, simulated, estimate)
 
 
-def _least_squares(columns: tuple[IndexArray, ...], rows: list[Array],
-                   estimate: Estimate) -> tuple[Array, Array]:
+def _solve(columns: tuple[IndexArray, ...], instruments: list[Array], rows: list[Array],
+           estimate: Estimate) -> tuple[Array, Array]:
+    """
+    Solve Z' P W theta = Z' P tau: instruments Z, regressor W, inverse variances P.
+
+    Parameters
+    ----------
+    columns
+        Base parameters of each joint's columns.
+    instruments, rows
+        For each joint, the instruments, and the regressor, each with the torques as last column.
+        If they are the same, the solution is that of least squares.
+    estimate
+        Estimate with the noise of the joints.
+
+    Returns
+    -------
+    tuple
+        The values (r,) and their covariance.
+
+    """
     r = len(estimate.values)
-    square, right = np.zeros((r, r)), np.zeros(r)
+    cross, square, right = np.zeros((r, r)), np.zeros((r, r)), np.zeros(r)
     stds = estimate.noise * np.sqrt(estimate.autocorrelation_factor)
-    for c, z, std in zip(columns, rows, stds):
+    for c, z, w, std in zip(columns, instruments, rows, stds):
         scaled = z[:, :-1] / std
+        cross[np.ix_(c, c)] += scaled.T @ w[:, :-1] / std
         square[np.ix_(c, c)] += scaled.T @ scaled
-        right[c] += scaled.T @ z[:, -1] / std
+        right[c] += scaled.T @ w[:, -1] / std
     scale = np.sqrt(np.diag(square))
-    inverse = np.linalg.inv(square / np.outer(scale, scale)) / np.outer(scale, scale)
-    return inverse @ right, inverse
+    inverse = np.linalg.inv(cross / np.outer(scale, scale)) / np.outer(scale, scale)
+    return inverse @ right, inverse @ square @ inverse.T
 
 
 def _rms_residuals(rows: list[Array], columns: tuple[IndexArray, ...], values: Array) -> Array:

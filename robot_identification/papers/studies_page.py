@@ -25,19 +25,13 @@ from typing import Any
 import numpy as np
 from robot_identification.output_folder import replace_paths
 from robot_identification.papers.picture import picture
-from robot_identification.papers.studies.reliability import (
-    change_probability,
-    decision_probability,
-)
 from robot_identification.papers.studies.verdict import (
     ALPHA,
     DEPENDS,
+    DRAWS,
     FAILS,
-    FURTHER,
     HOLDS,
-    HOPELESS,
     IN_PART,
-    LOOKS,
     MOST,
     RELEVANT,
     UNDECIDED,
@@ -84,22 +78,13 @@ by at least a ratio: {RELEVANT - 1:.0%} if the paper names no bound, and the bou
 claim *holds* if the share is above 50 % (the median ratio is above the required one), *does not
 hold* if it is below, and holds *in part* if it lies between {1 - MOST:.0%} and {MOST:.0%}. Two
 values that differ by less than the smallest relevant ratio do not make a claim hold.
-* The first two verdicts are a two-sided sign test, which assumes nothing about the distribution;
-*in part* is two one-sided sign tests. The statement with the smaller corrected p-value is made.
-The statements overlap: between 50 and {MOST:.0%}, *holds* and *in part* are both right, so neither
-verdict is an error near the limit between them.
-* The test is sequential. Each seed starts with {LOOKS[0]} draws. An undecided claim gets further
-draws up to {' and then '.join(map(str, LOOKS[1:]))}, unless the one-sided p-value after
-{LOOKS[-2]} draws is {HOPELESS:g} or more. A sensitivity row gets them if its claim is decided and
-the row points the other way.
-* The draws of several seeds are judged as one sample, with equally many draws of each seed: as
-many as the seed with the fewest has. As long as a verdict changes when one of the seeds is left
-out, the seeds with the fewest draws of the rows that change it get further ones, up to {LOOKS[1]},
-{LOOKS[2]}, {FURTHER[0]} and at most {FURTHER[1]}.
-* The p-value is the probability that the smallest p-value of the tests at all these numbers of
-draws, from {LOOKS[0]} to {FURTHER[1]}, is as small as the smallest one so far, computed exactly.
-Further draws can only lower the smallest p-value, so the error rate is right wherever and for
-whatever reason the draws end.
+* The first two verdicts are a two-sided binomial test, which assumes nothing about the
+distribution; *in part* is two one-sided binomial tests. The statement with the smaller corrected
+p-value is made. The statements overlap: between 50 and {MOST:.0%}, *holds* and *in part* are both
+right, so neither verdict is an error near the limit between them.
+* The number of draws is fixed: {DRAWS} of each seed, and {2 * DRAWS} or {4 * DRAWS} for claims
+near a limit between two verdicts, which an earlier run with these seeds has shown. The draws of
+several seeds are judged as one sample.
 * The level is {ALPHA:g} for each of the two tests, after Holm's correction for all claims of the
 paper and their sensitivity rows together.
 * It is *undecided* if no corrected p-value is below {ALPHA:g}: there are too few draws for any of
@@ -113,12 +98,8 @@ sensitivity rows show both numbers. A verdict that is only weaker under another 
 
 *ratio* is the median over the draws with its 95 % interval from order statistics, *share* the
 percentage of the draws above the required ratio with its exact 95 % interval, *p* the corrected
-p-value, *n* the number of draws of all seeds; ratio and share use all of them, the test equally
-many of each seed. *by seed* lists how many draws of each seed are above the required ratio, and
-the verdicts of the seeds alone, each of which has fewer draws."""
-SHARES = (0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 0.95)
-TESTS = (1, 20)
-"""Rows and columns of the table of decision probabilities."""
+p-value, *n* the number of draws of all seeds. *by seed* lists how many draws of each seed are
+above the required ratio, and the verdicts of the seeds alone, each of which has fewer draws."""
 
 
 def write_page(run: Mapping[str, Any], folder: Path) -> Path:
@@ -163,8 +144,7 @@ def reduced(run: Mapping[str, Any]) -> dict[str, Any]:
 def pages(run: Mapping[str, Any]) -> dict[str, str]:
     """Return the texts of all pages and pictures for a stored run, by file name."""
     texts = {PAGE: _text([INTRODUCTION, '---', _matrix(run), _literal_runs(run), *_stored_run(run),
-                          '## Rules',
-                          VERDICTS, _reliability()])}
+                          '## Rules', VERDICTS])}
     for study in run['studies']:
         texts[f'{FOLDER}/{study["study"]}.md'] = _text(_study(study))
         texts |= {f'images/{name}': picture(plot) for name, plot in _pictures(study)}
@@ -216,7 +196,7 @@ def _literal_runs(run: Mapping[str, Any]) -> str:
 
 
 def _here(claim: Mapping[str, Any]) -> str:
-    """Return the verdict of a claim, and the decided ones of its sensitivity that are others."""
+    """Return the verdict of a claim, and other verdicts of its sensitivity rows."""
     depends = _short(claim) == DEPENDS
     own = (HOLDS if claim['share'] > 0.5 else FAILS) if depends else claim['verdict']
     others = [f'{row["verdict"]} with {_assumption(row)} ({row["share"]:.0%})'
@@ -270,85 +250,20 @@ def _agreement(run: Mapping[str, Any]) -> str:
     words = [claim for claim in claims if len(set(claim['by_seed'])) > 1]
     decided = sum(decide_differently(claim['by_seed']) for claim in claims)
     opposite = sum(contradicts(claim['by_seed']) for claim in claims)
-    differ = sum(claim['seeds_differ'] < ALPHA for claim in claims)
     names = ''.join(f'\n* {claim["claim"]}: {claim["verdict"]}; without each seed '
                     f'{", ".join(claim["without_seed"])}' for claim in left_out)
-    fewer = ''.join(
-        f' `{study["study"]}` ran with {len(study["seeds"])} of the seeds'
-        + ('' if study['draws'] is None else f' and `--draws {study["draws"]}`') + '.'
-        for study in run['studies'] if study['seeds'] != run['seeds'])
     listed = ('\n\nThe claims whose verdict changes if one seed is left out:\n' + names
               + '\n\nTheir shares lie near a limit between two verdicts, where no rule gives the '
-              'same word with all draws (see the last table of this page).' if names else '')
-    fixed = '' if run['draws'] is None else (
-        f' With `--draws {run["draws"]}` the number of draws is fixed: undecided claims get no '
-        f'further ones, and one test of the draws of all seeds needs no correction for looks.')
-    further = '' if fixed else (' after the further draws that such claims get (see the rules; '
-                                'the last table says how often that is not enough)')
+              'same word with all draws.' if names else '')
     return (f'{len(claims)} claims, {len(run["seeds"])} seeds. {opposite} claims hold with one '
-            f'seed alone and do not hold with another, and in {differ} claims the draws of one '
-            f"seed differ from those of the others (Fisher's exact test, corrected for the "
-            f'number of seeds and claims). {len(left_out)} verdicts change if any one of the '
-            f'seeds is left out{further}. One seed alone has fewer draws: {len(words)} claims are '
+            f'seed alone and do not hold with another. {len(left_out)} verdicts change if any one '
+            f'of the seeds is left out. One seed alone has fewer draws: {len(words)} claims are '
             f'decided by some seeds alone and undecided with others, or decided differently; two '
-            f'seeds decide differently in {decided} of the {len(claims)}.{fixed}{fewer}{listed}')
-
-
-def _reliability() -> str:
-    """Return the table of the probabilities that a seed decides, and that two seeds differ."""
-    rows = []
-    for share in SHARES:
-        cells = []
-        for tests in TESTS:
-            found = decision_probability(share, tests)
-            cells += [*(_cell(each, 1) for each in found),
-                      _cell(1 - sum(each ** 2 for each in (*found, 1 - sum(found))), 2),
-                      _cell(2 * found[0] * found[1], 1)]
-        rows.append((f'{share:.0%}', *cells))
-    heads = (HOLDS, FAILS, IN_PART, 'two seeds differ', 'contradict')
-    return ('### How often a verdict changes with the seed\n\nProbabilities for one claim and one '
-            'seed, computed exactly from the rules above, by the fraction of fresh draws whose '
-            'ratio exceeds the required one; *contradict*: it holds with one seed and does not '
-            f'hold with another. "Corrected for {TESTS[1]}": with a p-value that is corrected for '
-            f'{TESTS[1]} tests. Below 50 % the table is the same with "holds" and "does not hold" '
-            'exchanged. Two seeds differ mostly near 70 to 75 %, one being undecided. No rule '
-            'avoids this for a claim near the limit of what the draws of one seed can decide: any '
-            'rule that says one word on one side of a limit and another word on the other side '
-            'says each with half of the seeds at the limit. Two words near a limit are therefore '
-            'never a contradiction here, and the page states the share.\n\n' + _table(
-                ('draws above the bound', *(f'{head}{end}' for end in (
-                    '', f', corrected for {TESTS[1]}') for head in heads)), rows)
-            + '\n\nThe next table is for one claim and five seeds that are judged together: how '
-            'often the verdict changes if one seed is left out, averaged over all shares from 0 '
-            'to 1 and at the worst share, how often the seeds alone do not all have the same '
-            'verdict, and the mean number of draws of a seed. It compares the rule of this page '
-            'with others: draws for undecided claims only, up to different numbers. Simulated, '
-            f'with p-values corrected for {TESTS[1]} tests. Draws for the verdicts that a seed '
-            'changes make changes rarer, with fewer draws, than more draws for all undecided '
-            'claims.\n\n' + _table(
-                ('rule', 'changes without a seed', 'at the worst share', 'seeds alone differ',
-                 'draws of a seed'), _rules()))
-
-
-def _rules() -> list[tuple[str, ...]]:
-    """Return how often verdicts change with the seed by several rules for further draws."""
-    rows = list[tuple[str, ...]]()
-    longest = (*LOOKS, *FURTHER)
-    rules = [(f'undecided claims up to {longest[count - 1]}', longest[:count], ())
-             for count in range(len(LOOKS), len(longest) + 1)]
-    for name, looks, further in (*rules, (
-            f'this page: undecided claims up to {LOOKS[-1]}, claims that a seed changes up to '
-            f'{FURTHER[-1]}', LOOKS, FURTHER)):
-        found = np.array([change_probability(share, TESTS[1], looks, further)
-                          for share in (np.arange(10) + 10.5) / 20])    # as below 1/2
-        changed, differ, draws = found.mean(axis=0)
-        rows.append((name, _cell(changed, 2), _cell(found[:, 0].max(), 2), _cell(differ, 2),
-                     f'{draws:.0f}'))
-    return rows
+            f'seeds decide differently in {decided} of the {len(claims)}.{listed}')
 
 
 def is_changed_without_a_seed(claim: Mapping[str, Any]) -> bool:
-    """Return whether a verdict is another one if one of the seeds is left out."""
+    """Return whether a verdict changes if one of the seeds is left out."""
     return any(verdict != claim['verdict'] for verdict in claim['without_seed'])
 
 
@@ -418,7 +333,7 @@ def _study(study: Mapping[str, Any]) -> list[str]:
              f'{study["reference"]}: `robot-identification study {study["study"]}` repeats the '
              'claims of the paper on simulated arms. The [rules](../studies.md#rules) explain '
              'verdicts, ratio and p.', _claims(study, False), _claims(study, True),
-             pictures[0], *study['notes'], _sensitivity(study), '## Tables']
+             pictures[0], _sensitivity(study), '## Tables']
     for table in study['tables']:
         lines.append(f'### {table["title"]}\n\n*{table["source"].capitalize()}.* {table["note"]}'
                      .rstrip() + '\n\n' + _table(

@@ -103,7 +103,7 @@ def _beside_printed(tables: Sequence[Mapping[str, Any]]) -> list[Mapping[str, An
 
 
 def _shared(ours: Mapping[str, Any], printed: Mapping[str, Any]) -> tuple[int, int]:
-    """Return the numbers of equal heads, with the first one, and of equal row names."""
+    """Return the numbers of heads and of row names that two tables share."""
     if ours['heads'][0] != printed['heads'][0]:
         return 0, 0
     return (len(set(ours['heads'][1:]) & set(printed['heads'][1:])),

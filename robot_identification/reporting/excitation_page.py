@@ -35,7 +35,6 @@ from scipy.spatial import ConvexHull, QhullError
 
 FRAMES = 240             # frames of the animation
 SAMPLES = 400            # points of each curve
-HEIGHT = 270             # height of a plot [px]
 SWAY, SWAY_SECONDS = 0.15, 12.0    # fraction of the range and period of a repaired arm's motion
 VIEW = 0.9, 0.35         # yaw and pitch of the view [rad], as in excitation.js
 GRID = 12                # intervals of the grid on the floor
@@ -141,8 +140,8 @@ def _plots(excitation: Excitation, t: Array,
         curves += [Curve(joint, t, fractions[:, j], SERIES[j % len(SERIES)])
                    for j, joint in enumerate(excitation.joint_names)]
         panel = Panel('fraction of the limit', tuple(curves), limits=(-1.1, 1.1))
-        figure = Figure(title.lower().replace(' ', '_'), title, 'time [s]', (panel,), HEIGHT,
-                        'motion', f'{title} over time as a fraction of the limit')
+        figure = Figure(title.lower().replace(' ', '_'), title, 'time [s]', (panel,),
+                        link='motion', description=f'{title} over time as a fraction of the limit')
         figures.append((figure, float(np.abs(fractions).max()), 1 - free))
     return figures
 

@@ -20,8 +20,8 @@ from typing import Any
 from robot_identification.errors import explain_missing, UnknownNameError
 from robot_identification.identification_data import Identification
 from robot_identification.reporting import parameter_dicts
+from robot_identification.reporting.results_dict import CONFIDENCE
 
-LEVEL = 0.95    # of the confidence intervals
 FRAMES = ('parameters', 'standard', 'links', 'friction')
 
 
@@ -59,7 +59,7 @@ def to_frame(result: Identification, what: str = 'parameters') -> Any:
     if what not in FRAMES:
         raise UnknownNameError('table', what, FRAMES)
     if what == 'parameters':
-        rows, index = parameter_dicts.base_parameter_dicts(result, LEVEL), ['label']
+        rows, index = parameter_dicts.base_parameter_dicts(result, CONFIDENCE), ['label']
     elif what == 'standard':
         rows, index = parameter_dicts.standard_parameter_dicts(result), ['name']
     elif what == 'links':

@@ -19,11 +19,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 from robot_identification.arrays import Array
 from robot_identification.dynamics import BaseParameters, ModelStructure
 from robot_identification.dynamics.base_parameters import VISIBLE
 from robot_identification.dynamics.friction import get_friction
-from robot_identification.dynamics.inertial import INERTIAL_NAMES, smallest_eigenvalues
+from robot_identification.dynamics.inertial import smallest_eigenvalues
 from robot_identification.identification_data import Identification
 
 
@@ -105,15 +106,12 @@ def _rows(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def body_properties(parameters: Array) -> dict[str, Any]:
     """
-    Return mass, centre of mass and the inertia about the centre of mass.
-
-    The inertia is `I_c = I - m (c^T c 1 - c c^T)` (parallel-axis theorem), with the axes of the
-    joint frame.
+    Return mass, centre of mass and inertia about it of a link, with the axes of its joint frame.
 
     Parameters
     ----------
-    parameters : numpy.ndarray
-        (10,), Pinocchio's order, about the joint frame.
+    parameters
+        Inertial parameters about the joint frame, (10,), Pinocchio's order.
 
     Returns
     -------
@@ -122,15 +120,11 @@ def body_properties(parameters: Array) -> dict[str, Any]:
         if the mass is zero.
 
     """
-    values = dict(zip(INERTIAL_NAMES, map(float, parameters)))
-    mass = values['m']
-    if mass == 0:
+    if parameters[0] == 0:
         return {'mass': 0.0, 'com': None, 'inertia': None}
-    centre = np.array([values[name] for name in ('mcx', 'mcy', 'mcz')]) / mass
-    about = np.array([[values[f'I{min(i, j)}{max(i, j)}'] for j in 'xyz'] for i in 'xyz'])
-    central = about - mass * (centre @ centre * np.eye(3) - np.outer(centre, centre))
-    return {'mass': mass, 'com': centre,
-            'inertia': {f'I{a}{b}': central['xyz'.index(a), 'xyz'.index(b)]
+    body = pin.Inertia.FromDynamicParameters(np.array(parameters))
+    return {'mass': body.mass, 'com': body.lever,
+            'inertia': {f'I{a}{b}': body.inertia['xyz'.index(a), 'xyz'.index(b)]
                         for a, b in ('xx', 'xy', 'xz', 'yy', 'yz', 'zz')}}
 
 

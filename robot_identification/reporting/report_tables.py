@@ -19,13 +19,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from robot_identification.reporting.pages import round_to_zero
+from robot_identification.reporting.results_dict import CONFIDENCE
+from scipy.special import ndtri
 
 MOMENTS = ('Ixx', 'Iyy', 'Izz', 'Ixy', 'Ixz', 'Iyz')
 STRIP_MIDDLE, STRIP_HALF = 110, 102
 """Position of zero, and length of half the scale, of a strip [px]."""
 WIDEST = 2.5
 """Half-length of a strip relative to the largest value; longer intervals end in arrows."""
-QUANTILE = 1.96      # of the normal distribution, for 95 % intervals
+QUANTILE = float(ndtri((1 + CONFIDENCE) / 2))
+"""Half-width of the intervals in standard deviations."""
 SUFFIX = '_reason'
 UNITS = {'_hz': 'Hz', '_s': 's', '_rad': 'rad'}
 

@@ -30,6 +30,7 @@ from robot_identification.reporting.figure import (
     RESIDUAL,
 )
 from robot_identification.reporting.pages import unit as printed
+from robot_identification.reporting.report_tables import QUANTILE
 
 SYMBOLS = {'position': 'q', 'velocity': 'v', 'acceleration': 'a'}
 QUANTITIES = tuple(SYMBOLS)
@@ -106,7 +107,7 @@ def friction_band(curve: Array, std: Array | None) -> Array | None:
     """Return the 95 % interval of a friction curve, (2, points); None if it is unknown."""
     if std is None or not np.all(np.isfinite(std)):
         return None
-    return np.stack([curve[1] - 1.96 * std, curve[1] + 1.96 * std])
+    return np.stack([curve[1] - QUANTILE * std, curve[1] + QUANTILE * std])
 
 
 def friction_axes(curves: tuple[Curve, ...], linear: bool,

@@ -37,7 +37,6 @@ MODEL = 'model.yaml'
 URDF = 'identified.urdf'
 BASE_PARAMETERS = 'base_parameters.csv'
 RESULT_FILES = (MODEL, URDF, PLOTS, BASE_PARAMETERS, REPORT, RESULTS)
-COLUMNS = ('label', 'combination', 'unit', 'value', 'std', 'lower', 'upper', 'urdf', 'model')
 
 
 def save_results(
@@ -92,7 +91,7 @@ def _write(result: Identification, folder: Path, excitation: Excitation | None) 
     write_identified_urdf(result.model, folder / URDF)
     content = results_to_dict(result, excitation)
     with (folder / BASE_PARAMETERS).open('w', encoding='utf-8', newline='') as stream:
-        table = csv.DictWriter(stream, COLUMNS, extrasaction='ignore')
+        table = csv.DictWriter(stream, list(content['base_parameters'][0]))
         table.writeheader()
         table.writerows(content['base_parameters'])
     arrays: dict[str, Any] = dict(plot_data(result, excitation))

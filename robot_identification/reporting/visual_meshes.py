@@ -18,14 +18,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
-import pinocchio as pin
 from robot_identification.arm import Arm
 from robot_identification.arm.meshes import find_mesh, mesh_scale
 from robot_identification.arrays import Array
 from robot_identification.excitation.certificate.geometry.shapes import triangles
+from robot_identification.export.bodies import Geometry
 
 TRIANGLES = 6000    # of an arm: 0.3 MB of a page, and drawn in some milliseconds
 FINEST = 200        # cells of the finest grid along the largest mesh
@@ -53,23 +52,16 @@ def visual_meshes(arm: Arm, package_dirs: Iterable[str | Path]) -> tuple[list[Bo
     bodies: list[Body] = []
     faults: list[str] = []
     packages: dict[str, list[Path]] = {}
-    for link in ElementTree.fromstring(arm.reduced_urdf).findall('link'):
-        name = link.get('name', '')
-        frame = arm.model.frames[arm.model.getFrameId(name, pin.FrameType.BODY)]
-        for visual in link.iterfind('visual'):
-            mesh = visual.find('geometry/mesh')
-            if mesh is None:
-                continue
-            path, fault = find_mesh(mesh.get('filename', ''), arm, packages, package_dirs)
-            try:
-                if fault:
-                    raise ValueError(fault)
-                points, faces = _loaded(path, mesh, visual.find('origin'))
-            except (ImportError, RuntimeError, TypeError, ValueError) as error:
-                faults.append(f"the mesh '{path.name}' of link '{name}' {error}")
-                continue
-            points = points @ frame.placement.rotation.T + frame.placement.translation
-            bodies.append((name, frame.parentJoint - 1, points, faces))
+    for shape in Geometry.of(arm):
+        if shape.kind != 'visual' or shape.element.tag != 'mesh':
+            continue
+        path, fault = find_mesh(shape.element.get('filename', ''), arm, packages, package_dirs)
+        try:
+            if fault:
+                raise ValueError(fault)
+            bodies.append((shape.link, shape.body, *_load_mesh(path, shape)))
+        except (ImportError, RuntimeError, TypeError, ValueError) as error:
+            faults.append(f"the mesh '{path.name}' of link '{shape.link}' {error}")
     cell = max([1e-6, *(float(np.ptp(body[2], axis=0).max()) for body in bodies)]) / FINEST
     while True:
         simple = [(*body[:2], *_clustered(*body[2:], cell)) for body in bodies]
@@ -78,16 +70,14 @@ def visual_meshes(arm: Arm, package_dirs: Iterable[str | Path]) -> tuple[list[Bo
         cell *= COARSER
 
 
-def _loaded(path: Path, mesh: ElementTree.Element, origin: ElementTree.Element | None,
-            ) -> tuple[Array, Any]:
-    """Return vertices in the link's frame (m, 3) [m] and triangles (k, 3) of a mesh."""
+def _load_mesh(path: Path, shape: Geometry) -> tuple[Array, Any]:
+    """Return vertices in the joint frame (m, 3) [m] and triangles (k, 3) of a mesh."""
     import coal
 
-    xyz, rpy = (np.array(('0 0 0' if origin is None else origin.get(name, '0 0 0')).split(), float)
-                for name in ('xyz', 'rpy'))
-    scale = mesh_scale(path, mesh.get('scale', '1 1 1')).split()
+    scale = mesh_scale(path, shape.element.get('scale', '1 1 1')).split()
     body = coal.MeshLoader().load(str(path), np.array(scale, dtype=float))
-    return np.array(body.vertices()) @ pin.rpy.rpyToMatrix(*rpy).T + xyz, triangles(body)
+    points = np.array(body.vertices()) @ shape.placement[:3, :3].T + shape.placement[:3, 3]
+    return points, triangles(body)
 
 
 def _clustered(points: Array, faces: Any, cell: float) -> tuple[Array, Any]:

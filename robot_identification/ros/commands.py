@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Annotated
 
 from robot_identification.arm import load_arm
-from robot_identification.cli.console import AsJson, emit, Force, out
+from robot_identification.console import AsJson, emit, Force, out
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import (
     check_output_folder,

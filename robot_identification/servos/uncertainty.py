@@ -15,8 +15,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from robot_identification.arrays import Array
+from robot_identification.regression.blocked_regression import block_labels, BlockedRegression
 from robot_identification.servos.problem import ServoProblem
 
 LASTING = 0.5    # [s] time during which the covariance takes a model error as constant
@@ -43,8 +46,8 @@ def covariance(problem: ServoProblem, x: Array) -> Array:
 
     References
     ----------
-    W. K. Newey and K. D. West, Econometrica 55(3), 1987; B. Efron, The Jackknife, the Bootstrap
-    and Other Resampling Plans, 1982, ch. 3.
+    W. K. Newey and K. D. West, Econometrica 55(3), 1987; `BlockEquations` has those of the
+    jackknife.
 
     """
     residuals, slopes = problem.linearise(x)
@@ -54,7 +57,7 @@ def covariance(problem: ServoProblem, x: Array) -> Array:
     flat = jacobian.reshape(-1, len(free))
     bread = np.linalg.inv(flat.T @ flat + prior)
     robust = bread @ (_newey_west(jacobian, left) + _lasting(problem, jacobian) + prior) @ bread
-    moved, ratio = _jackknife(jacobian, left, prior)
+    moved, ratio = _left_out(jacobian, left, prior)
     spread = np.sqrt(np.maximum(1.0, np.diag(moved) / np.diag(robust)) * ratio)
     units = problem.reported(x)
     full = np.full((len(x), len(x)), np.nan)
@@ -91,23 +94,20 @@ def _lasting(problem: ServoProblem, jacobian: Array) -> Array:
     return gram
 
 
-def _jackknife(jacobian: Array, left: Array, prior: Array) -> tuple[Array, float]:
+def _left_out(jacobian: Array, left: Array, prior: Array) -> tuple[Array, float]:
     """
     Return the jackknife covariance (p, p), and the ratio of squared residuals left out to fitted.
 
     Parameters without a segment are those of one linear step from the solution.
     """
-    segments = np.array_split(np.arange(len(left)), SEGMENTS)
-    flat = jacobian.reshape(-1, jacobian.shape[-1])
-    whole = flat.T @ flat + prior
-    changes, out = [], 0.0
-    for rows in segments:
-        own, missed = jacobian[rows].reshape(-1, flat.shape[1]), left[rows].ravel()
-        change = np.linalg.solve(whole - own.T @ own, own.T @ missed)
-        changes.append(change)
-        out += float(np.sum((missed + own @ change) ** 2))
-    away = np.array(changes) - np.mean(changes, axis=0)
-    return (SEGMENTS - 1) / SEGMENTS * away.T @ away, max(1.0, out / float(np.sum(left ** 2)))
+    joints, count = left.shape[1], jacobian.shape[-1]
+    regression = BlockedRegression(
+        [np.arange(count)] * joints, [jacobian[:, j] for j in range(joints)], left,
+        block_labels(np.arange(len(left)), SEGMENTS))
+    equations = replace(regression.equations.at_minimum(), precision=prior)
+    missed = regression.left_out_residuals(prior)
+    return (equations.covariance(about_mean=True),
+            max(1.0, float(np.sum(missed ** 2) / np.sum(left ** 2))))
 
 
 def _memory(left: Array) -> int:

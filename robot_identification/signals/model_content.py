@@ -134,7 +134,8 @@ def decimation_cutoff(
     middle = max(0, (len(rows) - FIT_SAMPLES) // 2)
     rows = rows[middle:middle + FIT_SAMPLES]
     torque = kept.apply(tau[rows[0] - kept.half_length:rows[-1] + kept.half_length + 1])
-    explained = _first_fit(arm, q[rows], v[rows], a[rows], torque, rate / thin, highest)
+    explained = _first_fit(arm, q[rows], v[rows], a[rows], torque, rate=rate / thin,
+                           highest=highest)
     joints = _crossings(torque, torque - explained, rate / thin, lowest, highest)
     middle_joint = float(np.median(joints[arm.measured]))
     if middle_joint >= highest * 0.999:
@@ -147,7 +148,7 @@ def decimation_cutoff(
 
 
 def _first_fit(
-    arm: Arm, q: Array, v: Array, a: Array, tau: Array, rate: float, highest: float
+    arm: Arm, q: Array, v: Array, a: Array, tau: Array, *, rate: float, highest: float
 ) -> Array:
     """Fit a first model to decimated rows, and return the torque that it predicts, (N, n)."""
     structure = ModelStructure.of(arm)

@@ -117,6 +117,11 @@ class Samples(ReadOnlyArrays):
         """
         return self.piece % _PIECES_PER_DIAGNOSIS == 0
 
+    @property
+    def period_seconds(self) -> float | None:
+        """Period of the motion [s]; None if the motion has no period."""
+        return None if self.period is None else self.period / self.rate
+
     def decimator(self) -> Decimator:
         """Return the filter of the parallel decimation for these samples."""
         return Decimator(self.rate, self.decimation_cutoff)

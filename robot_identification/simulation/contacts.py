@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -148,15 +147,11 @@ class _Triangles:
     def __init__(self, arm: Arm, text: str) -> None:
         self._model, self._kinematics = arm.model, arm.model.createData()
         self._geometry = pin.buildGeomFromUrdfString(arm.model, text, pin.GeometryType.COLLISION)
+        self._geometry.addAllCollisionPairs()
         names = [arm.model.frames[item.parentFrame].name
                  for item in self._geometry.geometryObjects]
-        self._pairs: dict[tuple[str, str], list[int]] = {}
-        for (i, one), (k, other) in combinations(enumerate(names), 2):
-            if one != other:
-                number = len(self._geometry.collisionPairs)
-                self._geometry.addCollisionPair(pin.CollisionPair(i, k))
-                first, second = sorted((one, other))
-                self._pairs.setdefault((first, second), []).append(number)
+        self._pairs = [{names[pair.first], names[pair.second]}
+                       for pair in self._geometry.collisionPairs]
         self._data = self._geometry.createData()
 
     def touch(self, state: Any, links: tuple[str, str]) -> bool:
@@ -164,4 +159,4 @@ class _Triangles:
         pin.updateGeometryPlacements(self._model, self._kinematics, self._geometry, self._data,
                                      state)
         return any(pin.computeCollision(self._geometry, self._data, number)
-                   for number in self._pairs[links])
+                   for number, pair in enumerate(self._pairs) if pair == set(links))

@@ -137,8 +137,7 @@ class Reference:
             else:
                 raise SimulationError(
                     f'the motion starts at {q[i]:.4g} with {v[i]:.4g} per second at joint '
-                    f"'{joint}', "
-                    'which cannot be reached from rest within the limits '
+                    f"'{joint}', which cannot be reached from rest within the limits "
                     f'{arm.limits.lower[i]:.4g} and {arm.limits.upper[i]:.4g}')
         return rest, seconds, coefficients
 
@@ -168,11 +167,7 @@ def _from_arrays(arrays: Any) -> Reference:
                               f'{t.shape}, {q.shape}, {v.shape}, {a.shape}')
     if len(t) < 2 or not np.all(np.diff(t) > 0):
         raise SimulationError('the times of the arrays must increase')
-    start = t[0]
-    position, velocity = CubicHermiteSpline(t - start, q, v), CubicHermiteSpline(t - start, v, a)
-
-    def evaluate(instants: Array) -> Motion:
-        return position(instants), velocity(instants), velocity(instants, 1)
-
-    step = float(t[-1] - t[0]) / (len(t) - 1)
-    return Reference(evaluate, float(t[-1] - t[0]) + step)
+    position, velocity = CubicHermiteSpline(t - t[0], q, v), CubicHermiteSpline(t - t[0], v, a)
+    length = float(t[-1] - t[0])
+    return Reference(lambda instants: (position(instants), velocity(instants),
+                                       velocity(instants, 1)), length + length / (len(t) - 1))

@@ -23,16 +23,13 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.dynamics.torque_band import COVERAGE, TORQUE_BAND, TorqueBand
 from robot_identification.estimation import Fit
-from robot_identification.estimation.resampling import repetition_period
+from robot_identification.regression.blocked_regression import block_labels
 from robot_identification.signals import Samples
 from robot_identification.signals.filters import filter_both_ways, lowpass_sections
 from robot_identification.validation.checks.check import (
     FINE_CUTOFF,
-    finely_decimated,
-    model_values,
 )
 from robot_identification.validation.checks.residual_regression import (
-    build_residual_regression,
     ResidualRegression,
 )
 from robot_identification.validation.held_out import HeldOut
@@ -44,7 +41,8 @@ _SETTLE, _SHORTEST = 5.0, 30
 """Periods of the low-pass, and samples, that a run must exceed for its noise to be measured."""
 
 
-def calibrate_band(model: IdentifiedModel, fit: Fit) -> IdentifiedModel:
+def calibrate_band(model: IdentifiedModel, fit: Fit,
+                   regressions: Sequence[ResidualRegression | None]) -> IdentifiedModel:
     """
     Return the model with prediction intervals from left-out blocks of its training motion.
 
@@ -59,23 +57,20 @@ def calibrate_band(model: IdentifiedModel, fit: Fit) -> IdentifiedModel:
         The identified model.
     fit
         The fit from which it was built, with the training samples.
+    regressions
+        Rows of each of these samples, see `build_fine_regressions`.
 
     """
     base, names = fit.estimate.base, model.arm.joint_names
     half = base.matrix @ fit.consistent.prior_root
     precision = np.asarray(np.linalg.pinv(half @ half.T, rcond=1e-12, hermitian=True), float)
-    values = model_values(model, base)
     rests, factors, noise, weights = [], [], [], []    # of each piece
     speed = np.zeros(model.arm.n)
-    for samples in fit.regression.samples:
+    for samples, regression in zip(fit.regression.samples, regressions):
         speed = np.maximum(speed, np.quantile(np.abs(samples.v), 0.999, axis=0))
-        if not samples.diagnosed:
-            continue
-        noise += _noise(samples)
-        regression = build_residual_regression(
-            base, finely_decimated(samples), values, model, min_blocks=_FOLDS)
-        if regression is not None:
-            rest, factor = _compare_blocks(regression, samples, model, precision)
+        noise += _noise(samples) if samples.diagnosed else []
+        if regression is not None and regression.block.max() + 1 >= _FOLDS:
+            rest, factor = _compare_blocks(regression, model, precision)
             rests.append(rest ** 2)
             factors.append(factor)
             weights.append(len(regression.block))
@@ -113,30 +108,18 @@ def _with_band(model: IdentifiedModel, band: TorqueBand, names: Sequence[str]) -
     return replace(model, information={**model.information, TORQUE_BAND: band.to_dict(names)})
 
 
-def _compare_blocks(regression: ResidualRegression, samples: Samples, model: IdentifiedModel,
-                    precision: Array) -> tuple[Array, Array]:
+def _compare_blocks(regression: ResidualRegression, model: IdentifiedModel, precision: Array,
+                    ) -> tuple[Array, Array]:
     """
     Return the root mean square residual, and the quantile of left-out over expected errors, (n,).
 
-    X_b and f_b are the rows and residuals of block b, G_b = X_b' X_b, and P is the precision of
-    the prior. Without the block, the parameters change by -H_b X_b' f_b, where H_b is the inverse
-    of P plus the matrices G of the other blocks, and the errors become f_b + X_b H_b X_b' f_b.
+    The precision is that of the prior.
     """
-    t = regression.decimate(np.array(regression.samples.t))
-    period = repetition_period(samples, samples.t)
-    elapsed = t - t[0]
-    phase = elapsed / (elapsed[-1] * (1 + 1e-9)) if period is None else (elapsed / period) % 1.0
-    block = np.minimum((phase * _FOLDS).astype(int), _FOLDS - 1)
-    subsets = [np.flatnonzero(block == b) for b in range(_FOLDS)]
-    grams = [regression.gram(subset) for subset in subsets]
-    left_out = np.array(regression.residual)
-    for subset, gram in zip(subsets, grams):
-        product = regression.products(regression.residual, subset)
-        change = np.linalg.lstsq(precision + sum(grams) - gram, product, rcond=1e-12)[0]
-        for j, (columns, rows) in enumerate(zip(regression.columns, regression.rows)):
-            left_out[subset, j] += rows[subset] @ change[columns]
+    samples, equation = regression.samples, regression.equation
+    block = block_labels(samples.decimate(np.array(samples.t)), _FOLDS, samples.period_seconds)
+    left_out = replace(equation, block=block).left_out_residuals(precision)
     uncertain = regression.torque_deviation(model.uncertain_directions)
-    rest = np.sqrt(np.mean(regression.residual ** 2, axis=0)) / regression.weights
+    rest = np.sqrt(np.mean(equation.target ** 2, axis=0)) / regression.weights
     expected = np.maximum(np.sqrt(rest ** 2 + uncertain ** 2), np.finfo(float).tiny)
     ratio = np.abs(left_out) / regression.weights / expected
     return rest, np.asarray(np.quantile(ratio, COVERAGE, axis=0))

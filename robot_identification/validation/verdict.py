@@ -118,6 +118,12 @@ class Finding:
     joint: str = ''
 
     @property
+    def severity(self) -> tuple[bool, float]:
+        """Order of findings of one check: alarms farthest beyond the threshold come last."""
+        distance = abs(self.figure - self.threshold)
+        return self.alarm, distance if self.alarm else -distance
+
+    @property
     def sentence(self) -> str:
         """The finding as a sentence that names the recording and the check."""
         subject = f"'{self.subject}': " if self.subject else ''

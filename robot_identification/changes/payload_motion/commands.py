@@ -19,10 +19,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from robot_identification import cli
+from robot_identification import cli, console
 from robot_identification.arm import load_arm
 from robot_identification.changes import payload_motion
-from robot_identification.cli import console
 from robot_identification.cli.excite import (
     CSV_RATE,
     DesignArguments,

@@ -61,7 +61,7 @@ class CertificateClaim:
     @classmethod
     def of_worst_joint(
         cls, quantity: str, usage: Array, allowed: float, unit: str, method: str,
-        joint_names: tuple[str, ...], wider: tuple[str, ...] = (),
+        joint_names: tuple[str, ...], *, wider: tuple[str, ...] = (),
     ) -> CertificateClaim:
         """
         Return the claim about the joint that is closest to its limit.
@@ -87,8 +87,8 @@ class CertificateClaim:
 
     def __str__(self) -> str:
         scale, unit = (100, f'% {self.unit}') if self.unit.startswith('of ') else (1, self.unit)
-        limit = (f"{'required' if self.at_least else 'limit'} {scale * self.limit:g} "
-                 f'{unit.split()[0]}')
+        word = 'required' if self.at_least else 'limit' if scale == 1 else 'allowed'
+        limit = f'{word} {scale * self.limit:g} {unit.split()[0]}'
         digits = '.0f' if scale > 1 and self.holds else '.4g'
         value = (f'{scale * self.bound:{digits}} {unit}' if self.bound < inf
                  else 'no pair comes close')

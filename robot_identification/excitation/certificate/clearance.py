@@ -35,10 +35,10 @@ from robot_identification.excitation.motion import Series, Trajectory
 
 Indices = NDArray[np.int64]
 RESERVE = 0.004     # [m] margin for the motion between the times of the grid
-INFLUENCE = 0.08    # [m] a pair further apart than this plus the clearance is ignored
+INFLUENCE = 20 * RESERVE    # [m] a pair further apart than this plus the clearance is ignored
 SLACK = 1e-5         # [m] bound of the error of coal's iteration, and thickness of flat hulls
-MAX_HALVINGS = 16
-JOINED = 4           # number of `Segments` joined into a segment of the first round
+MAX_HALVINGS = 16    # of a segment: then joints at full speed move by about 1e-5 rad
+JOINED = 4           # number of `Segments` that one segment of the first round covers
 
 
 class Clearance(StateConstraint):
@@ -183,14 +183,13 @@ class ClearanceProof:
     def _margin(self, t: Array, pair: Indices, clearance: float, h: Array,
                 segment: Indices) -> Array:
         """Return lower bounds of distance minus clearance from t - h to t + h for each time t."""
-        order = np.argsort(t, kind='stable')
         bounds = self.segments.bounds
         speed = np.abs(self.trajectory.derivative(t, 1)) + h[:, None] * bounds[2][segment]
         speed = np.minimum(speed, bounds[1][segment])
         moved = h * np.sum(self._reach[pair] * speed, axis=1) + SLACK
         world, origin = self._frames(self.trajectory.derivative(t, 0))
         margin = self._spheres(world, origin, pair) - clearance - moved
-        for k in order[margin[order] <= 0]:
+        for k in np.flatnonzero(margin <= 0):
             distance = self._measure(int(pair[k]), world[k], origin[k])
             margin[k] = distance - clearance - moved[k]
             if distance < self.smallest:

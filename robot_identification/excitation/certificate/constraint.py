@@ -23,8 +23,7 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.excitation.certificate.claim import CertificateClaim
 from robot_identification.excitation.motion import Series, Trajectory
-
-TIMES_PER_HARMONIC = 40    # grid points of a `StateConstraint`
+from robot_identification.excitation.motion.series import TIMES_PER_HARMONIC
 
 
 class Constraint(ABC):
@@ -48,7 +47,7 @@ class Constraint(ABC):
     hint: str
 
     def refined(self) -> Constraint:
-        """Return the constraint on a finer time grid."""
+        """Return the constraint on a finer time grid, or itself if a finer one adds nothing."""
         return self
 
     @abstractmethod

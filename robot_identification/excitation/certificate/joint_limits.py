@@ -24,8 +24,8 @@ from robot_identification.excitation.certificate.segments import instants
 from robot_identification.excitation.motion import Series, Trajectory
 from robot_identification.excitation.motion.limits import centre, half_ranges, QUANTITIES
 
-TIMES_PER_HARMONIC = 64
-PROOF_TIMES = 640    # per harmonic: ten times finer than the constraint's grid
+TIMES_PER_HARMONIC = 64    # of the grid; it tightens the limits by 0.1 %
+PROOF_TIMES = 10 * TIMES_PER_HARMONIC
 RESERVE = 2e-4    # fraction of the ranges for the error of the proof's bounds, and for splines
 
 
@@ -103,7 +103,7 @@ class JointLimits(Constraint):
         usage, allowed = prove_peaks(trajectory, self._limits), 1.0 - self._margin
         return tuple(CertificateClaim.of_worst_joint(
             name, row, allowed, 'of the limit', 'grid values and bounds of the second derivative',
-            self.joint_names, self._wider if name in ('position', 'velocity') else ())
+            self.joint_names, wider=self._wider if name in ('position', 'velocity') else ())
             for name, row in zip(QUANTITIES, usage) if name in self.quantities)
 
     def describe(self, index: int, slack: float) -> tuple[str, str]:

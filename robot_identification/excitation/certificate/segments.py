@@ -21,10 +21,10 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.excitation.motion import Trajectory
+from robot_identification.excitation.motion.limits import QUANTITIES
+from robot_identification.excitation.motion.series import TIMES_PER_HARMONIC
 
-SEGMENTS = 40    # for each harmonic
-GRID = 16        # times in a segment
-ORDERS = 5       # position to snap
+GRID = 16    # times in a segment: bounds of a sine exceed its true maxima by 0.5 %
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +53,13 @@ class Segments:
         by at most h/2 times the bound of its derivative.
         """
         series = trajectory.series
-        count = SEGMENTS * series.resolution
+        count = TIMES_PER_HARMONIC * series.resolution
         times = instants(series.period, count * GRID)
         h = series.period / (count * GRID)
         bounds = np.stack([
             cls.maxima(np.abs(trajectory.derivative(times, order)), GRID)
             + h / 2 * series.largest(trajectory.coefficients, order + 1)
-            for order in range(ORDERS)])
+            for order in range(len(QUANTITIES) + 1)])
         return cls(times[::GRID], bounds)
 
     @staticmethod
@@ -69,7 +69,7 @@ class Segments:
         return np.maximum(np.maximum.reduceat(values[:-1], edges), values[edges + steps])
 
     def joined(self, count: int) -> Segments:
-        """Return segments that are `count` times as long; `count` divides `SEGMENTS`."""
+        """Return segments that are `count` times as long; `count` divides `TIMES_PER_HARMONIC`."""
         orders, segments, n = self.bounds.shape
         grouped = self.bounds.reshape(orders, segments // count, count, n)
         return Segments(self.edges[::count], grouped.max(axis=2))
@@ -88,7 +88,7 @@ def instants(period: float, count: int) -> Array:
 
 def joint_reach(tree: Kinematics, link: int, distance: float, furthest: Array) -> Array:
     """
-    Return upper bounds of the travel of a link's points per unit of each joint, (n,) [m/rad or 1].
+    Return how far a link's points can move per unit of each joint, at most, (n,) [m/rad or 1].
 
     A point at the distance d from the axis of a joint moves by at most d for each radian.
 

@@ -35,7 +35,7 @@ from robot_identification.excitation.motion import Series, Trajectory
 
 RESERVE = 5e-3    # fraction of the limits that is left free for peaks between grid times
 METHOD = 'nominal model on a grid and bounds of its second time derivative'
-TOLERANCE = 1e-3     # of the limits: largest intended gap between bounds and grid values
+TOLERANCE = RESERVE / 5    # largest intended gap between bounds and grid values, in limits
 MAX_TIMES = 400     # largest number of grid steps in a segment
 Jet = Array          # (3, S): bounds of a quantity and its first two time derivatives
 
@@ -92,7 +92,7 @@ class TorqueLimits(StateConstraint):
         if margin is not None:
             claims.append(CertificateClaim.of_worst_joint(
                 'torque', usage, 1.0 - margin, 'of the rated torque', method,
-                self.arm.joint_names, self.arm.wider_limits))
+                self.arm.joint_names, wider=self.arm.wider_limits))
         if limit is not None:
             claims.append(CertificateClaim('power', power, limit, 'W', method, power <= limit))
         return tuple(claims)

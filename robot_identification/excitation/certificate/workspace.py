@@ -21,13 +21,14 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.errors import UnknownNameError
+from robot_identification.excitation.certificate import clearance
 from robot_identification.excitation.certificate.claim import CertificateClaim
 from robot_identification.excitation.certificate.constraint import StateConstraint
 from robot_identification.excitation.certificate.requirements import Workspace
 from robot_identification.excitation.certificate.segments import instants, joint_reach, Segments
 from robot_identification.excitation.motion import Series, Trajectory
 
-RESERVE = 0.002    # [m] margin for the motion between the times of the grid
+RESERVE = clearance.RESERVE / 2    # [m] of one moving link; a distance has two
 STEPS = 20         # grid steps in a segment of the proof
 
 

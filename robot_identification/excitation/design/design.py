@@ -25,7 +25,6 @@ from robot_identification.excitation.certificate.joint_limits import prove_peaks
 from robot_identification.excitation.certificate.nominal_torque import nominal_notes
 from robot_identification.excitation.design.build_problem import build_problem
 from robot_identification.excitation.design.excitation import ColumnChoice, Excitation
-from robot_identification.excitation.design.optimisers import OPTIMISERS
 from robot_identification.excitation.design.options import DesignOptions
 from robot_identification.excitation.design.problem import Minimum, Problem
 from robot_identification.excitation.design.proven_motion import best_proven, measure_proof_time
@@ -112,8 +111,7 @@ def design_excitation(arm: Arm | str, options: DesignOptions | None = None, *,
             reserve = max((1.0 - SEARCHING) * budget, PROOFS * proof_time)
             elapsed = time.monotonic() - start_time
             search_time = max(MIN_SEARCHING * budget, budget - reserve - elapsed)
-        minima = search(problem, OPTIMISERS[request.optimiser], request.starts, request.seed,
-                        search_time, request.good_enough, progress, request.workers)
+        minima = search(problem, request, search_time, progress)
         trajectory, certificate = best_proven(
             problem, minima, lambda: budget is not None and time.monotonic() - start_time > budget)
     columns = problem.objective.columns

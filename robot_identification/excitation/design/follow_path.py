@@ -22,12 +22,14 @@ from robot_identification.errors import ExcitationError
 from robot_identification.excitation.certificate.certificate import certify
 from robot_identification.excitation.certificate.geometry.scene import Scene
 from robot_identification.excitation.certificate.joint_limits import prove_peaks
+from robot_identification.excitation.certificate.nominal_torque import nominal_notes
 from robot_identification.excitation.design.excitation import Excitation
 from robot_identification.excitation.design.options import DesignOptions
 from robot_identification.excitation.design.regressor import condition_number, DesignRegressor
 from robot_identification.excitation.motion import motion_limits, Trajectory
 from robot_identification.excitation.motion.limits import centre, half_ranges
-from robot_identification.excitation.motion.quintic_spline import DEGREE, QuinticSpline
+from robot_identification.excitation.motion.quintic_spline import QuinticSpline
+from robot_identification.excitation.motion.series import DEGREE
 from scipy.interpolate import BSpline, make_interp_spline
 from scipy.sparse.linalg import spsolve
 
@@ -104,7 +106,8 @@ def follow_path(arm: Arm, times: Array, positions: Array, options: DesignOptions
         condition_number=value, rank=rank, samples_per_period=samples, seed=options.seed, starts=1,
         seconds=0.0, history=(), status='constructed', requirements=requirements,
         certificate=certificate,
-        notes=(*notes, *requirements.notes, *(scene.notes if scene is not None else ())))
+        notes=(*notes, *nominal_notes(arm, requirements), *requirements.notes,
+               *(scene.notes if scene is not None else ())))
 
 
 def _sample_usage(trajectory: Trajectory, limits: Limits, margin: float) -> Array:

@@ -27,7 +27,7 @@ from robot_identification.registry import Registry
 
 SUFFICIENT = 1e-4        # Armijo's constant
 TO_BOUNDARY = 0.99       # largest fraction of the way to the nearest constraint in one step
-STEPS_TRIED = 20
+STEPS_TRIED = 20         # halvings of a step: the last one is a millionth of the first
 FIRST_CURVATURE = 0.05   # initial curvature of the objective, in scaled coefficients
 SLOW_PROGRESS = 1e-6     # decrease of the merit in a slow step
 SLOW = 5                 # successive slow steps that end a phase
@@ -190,7 +190,7 @@ class _Descent:
         return self._reduced(gradient), hessian[np.ix_(self.free, self.free)] + self.curvature
 
     def _shorten(self, slacks: list[Array]) -> float:
-        """Return the feasible fraction of a step, which is exact for linear constraints."""
+        """Return the fraction of a step within the constraints, exact if they are linear."""
         worst = min(float((new / old).min()) for old, new in zip(self.slacks, slacks))
         return 1.0 if worst >= 1.0 - TO_BOUNDARY else TO_BOUNDARY / (1.0 - worst) * (1.0 - 1e-9)
 

@@ -25,12 +25,12 @@ from robot_identification.excitation.certificate.constraint import Constraint
 from robot_identification.excitation.design.objective import DesignObjective
 from robot_identification.excitation.motion import Series
 from robot_identification.excitation.motion.limits import centre, half_ranges
+from robot_identification.excitation.motion.series import TIMES_PER_HARMONIC
 
 AMPLITUDE = 0.7      # [-] fraction of the ranges that a random start uses
 OFFSET = 0.2         # [-] largest |x_0 - middle of the range| at the first attempt, in half ranges
 SMALLEST = 1e-3      # [-] fraction of that amplitude below which a start is rejected
-ATTEMPTS = 40        # random starts before the search fails
-RESTS_TRIED = 60     # random poses in which the limiting constraint is searched for
+ATTEMPTS = 40        # random starts, or poses at rest, before a search for one fails
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Problem:
 
         """
         best, description, hint = -np.inf, '', ''
-        for _ in range(RESTS_TRIED):
+        for _ in range(ATTEMPTS):
             still = self._draw(rng, 0.95)
             still[1:] = 0.0
             slack, constraint, index = self._nearest(still)
@@ -120,7 +120,7 @@ class Problem:
                 best, hint = slack, constraint.hint
                 description = ' is missed by '.join(constraint.describe(index, slack))
         if np.any(self.free[0]):
-            return f'{description} in the best of {RESTS_TRIED} poses tried', hint
+            return f'{description} in the best of {ATTEMPTS} poses tried', hint
         return f'{description} at the given start', f'give another start, or {hint}'
 
     def _draw(self, rng: np.random.Generator, offset: float) -> Array:
@@ -131,7 +131,7 @@ class Problem:
         swing[0] = 0.0
         margin = np.ones_like(ranges)
         margin[0] = 1.0 - np.abs(position - middle) / ranges[0]
-        times = np.linspace(0.0, self.series.period, 40 * self.series.resolution)
+        times = np.linspace(0.0, self.series.period, TIMES_PER_HARMONIC * self.series.resolution)
         used = [np.abs(self.series.basis(times, d) @ swing).max(axis=0) / ranges[d] / margin[d]
                 for d in range(len(ranges))]
         swing *= AMPLITUDE / np.maximum(np.max(used, axis=0), 1e-300)

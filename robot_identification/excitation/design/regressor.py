@@ -30,7 +30,7 @@ import robot_identification.errors as errors
 from robot_identification.excitation.motion import Trajectory
 
 RANK_TOLERANCE = 1e-5      # of the largest singular value, at random states of about unit size
-RANDOM_STATES = 60         # for each joint
+RANDOM_STATES = 60         # for each joint: six rows or more for each inertial parameter
 STEEPNESS = 20.0           # of the smoothed sign in the Coulomb columns [s/rad or s/m]
 DRIVE_COLUMNS = ('none', 'friction', 'friction_and_rotor')
 BODIES = ('links', 'payload')
@@ -41,7 +41,7 @@ PRIOR_FRICTION = (0.05, 0.05, 0.02)    # Coulomb, viscous, offset: prior std ove
 
 class DesignRegressor:
     """
-    Regressor of an arm with weighted rows, and the scaled row space of all motions.
+    Regressor of an arm for the criteria of a design: weighted rows, and a basis of its row space.
 
     Inertial columns come first, ten for each link. Columns of Coulomb (smoothed) and viscous
     friction, offset and rotor inertia of each actuator follow if requested.

@@ -22,11 +22,12 @@ from threading import Event
 import time
 
 import numpy as np
-from robot_identification.excitation.design.problem import Minimum, Problem
+from robot_identification.excitation.design.optimisers import OPTIMISERS
+from robot_identification.excitation.design.options import DesignOptions
+from robot_identification.excitation.design.problem import ATTEMPTS, Minimum, Problem
 from robot_identification.parallel import core_count
 
 REPORT_EVERY = 0.2    # [s] between calls of `progress`
-DRAWS = 10    # random starts drawn until one excites all base parameters
 
 
 @dataclass(frozen=True)
@@ -55,14 +56,10 @@ class SearchProgress:
 
 
 Report = Callable[[SearchProgress], None]
-Optimiser = Callable[..., Minimum]
 
 
-def search(
-    problem: Problem, optimiser: Optimiser, starts: int, seed: int,
-    time_budget: float | None = None, good_enough: float | None = None,
-    progress: Report | None = None, workers: int | None = None,
-) -> list[Minimum]:
+def search(problem: Problem, options: DesignOptions, time_budget: float | None = None,
+           progress: Report | None = None) -> list[Minimum]:
     """
     Return the minima from several random starts, which run in threads.
 
@@ -73,27 +70,19 @@ def search(
     ----------
     problem
         The problem.
-    optimiser
-        From `OPTIMISERS`.
-    starts
-        Number of random starts.
-    seed
-        Seed of the random starts.
+    options
+        Optimiser, number and seed of the starts, value that is good enough, number of threads.
     time_budget
         Time after which running optimisations are stopped and waiting starts are skipped [s]; the
         first start is never skipped.
-    good_enough
-        Value of the criterion at which the search ends.
     progress
         Called a few times a second from the calling thread; if it raises an exception, the search
         ends.
-    workers
-        Number of threads; one for each core if None.
 
     Returns
     -------
     list of Minimum
-        Results in the order of the starts; fewer than `starts` if the time ran out.
+        Results in the order of the starts; fewer than the starts if the time ran out.
 
     Raises
     ------
@@ -103,6 +92,7 @@ def search(
     """
     start_time = time.monotonic()
     stopped = Event()
+    starts, good_enough = options.starts, options.good_enough
     state = dict.fromkeys(range(starts), (np.nan, 0.0))
     better = problem.objective.criterion.better
 
@@ -119,7 +109,8 @@ def search(
                 stopped.set()
             return stopped.is_set() or out_of_time()
 
-        minimum = _minimise(problem, optimiser, np.random.default_rng([seed, index]), stop)
+        minimum = _minimise(problem, OPTIMISERS[options.optimiser],
+                            np.random.default_rng([options.seed, index]), stop)
         state[index] = (minimum.value, 1.0)
         return minimum
 
@@ -133,7 +124,7 @@ def search(
             best = np.fmax if problem.objective.criterion.larger_is_better else np.fmin
             progress(SearchProgress(fraction, float(best.reduce(values)), seconds, done, starts))
 
-    with ThreadPoolExecutor(workers or core_count()) as pool:
+    with ThreadPoolExecutor(options.workers or core_count()) as pool:
         futures: list[Future[Minimum | None]] = [pool.submit(run, i) for i in range(starts)]
         pending = set(futures)
         try:
@@ -150,10 +141,10 @@ def search(
     return [minimum for future in futures if (minimum := future.result()) is not None]
 
 
-def _minimise(problem: Problem, optimiser: Optimiser, rng: np.random.Generator,
+def _minimise(problem: Problem, optimiser: Callable[..., Minimum], rng: np.random.Generator,
               stop: Callable[[float, float], bool]) -> Minimum:
-    """Return the minimum from a random start; obstacles may leave a start almost no motion."""
-    for _ in range(DRAWS - 1):
+    """Return the minimum from the first random start that excites all base parameters."""
+    for _ in range(ATTEMPTS - 1):
         start = problem.start(rng)
         if np.isfinite(problem.objective.value_only(start)[0]):
             return optimiser(problem, start, stop)

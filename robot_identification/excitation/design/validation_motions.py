@@ -36,6 +36,7 @@ from robot_identification.excitation.design.follow_path import (
 from robot_identification.excitation.design.options import DesignOptions
 from robot_identification.excitation.motion import motion_limits
 from robot_identification.excitation.motion.limits import centre, half_ranges
+from robot_identification.excitation.motion.quintic_spline import rest_to_rest, shortest_duration
 from robot_identification.parallel import single_threaded_blas
 
 VALIDATION_MOTIONS = ('fourier', 'point_to_point')
@@ -184,13 +185,10 @@ def _draw_point_to_point(limits: Limits, margin: float, rng: np.random.Generator
         targets.append(target)
     times, positions, t = [np.zeros(1)], [targets[0][None]], 0.0
     for first, second in zip(targets, [*targets[1:], targets[0]]):
-        gap = np.abs(second - first)
-        # a quintic's largest velocity is 15/8 of the mean one, its acceleration 5.78 gap / T^2
-        duration = float(np.max(np.maximum(1.875 * gap / ranges[1],
-                                           np.sqrt(5.7735 * gap / ranges[2])))) * 1.1
-        x = np.linspace(0, 1, max(12, int(duration * 100)))[1:]
-        step = (10 * x ** 3 - 15 * x ** 4 + 6 * x ** 5)[:, None]
-        times += [t + x * duration, t + duration + REST * np.arange(1, 16) / 15]
-        positions += [first + step * (second - first), np.tile(second, (15, 1))]
+        duration = 1.1 * shortest_duration(np.abs(second - first), ranges[1], ranges[2])
+        moving = np.linspace(0, duration, max(12, int(duration * 100)))[1:]
+        rise, _, _ = rest_to_rest(moving, duration)
+        times += [t + moving, t + duration + REST * np.arange(1, 16) / 15]
+        positions += [first + np.outer(rise, second - first), np.tile(second, (15, 1))]
         t += duration + REST
     return np.concatenate(times), np.concatenate(positions)

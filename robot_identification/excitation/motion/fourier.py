@@ -21,9 +21,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arrays import Array
-from robot_identification.excitation.motion.series import Series
-
-DEGREE = 5    # of the polynomial of a modified Fourier series
+from robot_identification.excitation.motion.series import DEGREE, Series
 
 
 class FourierSeries(Series):

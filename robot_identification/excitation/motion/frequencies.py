@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.errors import ExcitationError
+from robot_identification.recording.stamps import FASTEST
 
 RESONANCE_RATIO = 6    # smallest ratio of first resonance to highest frequency of the motion
 MIN_HARMONICS, MAX_HARMONICS = 2, 12
-_MAX_RATE = 50e3    # [Hz], above the rates of all controllers
 
 
 def check_harmonics(harmonics: int, duration: float, first_resonance: float | None) -> None:
@@ -72,8 +72,8 @@ def check_rate(rate: float, harmonics: int, duration: float) -> None:
         The rate is above 50 kHz, or below twice the highest frequency.
 
     """
-    if rate > _MAX_RATE:
-        raise ExcitationError(f'{rate:g} Hz is above the limit of {_MAX_RATE:g} Hz; use the '
+    if rate > FASTEST:
+        raise ExcitationError(f'{rate:g} Hz is above the limit of {FASTEST:g} Hz; use the '
                               'rate of the controller')
     if rate < 2 * harmonics / duration:
         raise ExcitationError(

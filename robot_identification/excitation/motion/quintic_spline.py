@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Quintic splines that start and end at rest."""
+"""Quintic splines and polynomials that start and end at rest."""
 
 from __future__ import annotations
 
@@ -21,10 +21,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arrays import Array
-from robot_identification.excitation.motion.series import Series
+from robot_identification.excitation.motion.series import DEGREE, Series
 from scipy.interpolate import BSpline
-
-DEGREE = 5
 
 
 class QuinticSpline(Series):
@@ -88,3 +86,40 @@ class QuinticSpline(Series):
             return np.zeros(coefficients.shape[1])
         spline = self._spline(coefficients, derivative == 0).derivative(derivative)
         return np.abs(spline.c).max(axis=0)
+
+
+def rest_to_rest(t: Array, duration: float) -> tuple[Array, Array, Array]:
+    """
+    Return a smooth rise from 0 to 1 that begins and ends at rest, with its derivatives, (N,) each.
+
+    With u = t / T, it is 10 u^3 - 15 u^4 + 6 u^5.
+
+    Parameters
+    ----------
+    t
+        Times, 0 to T, (N,) [s].
+    duration
+        Duration T [s].
+
+    """
+    u = t / duration
+    return (u ** 3 * (10 - 15 * u + 6 * u ** 2), 30 * u ** 2 * (1 - u) ** 2 / duration,
+            60 * u * (1 - u) * (1 - 2 * u) / duration ** 2)
+
+
+def shortest_duration(distance: Array, velocity: Array, acceleration: Array) -> float:
+    """
+    Return the shortest duration in which joints move by `rest_to_rest` within their limits [s].
+
+    The largest velocity of a rise is 1.875 / T, and its largest acceleration is 5.7735 / T^2.
+
+    Parameters
+    ----------
+    distance
+        Distances of the joints, (n,) [rad or m].
+    velocity, acceleration
+        Limits, (n,).
+
+    """
+    return float(np.max(np.maximum(distance * 1.875 / velocity,
+                                   np.sqrt(distance * 5.7736 / acceleration))))

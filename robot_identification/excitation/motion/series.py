@@ -25,6 +25,9 @@ from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ExcitationError
 from robot_identification.yaml_file import check_fields, Quantity
 
+DEGREE = 5                 # of polynomials that join rest and motion with continuous acceleration
+TIMES_PER_HARMONIC = 40    # of a grid: between its times a sine exceeds their values by 0.3 %
+
 
 @dataclass(frozen=True)
 class Series(ABC):

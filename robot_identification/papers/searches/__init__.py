@@ -25,8 +25,6 @@ from robot_identification.papers.searches.elpidso import ElitistPidSwarm
 from robot_identification.papers.searches.estimator import BoundedLeastSquares, search_estimator
 from robot_identification.papers.searches.genetic import BinaryGenetic, RealGenetic
 from robot_identification.papers.searches.gradient_descent import GradientDescent
-from robot_identification.papers.searches.mean_deviation import MeanAndDeviation
-from robot_identification.papers.searches.objective import OBJECTIVES
 from robot_identification.papers.searches.particle_filter import ParticleFilter
 from robot_identification.papers.searches.result import SearchResult
 from robot_identification.papers.searches.search import get_search, Search, SEARCHES
@@ -58,7 +56,6 @@ for _search in (
         BinaryGenetic, ParticleSwarm, StandardParticleSwarm, ArtificialBeeColony, CuckooSearch,
         ImprovedCuckooSearch, ElitistPidSwarm, ParticleFilter):
     register_search(_search)
-OBJECTIVES.register(MeanAndDeviation.name, MeanAndDeviation)
 
 __all__ = ['ArtificialBeeColony', 'BinaryGenetic', 'Bounds', 'CovarianceMatrixAdaptation',
            'CuckooSearch', 'DifferentialEvolution', 'ElitistPidSwarm', 'GradientDescent',

@@ -21,7 +21,7 @@ from robot_identification.arrays import Array
 from scipy.linalg import lapack
 from scipy.optimize import lsq_linear
 
-_TOLERANCE = 1e-13
+_TOLERANCE = 1e-13    # of gradients, for columns and target of unit norm: rounding errors
 _ROUNDS, _PATIENCE = 60, 3
 """Largest number of pivots, and of consecutive pivots that do not reduce the violations."""
 

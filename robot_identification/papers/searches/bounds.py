@@ -53,10 +53,10 @@ class Bounds:
             raise EstimationError(f'lower and upper bounds must be two vectors of one length, not '
                                   f'{self.lower.shape} and {self.upper.shape}')
         fine = np.isfinite(self.lower) & np.isfinite(self.upper) & (self.lower < self.upper)
-        for i in np.flatnonzero(~fine):
-            name = self.names[i] if self.names else f'number {i}'
-            raise EstimationError(f"the range of parameter '{name}' is {self.lower[i]:g} to "
-                                  f'{self.upper[i]:g}; give finite bounds, the lower one first')
+        for i in np.flatnonzero(~fine).tolist():
+            raise EstimationError(f"the range of parameter '{self._label(i)}' is "
+                                  f'{self.lower[i]:g} to {self.upper[i]:g}; give finite bounds, '
+                                  f'the lower one first')
 
     @classmethod
     def around(cls, values: ArrayLike, relative: float, floor: ArrayLike = 0.0,
@@ -105,13 +105,16 @@ class Bounds:
         outside = np.argwhere((unit < -1e-9) | (unit > 1 + 1e-9))
         if len(outside):
             i = int(outside[0][-1])
-            name = self.names[i] if self.names else f'number {i}'
-            raise EstimationError(f"the start value of parameter '{name}' lies outside its range "
-                                  f'of {self.lower[i]:g} to {self.upper[i]:g}')
+            raise EstimationError(f"the start value of parameter '{self._label(i)}' lies outside "
+                                  f'its range of {self.lower[i]:g} to {self.upper[i]:g}')
         return np.clip(unit, 0.0, 1.0)
 
     def at_edge(self, values: Array, fraction: float = 1e-3) -> tuple[str, ...]:
         """Return the names of parameters at a bound, within a fraction of their range."""
         unit = (np.asarray(values) - self.lower) / (self.upper - self.lower)
         near = np.flatnonzero((unit < fraction) | (unit > 1 - fraction))
-        return tuple(self.names[i] if self.names else f'number {i}' for i in near)
+        return tuple(self._label(i) for i in near.tolist())
+
+    def _label(self, index: int) -> str:
+        """Return the name of a parameter, or its number if there are no names."""
+        return self.names[index] if self.names else f'number {index}'

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from robot_identification.arrays import Array
 from robot_identification.papers.searches.search import check_minimum, inside, Search, SearchRun
 
-SMALLEST = 1e-12
+SMALLEST = 1e-12    # step scale and cost difference that stand for zero in a division
 
 
 def levy_steps(rng: np.random.Generator, shape: tuple[int, ...], power: float) -> Array:

@@ -39,7 +39,7 @@ from robot_identification.papers.searches.search_estimate import (
 )
 from robot_identification.regression import Regression
 
-BUDGET = 20_000
+BUDGET = 20_000    # evaluations over all unknowns: some seconds; few searches converge
 EACH = 200
 """Evaluations per shape parameter if the linear parameters are eliminated. With this budget CMA-ES
 finds atan, Stribeck, Bompos and sech_tanh friction of three joints for each of three seeds
@@ -90,7 +90,7 @@ class SearchEstimator(Estimator):
     exact: ClassVar[bool] = False
 
     def __init__(self, objective: str = 'squared', budget: int | None = None, seed: int = 0,
-                 bounds: str | Bounds = 'urdf', relative: float = RELATIVE,
+                 bounds: str | Bounds = 'urdf', relative: float = RELATIVE, *,
                  weights: ArrayLike | None = None, eliminate: bool | None = None,
                  **settings: Any) -> None:
         self.objective, self.budget, self.seed = objective, budget, seed

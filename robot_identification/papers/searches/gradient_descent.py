@@ -19,7 +19,7 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.papers.searches.search import inside, Search, SearchRun
 
-DIFFERENCE = 1e-5
+DIFFERENCE = 1e-5    # step of central differences, as a fraction of the range
 STEPS = 2.0 ** np.arange(4, -28, -2)
 
 

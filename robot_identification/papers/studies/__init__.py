@@ -26,7 +26,6 @@ from robot_identification.papers.studies.elpidso_2link import elpidso_2link
 from robot_identification.papers.studies.ics_er16 import ics_er16
 from robot_identification.papers.studies.mfs_qj import mfs_qj
 from robot_identification.papers.studies.study import (
-    Further,
     HERE,
     PAPER,
     Plot,
@@ -76,8 +75,7 @@ def study_name(name: str) -> str:
 
 def run_study(name: str, *, quick: bool = False, seed: int = 0,
               progress: Progress | None = None, tasks: Tasks | None = None,
-              tables: bool = True, draws: int | None = None,
-              further: Further | None = None) -> StudyResult:
+              tables: bool = True, draws: int | None = None) -> StudyResult:
     """
     Reproduce the comparison of a paper and return its result.
 
@@ -97,9 +95,7 @@ def run_study(name: str, *, quick: bool = False, seed: int = 0,
     tables
         Whether to compute tables and plots, in addition to the claims.
     draws
-        Number of draws of all claims. None: as many as they need, see `StudyOptions.collect`.
-    further
-        Claims and draws with which the study goes on, see `StudyOptions`.
+        Number of draws of all claims. None: those that the claims state.
 
     Raises
     ------
@@ -112,9 +108,8 @@ def run_study(name: str, *, quick: bool = False, seed: int = 0,
     'undecided'
 
     """
-    study = STUDIES[study_name(name)]
-
-    options = StudyOptions(quick, seed, count=draws, tables=tables, further=further)
+    name = study_name(name)
+    options = StudyOptions(quick, seed, count=draws, tables=tables)
     if progress is not None:
         options = dataclasses.replace(options, progress=progress)
     if tasks is not None:
@@ -125,8 +120,8 @@ def run_study(name: str, *, quick: bool = False, seed: int = 0,
 
     start, processor_start = time.monotonic(), processor_seconds()
     with single_threaded_blas():
-        result = study(options)
-    return dataclasses.replace(result, fixed=draws is not None, seconds=time.monotonic() - start,
+        result = STUDIES[name](options)
+    return dataclasses.replace(result, name=name, quick=quick, seconds=time.monotonic() - start,
                                processor_seconds=processor_seconds() - processor_start)
 
 

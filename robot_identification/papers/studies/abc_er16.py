@@ -21,9 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.papers.searches import SearchResult
-from robot_identification.papers.studies import er16, er16_tables
-from robot_identification.papers.studies import linear_algebra as solvers
-from robot_identification.papers.studies.er16_case import Case
+from robot_identification.papers.studies import er16, er16_tables, linear_algebra
 from robot_identification.papers.studies.repeat import (
     cost_after,
     plot_convergence,
@@ -42,7 +40,7 @@ from robot_identification.papers.studies.study import (
 from robot_identification.papers.studies.verdict import Claim, LazyPairs, Pairs, RELEVANT
 
 FRICTION, SOURCES = 'coulomb_viscous', 25
-ITERATIONS = (10, 25, 50, 100, 200)
+ITERATIONS = (10, 25, 50, 100, 200)    # listed ones; the paper says converged after 50
 CONVERGED, LOOSELY = 1.01, 1.1
 """Ratios to the final cost at which the colony counts as converged."""
 PRINTED = 0.92
@@ -86,7 +84,7 @@ class BeeDraw:
     doubt: Mapping[str, float]
     correlations: Mapping[tuple[str, str], tuple[float, ...]]
     chains: Mapping[str, er16_tables.ChainErrors]
-    algebra: solvers.Algebra
+    algebra: linear_algebra.Algebra
     settings: Mapping[str, float]
 
 
@@ -108,19 +106,15 @@ def abc_er16(options: StudyOptions) -> StudyResult:
     budget = 2000 if options.quick else 20_000
     draws = options.draws()
     done, claims = options.collect(_make_draw, _claims, draws[0], budget, options.quick)
-    title, reference = TITLE
     if not done:
-        return StudyResult('abc_er16', title, reference, {'seed': options.seed}, (), (), claims,
-                           ())
+        return StudyResult(*TITLE, {'seed': options.seed}, claims=claims)
     first: BeeDraw = done[0]
     shown = er16.Experiment.build(draws[0]).with_chain(er16.ABC)
-    algebra = solvers.tables_and_plots(first.algebra)
+    algebra = linear_algebra.tables_and_plots(first.algebra)
     results = {name: [one.results[PAPERS][name] for one in done] for name in SETS[PAPERS]}
     plots = er16_tables.plot_torques(shown, FRICTION, results['ABC'][0].values, 'ABC, first draw')
     return StudyResult(
-        name='abc_er16',
-        title=title,
-        reference=reference,
+        *TITLE,
         settings={
             'draws': len(draws),
             'evaluations': budget,
@@ -159,14 +153,13 @@ def abc_er16(options: StudyOptions) -> StudyResult:
             *plots,
             *algebra[1],
         ),
-        quick=options.quick,
     )
 
 
 def _make_draw(draw: Draw, first: Draw, budget: int, quick: bool) -> BeeDraw:
     """Return the results of a draw, computed on first use; the tables show the draw `first`."""
     raw = er16.Experiment.build(draw)
-    cases = {case: Case(raw.with_chain(er16.OURS if case == OUR else er16.ABC), FRICTION,
+    cases = {case: er16.Case(raw.with_chain(er16.OURS if case == OUR else er16.ABC), FRICTION,
                         'estimate' if case == NARROW else 'urdf') for case in SETS}
     methods = {case: (*SETS[case], LEAST_SQUARES) for case in SETS}
 
@@ -191,8 +184,8 @@ def _make_draw(draw: Draw, first: Draw, budget: int, quick: bool) -> BeeDraw:
         LazyResults([(case, name) for case in SETS for name in methods[case]],
                     lambda key: cases[key[0]].experiment.correlations(FRICTION, estimate(*key))),
         er16_tables.compare_chains(raw, 'abc', FRICTION),
-        solvers.lazy_algebra(
-            (FRICTION,), lambda name, table, evaluations: solvers.compare_with_searches(
+        linear_algebra.lazy_algebra(
+            (FRICTION,), lambda name, table, evaluations: linear_algebra.compare_with_searches(
                 name, *cases[PAPERS].problem, draw, table=table, budget=evaluations),
             table=draw == first, quick=quick),
         LazyResults(settings, lambda name: settings[name]()))
@@ -319,4 +312,4 @@ def _claims(done: Sequence[BeeDraw]) -> tuple[Claim, ...]:
               'milliseconds and has no bounds', 1 / RELEVANT, ours=True, literal=LITERAL,
               variants={narrow: squares(NARROW), ('signal chain', 'ours'): squares(OUR)}),
         er16_tables.chain_claim(done, 'abc', {})]
-    return (*claims, *solvers.solver_claims(done, FRICTION, linear=True))
+    return (*claims, *linear_algebra.solver_claims(done, FRICTION, linear=True))

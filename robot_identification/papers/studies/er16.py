@@ -26,6 +26,7 @@ from robot_identification.estimation import get_estimator
 from robot_identification.excitation import design, Excitation, Requirements
 from robot_identification.papers import differentiation
 from robot_identification.papers.searches import Bounds
+from robot_identification.papers.searches.objective import MeanAbsolute
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.ranges import search_bounds
 from robot_identification.papers.studies import pid_plant
@@ -34,14 +35,14 @@ from robot_identification.regression import build_regression
 from robot_identification.signals import process, Samples
 from robot_identification.simulation import PlantOptions, simulate, SimulatedRun
 
-PERIOD, HARMONICS, CHECKED = 25.0, 5, 3
-RECORDED = 1000.0    # [Hz] rate of the simulated recording, as in the ABC paper
+PERIOD, HARMONICS, CHECKED = 25.0, 5, 3    # [s]; of excitation and validation, as printed
+RECORDED = PlantOptions.rate    # [Hz] 1 kHz, as in the ABC paper
 KEPT = 25.0          # [Hz] rate of the fitted rows; the motion has no frequency above 0.2 Hz
 RESOLUTION = 0.001
 """Resolution of a current relative to the rated one, as in object 0x6078 of CiA 402 (assumed)."""
 REVERSAL = 0.05
 """[rad/s] joint speed below which a row counts as near a reversal."""
-JOINTS = (1, 2, 3)
+JOINTS = (1, 2, 3)    # the joints that both papers identify
 CORRELATIONS = tuple(f'{kind} {j}' for kind in ('fit', 'validation') for j in JOINTS)
 ASSUMPTIONS = (
     'a representative geometry of the ER-16, whose tables are missing in our copies of the papers',
@@ -122,7 +123,7 @@ ICS = SignalChain('ICS paper: 1 Hz, smoothed, DFT', 1.0, 1, 'DFT')
 ICS_FASTER = SignalChain('at 10 Hz', 10.0, 1, 'DFT')
 ICS_FASTEST = SignalChain('at 1 kHz', RECORDED, 1, 'DFT')
 CURRENTS = 'torques by way of motor currents'
-WRONG = 1.05
+WRONG = 1.05    # torque constant relative to the true one, in a row of the table of chains
 
 
 def _with_currents(method: str, rate: float) -> tuple[SignalChain, ...]:
@@ -240,3 +241,40 @@ class Experiment:
         estimate = get_estimator('ols').fit(build_regression(self.arm, [self.fit], friction))
         shape = estimate.base.structure.shape
         return np.append(estimate.values, np.log(shape.ravel()))
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """
+    An experiment with a friction model and ranges of the parameters, built when it is used.
+
+    Parameters
+    ----------
+    experiment
+        The experiment with its signal chain.
+    friction
+        Name of the friction model.
+    ranges
+        'urdf' or 'estimate', see `search_bounds`.
+
+    """
+
+    experiment: Experiment
+    friction: str
+    ranges: str = 'urdf'
+
+    @cached_property
+    def problem(self) -> tuple[SearchProblem, Bounds]:
+        """Search problem and bounds."""
+        return self.experiment.problem(self.friction, self.ranges)
+
+    @cached_property
+    def cost(self) -> MeanAbsolute:
+        """Cost (9) of the ABC paper and (11) of the ICS paper [N m]."""
+        return MeanAbsolute(self.problem[0])
+
+    @cached_property
+    def square(self) -> tuple[Array, float]:
+        """Least-squares estimate and its cost."""
+        values = self.experiment.least_squares(self.friction)
+        return values, float(self.cost(values[None])[0])

@@ -128,7 +128,7 @@ def tabulate_chains(done: Sequence[Mapping[str, ChainErrors]], friction: str) ->
 
 def compare_currents(done: Sequence[Mapping[str, ChainErrors]],
                      printed: str) -> tuple[str | float, ...]:
-    """Return the row on currents of a table with the heads `ITEMS`."""
+    """Return the table row on torques from motor currents, for the heads `ITEMS`."""
     first, through = (float(np.median([one[label].error for one in done]))
                       for label in (next(iter(done[0])), CURRENTS))
     return ('torques', printed, 'torques; by way of currents in two rows of the table of signal '

@@ -22,9 +22,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.papers.searches import SearchResult
-from robot_identification.papers.studies import er16, er16_tables, repeat
-from robot_identification.papers.studies import linear_algebra as solvers
-from robot_identification.papers.studies.er16_case import Case
+from robot_identification.papers.studies import er16, er16_tables, linear_algebra, repeat
 from robot_identification.papers.studies.study import (
     Draw,
     ITEMS,
@@ -34,7 +32,7 @@ from robot_identification.papers.studies.study import (
     StudyResult,
     Table,
 )
-from robot_identification.papers.studies.verdict import Claim, LazyPairs, Pairs
+from robot_identification.papers.studies.verdict import Claim, DRAWS, LazyPairs, Pairs
 
 NEST, ITERATIONS, EARLY, RUNS, FRICTION = 25, 200, 50, 3, 'atan'
 PAPERS, FASTER, NARROW, OUR = ("the paper's signal chain, 1 Hz", 'at 10 Hz', 'narrow ranges',
@@ -103,7 +101,7 @@ class CuckooDraw:
     correlations: Mapping[tuple[str, str], tuple[float, ...]]
     reversals: Mapping[tuple[str, str, str], tuple[float, ...]]
     chains: Mapping[str, er16_tables.ChainErrors]
-    algebra: solvers.Algebra
+    algebra: linear_algebra.Algebra
     settings: Mapping[str, Any]
 
     def near(self, chain: str, friction: str, method: str) -> float:
@@ -130,17 +128,13 @@ def ics_er16(options: StudyOptions) -> StudyResult:
     iterations = 20 if options.quick else ITERATIONS
     draws = options.draws()
     done, claims = options.collect(_make_draw, _claims, draws[0], iterations, options.quick)
-    title, reference = TITLE
     if not done:
-        return StudyResult('ics_er16', title, reference, {'seed': options.seed}, (), (), claims,
-                           ())
+        return StudyResult(*TITLE, {'seed': options.seed}, claims=claims)
     first, shown = done[0], er16.Experiment.build(draws[0]).with_chain(er16.ICS)
     results = {name: [one.results[PAPERS][name] for one in done] for name in first.results[PAPERS]}
-    algebra = solvers.tables_and_plots(first.algebra)
+    algebra = linear_algebra.tables_and_plots(first.algebra)
     return StudyResult(
-        name='ics_er16',
-        title=title,
-        reference=reference,
+        *TITLE,
         settings={
             'draws': len(draws),
             'iterations': iterations,
@@ -190,14 +184,13 @@ def ics_er16(options: StudyOptions) -> StudyResult:
             ),
             *algebra[1],
         ),
-        quick=options.quick,
     )
 
 
 def _make_draw(draw: Draw, first: Draw, iterations: int, quick: bool) -> CuckooDraw:
     """Return the results of a draw, computed on first use; the tables show the draw `first`."""
     raw = er16.Experiment.build(draw)
-    cases = {case: Case(raw.with_chain(chain), FRICTION, ranges)
+    cases = {case: er16.Case(raw.with_chain(chain), FRICTION, ranges)
              for case, (chain, ranges) in CASES.items()}
 
     def search(k: int, case: str) -> Mapping[str, SearchResult]:
@@ -224,8 +217,9 @@ def _make_draw(draw: Draw, first: Draw, iterations: int, quick: bool) -> CuckooD
         LazyResults([(case, name) for case in CASES for name in (*results[case], EXACT)],
                     correlate),
         _reversals(raw, draw, iterations), er16_tables.compare_chains(raw, 'ics', FRICTION),
-        solvers.lazy_algebra(
-            (FRICTION, 'stribeck'), lambda name, table, budget: solvers.compare_with_searches(
+        linear_algebra.lazy_algebra(
+            (FRICTION, 'stribeck'),
+            lambda name, table, budget: linear_algebra.compare_with_searches(
                 name, *raw.problem(name), draw, table=table, budget=budget),
             table=draw == first, quick=quick),
         LazyResults(('condition', 'rated torque'), lambda name: (
@@ -241,7 +235,7 @@ def _reversals(raw: er16.Experiment, draw: Draw,
                iterations: int) -> Mapping[tuple[str, str, str], tuple[float, ...]]:
     """Return errors near reversals and elsewhere, of fits by ICS and by least squares."""
     chains = {chain.label: chain for chain in (er16.ICS, er16.OURS)}
-    cases = {(chain, friction): Case(raw.with_chain(chains[chain]), friction)
+    cases = {(chain, friction): er16.Case(raw.with_chain(chains[chain]), friction)
              for chain in chains for friction in ('coulomb_viscous', FRICTION, 'stribeck')}
     setups = _setups({name: SEARCHED[name] for name in ('ICS', 'ICS, scaled flights')}, iterations)
 
@@ -287,7 +281,7 @@ def _values(done: Sequence[CuckooDraw]) -> Table:
 
 
 def compare_value(printed: float | None, low: float, high: float) -> str:
-    """Return whether a printed value, or None for a positive one, agrees with quartiles."""
+    """Return in words whether our quartiles agree with a printed value (None: positive)."""
     if printed is None:
         return 'equal' if low > 0 else 'no: lower here' if high < 0 else 'no: of either sign here'
     return ('equal, within our quartiles' if low <= printed <= high else
@@ -318,7 +312,7 @@ def _cost(one: CuckooDraw, case: str, name: str, iterations: float = np.inf) -> 
 
 
 def _best(one: CuckooDraw, name: str, iterations: float, runs: int) -> float:
-    """Return the cost after some iterations of that of several runs which ends the lowest."""
+    """Return the cost after some iterations, of the run with the lowest final cost."""
     return _after(repeat.best_run([
         one.results[PAPERS][name], *(one.again[name, k] for k in range(1, runs))]), name,
         iterations)
@@ -376,13 +370,14 @@ def _claims(done: Sequence[CuckooDraw]) -> tuple[Claim, ...]:
                                             one.near(chain, 'coulomb_viscous', method)))
 
     def claim(text: str, low: str, high: str, iterations: float = np.inf, *,
-              ours: bool = False) -> Claim:
+              ours: bool = False, draws: int = DRAWS) -> Claim:
         return Claim(text, pairs(low, high, iterations=iterations), 'cost (11) [N m]', ours=ours,
-                     literal=LITERAL, variants=variants(low, high, iterations))
+                     literal=LITERAL, variants=variants(low, high, iterations), draws={0: draws})
 
     unit = 'RMS error near reversals relative to the rated torque'
     comparisons: list[Claim] = [
-        claim(f'ICS {when} a lower cost than {other}', 'ICS', other, iterations)
+        claim(f'ICS {when} a lower cost than {other}', 'ICS', other, iterations,
+              draws=4 * DRAWS if (other, when) == ('CS', 'ends at') else DRAWS)
         for when, iterations in (('ends at', np.inf), (f'has after {EARLY} iterations', EARLY))
         for other in GAINS]
     return (
@@ -406,6 +401,7 @@ def _claims(done: Sequence[CuckooDraw]) -> tuple[Claim, ...]:
             'ICS',
             'CS, alpha 0.54',
             ours=True,
+            draws=2 * DRAWS,
         ),
         claim(
             'CMA-ES (package cma) ends at a lower cost than ICS with equally many evaluations',
@@ -422,5 +418,5 @@ def _claims(done: Sequence[CuckooDraw]) -> tuple[Claim, ...]:
             },
         ),
         *(each for name in (FRICTION, 'stribeck')
-          for each in solvers.solver_claims(done, name, linear=False)),
+          for each in linear_algebra.solver_claims(done, name, linear=False)),
     )

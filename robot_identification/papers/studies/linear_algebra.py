@@ -26,11 +26,12 @@ from robot_identification.papers.searches import Bounds, get_search, SEARCHES, S
 from robot_identification.papers.searches.objective import Squared
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.projection import minimise_squared, ProjectedObjective
+from robot_identification.papers.searches.search_estimate import ABOVE
 from robot_identification.papers.studies.repeat import plot_convergence
 from robot_identification.papers.studies.study import Draw, LazyResults, Plot, Table
 from robot_identification.papers.studies.verdict import Claim, LazyPairs, RELEVANT
 
-NEAR = 0.01
+NEAR = ABOVE - 1
 """Relative excess over the cost of least squares at which a search counts as converged."""
 REPEATS = 3
 """Number of timed runs of the least-squares solver."""
@@ -88,7 +89,8 @@ class SolverComparison:
             timed.until for name, timed in self.searches.items() if name != GRADIENT)
 
 
-Algebra = Mapping[AlgebraKey, tuple[SolverComparison, ...]]
+Comparisons = tuple[SolverComparison, ...]
+Algebra = Mapping[AlgebraKey, Comparisons]
 
 
 def lazy_algebra(names: Sequence[str], compare: Callable[[str, bool, int], Any], *, table: bool,
@@ -120,7 +122,7 @@ def lazy_algebra(names: Sequence[str], compare: Callable[[str, bool, int], Any],
 
 
 def compare_with_searches(label: str, problem: SearchProblem, bounds: Bounds, draw: Draw, *,
-                          table: bool, budget: int) -> tuple[SolverComparison, ...]:
+                          table: bool, budget: int) -> Comparisons:
     """
     Minimise the squared cost by least squares and by the searches within the same bounds.
 

@@ -26,6 +26,7 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics import BaseParameters
 from robot_identification.estimation import get_estimator
 from robot_identification.excitation import design, Excitation, Requirements
+from robot_identification.online.torque_filter import REST_SPEED
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.studies.pid_plant import PidPlant
 from robot_identification.papers.studies.study import Draw, LazyResults
@@ -36,9 +37,9 @@ from scipy.interpolate import CubicSpline
 
 KINDS = ('ffs', 'mfs')
 HARMONICS, RADIUS, SPEED, LAPS = 5, 0.05, 0.5, 4
-STEP = 1e-3
-RESTING = 0.01
-"""[rad/s] largest joint speed at which the arm counts as resting."""
+"""Harmonics; radius [m] and largest speed [m/s] of the circle as printed, rounds (assumed)."""
+STEP = 1 / PlantOptions.rate
+"""[s] sampling interval of the motions."""
 FRICTION = 'smooth_coulomb'
 METHODS = ("the paper's way", 'our way')
 """Fourier fit with mean over the periods and MLE (the paper), or low-pass and WLS (ours)."""
@@ -227,7 +228,7 @@ def _fit(arm: Arm, run: SimulatedRun, motion: Excitation, way: str, check: Simul
     samples = process(check.recording, arm, decimation_cutoff=np.inf)
     torque = check.recording.joint_torque(arm)
     early = np.abs(run.q - run.q_ref)[:round(1 / STEP)].max()
-    moving = np.max(np.abs(check.v), axis=1) > RESTING
+    moving = np.max(np.abs(check.v), axis=1) > REST_SPEED
     estimate = get_estimator(estimator).fit(build_regression(arm, [fitted], FRICTION))
     base = estimate.base
     desired = _torque(base, estimate.values, circle[1:])[:len(torque)]

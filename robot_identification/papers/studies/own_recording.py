@@ -21,7 +21,6 @@ import time
 
 import numpy as np
 from robot_identification.arm import Arm, load_arm
-from robot_identification.arm.robot_file import arm_from_mapping
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import fit_consistent, get_estimator
@@ -54,7 +53,7 @@ HERE = 'computed from your recording'
 
 def load_robot_of(robot: str, recording: Path) -> Arm:
     """
-    Return the arm of a robot YAML, or of the data set of `benchmark` that names one.
+    Return the arm of a robot YAML, or the arm of a data set of `benchmark`.
 
     Parameters
     ----------
@@ -65,18 +64,13 @@ def load_robot_of(robot: str, recording: Path) -> Arm:
 
     """
     path = Path(robot)
-    if path.suffix not in ('.yaml', '.yml') or not path.is_file():
-        return load_arm(robot)
-    content = read_yaml(path, 'robot YAML', ConfigurationError)
-    if not {'robot', 'splits'} <= set(content):
-        return load_arm(robot)
-    path = path.parent / str(content['robot'])
-    if not path.is_file():
-        return load_arm(str(content['robot']))
-    content = read_yaml(path, 'robot YAML', ConfigurationError)
-    beside = (path.parent / str(content.get('urdf'))).exists()    # or beside the recording
-    return arm_from_mapping(content, folder=path.parent if beside else recording.parent,
-                            label=f"the robot YAML '{path}'", source=path)
+    if path.suffix in ('.yaml', '.yml') and path.is_file():
+        content = read_yaml(path, 'robot YAML', ConfigurationError)
+        if {'robot', 'splits'} <= set(content):
+            beside = path.parent / str(content['robot'])
+            return load_arm(beside if beside.is_file() else str(content['robot']),
+                            recording.parent)
+    return load_arm(robot)
 
 
 def survey_recording(arm: Arm, recording: Recording, seed: int,

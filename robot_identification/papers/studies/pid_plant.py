@@ -70,6 +70,6 @@ class DecentralisedPid:
 
 
 class PidPlant(Plant):
-    """A plant that `DecentralisedPid` moves."""
+    """A simulated arm with the controllers of `DecentralisedPid`."""
 
     controller = DecentralisedPid

@@ -24,10 +24,9 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.papers.studies.verdict import (
     Claim,
+    DRAWS,
     judge_claims,
     JudgedClaim,
-    LOOKS,
-    rows_to_extend,
 )
 
 Progress = Callable[[str, float], None]
@@ -40,7 +39,6 @@ _Key = TypeVar('_Key', bound=Hashable)
 _Value = TypeVar('_Value')
 RowKey = tuple[int, int]
 """Index of a claim, and of one of its rows: 0, or the number of a variant from 1 on."""
-Further = tuple[Sequence[Claim], Mapping[RowKey, int]]
 
 
 def map_items(function: Callable[..., Any], *sequences: Sequence[Any],
@@ -53,7 +51,7 @@ class LazyResults(Mapping[_Key, _Value]):
     """
     Results that are computed when they are used first; pickling computes all of them.
 
-    A draw thus computes only what the undecided claims need.
+    A draw thus computes only what its rows of the claims need.
 
     Parameters
     ----------
@@ -107,11 +105,6 @@ class Draw:
     noise: int
     start: int
 
-    def starts(self, count: int) -> list[int]:
-        """Return the seeds of several starts of searches on the data of this draw."""
-        return [int(child.generate_state(1)[0])
-                for child in np.random.SeedSequence(self.start).spawn(count)]
-
 
 def _ignore(text: str, fraction: float) -> None:
     """Ignore a progress report."""
@@ -133,12 +126,9 @@ class StudyOptions:
     map_items
         Function that computes the draws, perhaps in parallel; the result is the same.
     count
-        Number of draws of all claims; None for as many as the claims need.
+        Number of draws of all claims; None for those that the claims state.
     tables
         Whether to compute the tables and plots; without them a study computes its claims only.
-    further
-        Claims of this seed and the numbers of draws up to which some of their rows are continued;
-        nothing else is then computed. None: start with the first draw.
 
     """
 
@@ -148,24 +138,22 @@ class StudyOptions:
     map_items: MapFunction = map_items
     count: int | None = None
     tables: bool = True
-    further: Further | None = None
-
-    @property
-    def first(self) -> int:
-        """Number of draws before the first test of the claims."""
-        return self.count or (QUICK_DRAWS if self.quick else LOOKS[0])
 
     def draws(self, count: int | None = None) -> list[Draw]:
-        """Return the seeds of independent draws: `count` of them, or those of the first test."""
-        number = self.first if count is None else count
+        """Return the seeds of independent draws: `count` of them, or those of the tables."""
+        number = self._count(DRAWS) if count is None else count
         return [Draw(*(int(level.generate_state(1)[0]) for level in child.spawn(4)))
                 for child in np.random.SeedSequence(self.seed).spawn(number)]
 
-    def run_draws(self, function: Callable[..., Any], draws: Sequence[Draw],
-                  *args: Any) -> list[Any]:
-        """Return function(draw, *args) for each draw, with progress reports."""
+    def _count(self, number: int) -> int:
+        """Return the number of draws: that of the options if they state one, else `number`."""
+        return self.count or (QUICK_DRAWS if self.quick else number)
+
+    def run_draws(self, function: Callable[..., Any], draws: Sequence[Draw], *sequences:
+                  Sequence[Any], args: tuple[Any, ...] = ()) -> list[Any]:
+        """Return function(draw, *items, *args) for each draw, with progress reports."""
         results = []
-        for result in self.map_items(function, draws, args=args):
+        for result in self.map_items(function, draws, *sequences, args=args):
             results.append(result)
             self.progress(f'{len(results)} of {len(draws)} draws', len(results) / len(draws))
         return results
@@ -173,10 +161,10 @@ class StudyOptions:
     def collect(self, make: Callable[..., Any], claim: Callable[[Sequence[Any]], Sequence[Claim]],
                 *args: Any) -> tuple[list[Any], tuple[Claim, ...]]:
         """
-        Return the results of the first draws, and the claims with as many draws as they need.
+        Return the results of the first draws, and the claims with their numbers of draws.
 
-        After the first draws, the rows that `rows_to_extend` names get the draws up to the next of
-        `LOOKS`, until none is left. A further draw computes only these rows.
+        A draw computes only what its rows of the claims need, and what the tables need in the
+        first `DRAWS` draws.
 
         Parameters
         ----------
@@ -193,71 +181,19 @@ class StudyOptions:
             Results of the first draws, empty without tables; and the claims.
 
         """
-        if self.further is not None:
-            given, needed = self.further
-            return [], tuple(self._extended(given, needed, (make, claim, args), self))
         head = self.draws()
-        done: list[Any] = []
-        if self.tables:
-            done = self.stage(0.0, 0.5).run_draws(make, head, *args)
-            claims = [each.with_rows([list(row) for row in each.rows]) for each in claim(done)]
-        else:
-            claims = list(claim([make(head[0], *args)]))
-            every = {(k, index): self.first for k, each in enumerate(claims)
-                     for index in range(len(each.rows))}
-            claims = [each.with_rows([[]] * len(each.rows)) for each in claims]
-            found = self._further(every, claims, head, (make, claim, args), self.stage(0.0, 0.5))
-            claims = [each.with_rows([found[k, index] for index in range(len(each.rows))])
-                      for k, each in enumerate(claims)]
-        if self.count is None and not self.quick:
-            claims = self.extend(claims, (make, claim, args))
-        return done, tuple(claims)
-
-    def extend(self, claims: Sequence[Claim], study: tuple[Any, ...]) -> list[Claim]:
-        """
-        Return claims with the further draws that can decide them.
-
-        Parameters
-        ----------
-        claims
-            The claims with their first draws.
-        study
-            The arguments `make`, `claim` and `args` of `collect`.
-
-        """
-        fraction, claims = 0.5, list(claims)
-        while True:
-            needed = {(k, index): look for k, judged in enumerate(judge_claims(claims))
-                      for index, look in rows_to_extend(judged)}
-            if not needed:
-                return claims
-            end = (1 + fraction) / 2
-            claims = self._extended(claims, needed, study,
-                                    self.stage(fraction, end, 'undecided claims'))
-            fraction = end
-
-    def _extended(self, claims: Sequence[Claim], needed: Mapping[RowKey, int],
-                  study: tuple[Any, ...], stage: StudyOptions) -> list[Claim]:
-        """Return the claims with draws up to the needed number in some of their rows."""
-        draws = self.draws(max(needed.values()))
-        found = self._further(needed, claims, draws, study, stage)
-        return [each.with_rows([[*row, *found.get((k, index), ())]
-                                for index, row in enumerate(each.rows)])
-                for k, each in enumerate(claims)]
-
-    def _further(self, needed: Mapping[RowKey, int], claims: Sequence[Claim],
-                 draws: Sequence[Draw], study: tuple[Any, ...],
-                 stage: StudyOptions) -> dict[RowKey, list[tuple[float, float]]]:
-        """Return the pairs of further draws of some rows, up to a number of draws each."""
-        ranges = {key: range(len(claims[key[0]].rows[key[1]]), look)
-                  for key, look in needed.items()}
-        used = sorted({k for each in ranges.values() for k in each})
-        wanted = [tuple(key for key, each in ranges.items() if k in each) for k in used]
-        rows = []
-        for row in self.map_items(_rows_of_draw, [draws[k] for k in used], wanted, args=study):
-            rows.append(row)
-            stage.progress(f'{len(rows)} of {len(used)} draws', len(rows) / len(used))
-        return {key: [row[key] for row in rows if key in row] for key in ranges}
+        outline = claim([make(head[0], *args)])
+        counts = {(k, index): self._count(each.draws.get(index, DRAWS))
+                  for k, each in enumerate(outline) for index in range(len(each.rows))}
+        draws = self.draws(max(counts.values()))
+        wanted = [[key for key, count in counts.items() if k < count] for k in range(len(draws))]
+        complete = [self.tables and k < len(head) for k in range(len(draws))]
+        found = self.stage(0.0, 0.9).run_draws(_result_of_draw, draws, wanted, complete,
+                                               args=(make, claim, args))
+        claims = tuple(each.with_rows([[rows[k, index] for _, rows in found if (k, index) in rows]
+                                       for index in range(len(each.rows))])
+                       for k, each in enumerate(outline))
+        return [result for result, _ in found if result is not None], claims
 
     def stage(self, start: float, end: float, label: str = '') -> StudyOptions:
         """Return options for one stage, whose progress counts from `start` to `end`."""
@@ -267,12 +203,14 @@ class StudyOptions:
         return replace(self, progress=report)
 
 
-def _rows_of_draw(draw: Draw, wanted: Sequence[RowKey], make: Callable[..., Any],
-                  claim: Callable[[Sequence[Any]], Sequence[Claim]],
-                  args: tuple[Any, ...]) -> dict[RowKey, tuple[float, float]]:
-    """Return the pairs of some rows of the claims in one draw."""
-    claims = claim([make(draw, *args)])
-    return {(k, index): claims[k].rows[index][0] for k, index in wanted}
+def _result_of_draw(draw: Draw, wanted: Sequence[RowKey], complete: bool,
+                    make: Callable[..., Any], claim: Callable[[Sequence[Any]], Sequence[Claim]],
+                    args: tuple[Any, ...]) -> tuple[Any, dict[RowKey, tuple[float, float]]]:
+    """Return the result of a draw if it is complete, and the pairs of some rows of the claims."""
+    result = make(draw, *args)
+    claims = claim([result])
+    rows = {(k, index): claims[k].rows[index][0] for k, index in wanted}
+    return result if complete else None, rows
 
 
 ITEMS = ('item', 'paper', 'here', 'equal, or why not')
@@ -348,43 +286,37 @@ class StudyResult:
 
     Parameters
     ----------
-    name, title, reference
-        Name and title of the study, and reference of its paper.
+    title, reference
+        Title of the study, and reference of its paper.
     settings
         Seeds, numbers of runs and properties of the data.
     assumptions
         Choices made here because the paper does not state them.
     tables, claims, plots
         Results; the claims with the values of all draws.
-    quick
-        Whether the study ran with fewer runs and evaluations.
+    name, quick
+        Name of the study, and whether it ran with fewer runs and evaluations.
     seconds, processor_seconds
         Wall-clock time and processor time [s].
-    notes
-        Remarks at the beginning of the report.
-    fixed
-        Whether the number of draws was fixed beforehand.
 
     """
 
-    name: str
     title: str
     reference: str
     settings: Mapping[str, Any]
-    assumptions: tuple[str, ...]
-    tables: tuple[Table, ...]
-    claims: tuple[Claim, ...]
-    plots: tuple[Plot, ...]
+    assumptions: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    plots: tuple[Plot, ...] = ()
+    name: str = ''
     quick: bool = False
     seconds: float = 0.0
     processor_seconds: float = 0.0
-    notes: tuple[str, ...] = ()
-    fixed: bool = False
 
     @cached_property
     def verdicts(self) -> tuple[JudgedClaim, ...]:
         """The claims with their verdicts."""
-        return judge_claims(self.claims, fixed=self.fixed)
+        return judge_claims(self.claims)
 
     def contents(self) -> dict[str, Any]:
         """Return the result as a dictionary of plain values."""
@@ -392,7 +324,7 @@ class StudyResult:
             'study': self.name, 'title': self.title, 'reference': self.reference,
             'quick': self.quick, 'seconds': self.seconds,
             'processor_seconds': self.processor_seconds, 'settings': dict(self.settings),
-            'assumptions': list(self.assumptions), 'notes': list(self.notes),
+            'assumptions': list(self.assumptions),
             'claims': [verdict.contents() for verdict in self.verdicts],
             'tables': [{'title': t.title, 'source': t.source, 'note': t.note,
                         'heads': list(t.heads), 'rows': [list(row) for row in t.rows]}

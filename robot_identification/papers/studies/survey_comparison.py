@@ -37,7 +37,8 @@ from robot_identification.papers.studies.survey_published import (
     PUBLISHED_STRIBECK_JOINT,
 )
 from robot_identification.papers.studies.survey_tracking import Tracking
-from robot_identification.papers.studies.verdict import Claim, LazyPairs, Pairs
+from robot_identification.papers.studies.verdict import Claim, DRAWS, LazyPairs, Pairs
+from robot_identification.simulation import PlantOptions
 
 ONLINE = (
     'Kalman',
@@ -49,8 +50,6 @@ ONLINE = (
 )
 LINEAR, STRIBECK = 'coulomb_viscous', 'stribeck'
 CAD, OTHER = 'inertias of its CAD model', 'inertias up to 20 % from its CAD model'
-DIFFERENT = 0.2
-"""Largest relative difference of the inertias of the arm from those of its CAD model."""
 EQUATIONS = 'equations (15) to (25) as printed; ranges, population sizes and budgets are assumed'
 OUR_FILTER = ('the extended Kalman filter of this package (logarithms, limits, increased noise) '
               'has smaller errors of Stribeck friction than (21) as printed')
@@ -87,7 +86,8 @@ def run_methods(draw: Draw, excitation: Excitation, platform: survey_methods.Pla
         Evaluations of a search, by friction model.
 
     """
-    other = survey_methods.Platform.build(excitation, draw.arm, DIFFERENT)
+    other = survey_methods.Platform.build(excitation, draw.arm,
+                                            PlantOptions.inertia_error)
     return MethodDraw(
         survey_methods.compare_methods(platform, LINEAR, budgets[LINEAR], draw, (
             *survey_methods.METHODS[LINEAR], *survey_methods.CONSTRAINED)),
@@ -290,7 +290,8 @@ def method_claims(done: Sequence[Any]) -> tuple[Claim, ...]:
               'smaller e_d than every search',
               LazyPairs(done, lambda one: (
                   _extreme(one.methods.changed, (survey_methods.CONSISTENT,), 'inertial'),
-                  _extreme(one.methods.changed, searched, 'inertial'))), 'e_d', ours=True),
+                  _extreme(one.methods.changed, searched, 'inertial'))), 'e_d', ours=True,
+              draws={0: 4 * DRAWS}),
         Claim(OUR_FILTER, filters(False), 'e_f', ours=True, literal=printed,
               variants={('noise of the torques', 'Table 7'): filters(True)}))
 
@@ -309,10 +310,12 @@ def _noise_and_time(done: Sequence[Any]) -> tuple[Claim, ...]:
     return (
         *(Claim(f'the {method} resists noise at level {level} (Delta J_e below {bound:g})',
                 change(method, bound), '1 + Delta J_e', 1.0, literal=EQUATIONS,
-                variants={('inertias of the arm', OTHER): change(method, bound, 'changed')})
-          for method, level, bound in (
-              ('pseudo-inverse', 'A', first), ('genetic algorithm', 'B or better', second),
-              ('particle filter', 'B or better', second))),
+                variants={('inertias of the arm', OTHER): change(method, bound, 'changed')},
+                draws={0: draws})
+          for method, level, bound, draws in (
+              ('pseudo-inverse', 'A', first, 4 * DRAWS),
+              ('genetic algorithm', 'B or better', second, DRAWS),
+              ('particle filter', 'B or better', second, DRAWS))),
         Claim('a genetic algorithm takes more than 3600 times as long as the pseudo-inverse',
               times('seconds'), 'processor time [s]; the search evaluates its population at once',
               3600.0, literal=EQUATIONS, variants={ONE_BY_ONE: times('single')}))

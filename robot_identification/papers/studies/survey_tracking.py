@@ -27,13 +27,13 @@ from robot_identification.papers.studies.study import Draw, LazyResults, Part, P
 from robot_identification.papers.studies.survey_methods import NOISE, Platform
 from robot_identification.papers.studies.verdict import Claim, LazyPairs, Pairs
 
-JOINT = 2
+JOINT = 2    # index of joint 3, as in the paper
 MEMORY, SHORTER = 10.0, 5.0
 """Time constants of the forgetting [s]: mu = 0.999 at 100 Hz as printed, and a shorter one."""
 CHANGE = 0.5
 """Increase of the friction during the motion, relative to its initial value."""
-BEGINNING = 5.0
-"""Initial transient of the filters [s], which is not plotted."""
+BEGINNING = SHORTER
+"""Initial transient of the filters [s], the shorter time constant, which is not plotted."""
 FOLLOWED = 0.2
 """A change counts as tracked up to this ratio of the RMS error to the change."""
 CHANGES = ('ramp', 'parabola', 'step')
@@ -117,7 +117,8 @@ def track_friction(draw: Draw, platform: Platform, periods: int) -> TrackingDraw
     def follow(key: Key) -> Array:
         torque = tau + noise
         torque[:, JOINT] += (true[key[1]] - first) * v[:, JOINT]
-        return _follow(base, *FILTERS[key[0]], columns, v, torque, 1 / samples.rate)
+        return _follow(base, *FILTERS[key[0]], columns, v, torque,
+                       period=1 / samples.rate)
 
     return TrackingDraw(t, true, LazyResults(
         [(label, name) for name in CHANGES for label in FILTERS], follow), first)
@@ -160,7 +161,7 @@ def summarise_tracking(done: Sequence[TrackingDraw]) -> Tracking:
 
 
 def _follow(base: BaseParameters, forgetting: str, memory: float | None, columns: Array, v: Array,
-            torque: Array, period: float) -> Array:
+            torque: Array, *, period: float) -> Array:
     """Return a filter's estimate of the joint's viscous friction at each sample, (N,)."""
     running = TorqueFilter(base, False, TorqueFilter.urdf_start(base, WIDTH), NOISE, forgetting)
     keep = 1.0 if memory is None else float(np.exp(-period / memory))

@@ -28,10 +28,10 @@ from robot_identification.papers.searches.bounded import Box
 from robot_identification.papers.searches.result import CONVERGED
 from robot_identification.simulation import Plant, PlantOptions
 
-LENGTH, LEVER, GRAVITY = 1.0, 0.5, 9.81
+LENGTH, LEVER, GRAVITY = 1.0, 0.5, 9.81    # [m] first link and its centre; [m/s^2]; printed
 E1 = 1.0 * LENGTH * LEVER - 1 / 12 - 1.0 * LEVER ** 2
 E2 = GRAVITY / LENGTH
-DURATION, RATE, NOISE = 10.0, 100.0, 0.01
+DURATION, RATE, NOISE = 10.0, 100.0, 0.01    # [s], [Hz], [N m]; missing in our copy
 HORIZONTAL, HANGING = 0.0, -np.pi / 2
 CleanRun = tuple[Array, Array, Array]
 """Times (N,) [s], regressor (2 N, 4) and torques without noise and known part (2 N,) [N m]."""

@@ -27,7 +27,6 @@ from robot_identification.papers.studies.two_link_draw import (
     CHECK,
     FIT,
     GAINS,
-    LEAST,
     NAMES,
     relative_excess,
     SEARCHED,
@@ -35,9 +34,9 @@ from robot_identification.papers.studies.two_link_draw import (
     TRUE,
     TwoLinkDraw,
 )
-from scipy.stats import mannwhitneyu
+from robot_identification.papers.studies.verdict import ALPHA, LEAST
 
-PICTURED = (5.5, 6.0)
+PICTURED = CHECK[1:]
 """Frequencies whose torque errors are pictures of the page, Figures 6 and 7."""
 PICTURED_TIME = 2.0
 """[s] length of these pictures."""
@@ -45,9 +44,7 @@ COUNTS = (1000, 10_000, 100_000, 300_000)
 """Evaluations at which the convergence is listed."""
 COMPARED = ('LS', 'GA', 'SPSO', 'ELPIDSO')
 """Methods of the paper."""
-QUARTILES = (25, 50, 75)
-LEVEL = 0.05
-"""Level of the rank-sum tests."""
+QUARTILES = (25, 50, 75)    # [%] of the excess in the tables
 ALL = ('LS', *SEARCHED, *GAINS)
 
 
@@ -66,7 +63,7 @@ def tabulate_frequency(done: Sequence[TwoLinkDraw], rhos: Sequence[float], budge
                              *_floats(np.percentile(excess, (0, *QUARTILES, 100))),
                              float(np.median([one.results[rho][method].evaluations
                                               for one, rho in keys])))),
-                     *(('-', '-') if method == 'ELPIDSO' else (p, float(p < LEVEL)))))
+                     *(('-', '-') if method == 'ELPIDSO' else (p, float(p < ALPHA)))))
     number = 3 + (len(FIT) if len(rhos) > 1 else FIT.index(rhos[0]))
     return Table(
         f'rho = {", ".join(f"{rho:g}" for rho in rhos)}, as in Table {number}: {len(done)} draws, '
@@ -86,6 +83,8 @@ def tabulate_frequency(done: Sequence[TwoLinkDraw], rhos: Sequence[float], budge
 
 def rank_sum(first: Array, second: Array) -> float:
     """Return the p-value of Wilcoxon's exact two-sided rank-sum test."""
+    from scipy.stats import mannwhitneyu
+
     return float(mannwhitneyu(first, second, method='exact').pvalue)
 
 

@@ -26,12 +26,12 @@ from robot_identification.excitation import build_scene, Excitation, Requirement
 from robot_identification.excitation.certificate.clearance import prove_clearance
 from robot_identification.excitation.motion.fourier import FourierSeries
 from robot_identification.excitation.motion.limits import motion_limits
+from robot_identification.excitation.motion.quintic_spline import rest_to_rest
 from robot_identification.ros.execution.time_scaling import (
     Evaluate,
     MIN_DURATION,
     ramp_down,
     ramp_up,
-    rest_to_rest,
     scale_time,
     States,
     straight_line,

@@ -85,8 +85,7 @@ def straight_line(limits: Limits, q: Array, target: Array,
     """
     Return the duration [s] and the motion along a straight line in joint space, rest to rest.
 
-    With u = t / T, the fraction 10 u^3 - 15 u^4 + 6 u^5 of the line is covered at time t. Its
-    largest velocity is 1.875 / T, and its largest acceleration is 5.7735 / T^2.
+    The covered fraction of the line is `rest_to_rest`.
 
     Parameters
     ----------
@@ -98,35 +97,21 @@ def straight_line(limits: Limits, q: Array, target: Array,
         Fraction of the velocity and acceleration limits that is used, 0 to 1.
 
     """
+    # here, because the brake watchdog imports this module, but not the libraries of arms
+    from robot_identification.excitation.motion.quintic_spline import (
+        rest_to_rest,
+        shortest_duration,
+    )
+
     distance = target - q
-    duration = max(
-        MIN_DURATION, float(np.max(np.abs(distance) * 1.875 / (speed * limits.velocity))),
-        float(np.max(np.sqrt(np.abs(distance) * 5.7736 / (speed * limits.acceleration)))))
+    duration = max(MIN_DURATION, shortest_duration(
+        np.abs(distance), speed * limits.velocity, speed * limits.acceleration))
 
     def evaluate(t: Array) -> States:
         covered, rate, change = (np.outer(x, distance) for x in rest_to_rest(t, duration))
         return q + covered, rate, change
 
     return duration, evaluate
-
-
-def rest_to_rest(t: Array, duration: float) -> States:
-    """
-    Return a smooth rise from 0 to 1 that begins and ends at rest, with its derivatives, (N,) each.
-
-    With u = t / T, it is 10 u^3 - 15 u^4 + 6 u^5.
-
-    Parameters
-    ----------
-    t
-        Times, 0 to T, (N,) [s].
-    duration
-        Duration T [s].
-
-    """
-    u = t / duration
-    return (u ** 3 * (10 - 15 * u + 6 * u ** 2), 30 * u ** 2 * (1 - u) ** 2 / duration,
-            60 * u * (1 - u) * (1 - 2 * u) / duration ** 2)
 
 
 def scale_time(evaluate: Evaluate, s: Array, rate: Array, acceleration: Array) -> States:

@@ -51,6 +51,17 @@ class StampStatistics:
         self.messages = self.gaps = self.duplicates = self.out_of_order = self.unreadable = 0
         self._steps: list[int] = []
 
+    @property
+    def duration(self) -> float:
+        """Time from the first to the last stamp [s]."""
+        return (self.last - self.first) / 1e9
+
+    @property
+    def faults(self) -> dict[str, int]:
+        """Counts of faulty stamps, by name."""
+        return {'gaps': self.gaps, 'duplicates': self.duplicates,
+                'out_of_order': self.out_of_order}
+
     def add(self, stamps: Array) -> None:
         """
         Update the counts with the stamps of further joint states.

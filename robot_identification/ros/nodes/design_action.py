@@ -67,7 +67,7 @@ class DesignAction:
             cancel_callback=self._cancel, result_timeout=RESULT_TIMEOUT)
 
     async def _execute(self, handle: Any) -> Any:
-        request, result = handle.request, Design.Result()
+        request = handle.request
         try:
             check_request(request)
             arm = self._arm_of(request.robot)
@@ -77,25 +77,21 @@ class DesignAction:
                 lambda excitation: save_new_excitation(excitation, path))
         except RobotIdentificationError as error:
             handle.abort()
-            result.message = str(error)
-            return result
+            return Design.Result(message=str(error))
         self._current = handle.goal_id
         if handle.is_cancel_requested:
             self._work.cancel()
-        outcome = await done
-        self._current = None
-        if isinstance(outcome, RobotIdentificationError):
-            result.message = str(outcome)
-            if handle.is_cancel_requested:
-                handle.canceled()
-            else:
-                handle.abort()
-            return result
+        try:
+            excitation = await done
+        except RobotIdentificationError as error:
+            (handle.canceled if handle.is_cancel_requested else handle.abort)()
+            return Design.Result(message=str(error))
+        finally:
+            self._current = None
         handle.succeed()
-        result.success, result.path, result.status = True, str(path), outcome.status
-        result.condition_number = float(outcome.condition_number)
-        result.message = f'condition number {outcome.condition_number:.1f}, {outcome.status}'
-        return result
+        number, status = float(excitation.condition_number), excitation.status
+        return Design.Result(success=True, path=str(path), status=status, condition_number=number,
+                             message=f'condition number {number:.1f}, {status}')
 
     def _design(self, request: Any, arm: Arm, handle: Any, report: Report) -> Excitation:
         """Design an excitation and publish feedback; called in the thread of the design."""
@@ -160,10 +156,11 @@ def design_for_motion(work: LongWork, request: Any, arm: Arm, path: Path,
         if fault() is not None:
             work.cancel()
         time.sleep(POLL)
-    outcome, reason = done.result(), fault()
-    if isinstance(outcome, CancelledError) and reason is not None:
+    try:
+        return done.result()
+    except CancelledError as error:
+        reason = fault()
+        if reason is None:
+            raise
         raise ExecutionError(reason.reason, f'{reason.text}; the design was cancelled, and '
-                             f'nothing moved')
-    if isinstance(outcome, Exception):
-        raise outcome
-    return outcome
+                             f'nothing moved') from error

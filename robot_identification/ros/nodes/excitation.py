@@ -73,14 +73,13 @@ class ExcitationNode(NodeProcess):
     def configure(self) -> None:
         """Connect to the controller, and offer the action and the service."""
         node = self.node
-        self.setup = self._parameters.connect(node, self.arm)
+        self.setup = motion_setup.MotionSetup(node, self.arm, self._parameters)
         group = ReentrantCallbackGroup()  # for stop and cancel requests during a motion
         self._server = action.ActionServer(
             node, Excite, '~/execute', self._execute, goal_callback=self._on_goal,
             cancel_callback=self._on_cancel, callback_group=group,
             result_timeout=requests.RESULT_TIMEOUT)
-        node.create_service(Trigger, '~/stop', requests.reply_always(node, self._on_stop),
-                            callback_group=group)
+        self.add_service(Trigger, 'stop', self._on_stop, group)
 
     def clean_up(self) -> None:
         """End the process of the brake watchdog."""
@@ -116,10 +115,9 @@ class ExcitationNode(NodeProcess):
         self.end_motion(Fault('cancelled', 'the client cancelled the motion'))
         return action.CancelResponse.ACCEPT
 
-    def _on_stop(self, request: Any, response: Any) -> Any:
+    def _on_stop(self, request: Any) -> dict[str, Any]:
         now = self.end_motion(Fault('stopped', 'the service ~/stop was called'))
-        response.success, response.message = bool(now), now or 'nothing moves'
-        return response
+        return {'success': bool(now), 'message': now or 'nothing moves'}
 
     async def _execute(self, handle: Any) -> Any:
         """Serve a goal: rehearse or execute its motion in a thread, and return the result."""

@@ -26,7 +26,7 @@ from robot_identification.errors import ConfigurationError, RobotIdentificationE
 from robot_identification.recording import load_recording, Recording
 from robot_identification.ros.nodes import parameters
 from robot_identification.ros.nodes.live_states import PERIOD, SmoothedStates
-from robot_identification.ros.nodes.messages import time_message
+from robot_identification.ros.nodes.messages import effort_message, time_message
 from robot_identification.ros.nodes.process import Health, main_of, NodeProcess
 from robot_identification.ros.sliding_window import (
     SlidingWindow,
@@ -139,18 +139,16 @@ class ExternalTorqueNode(NodeProcess):
     def _publish(self, instant: WindowEstimate, external: online.ExternalTorque) -> None:
         """Publish external torques, the equivalent wrench, and their standard deviations."""
         names = list(self.model.arm.ros_joint_names)
-        stamp = time_message(self._states.stamp(instant.t))
+        stamp = self._states.stamp(instant.t)
         for output, publisher in self._publishers.items():
-            joints = JointState(name=names, effort=getattr(external, output).tolist())
-            joints.header.stamp = stamp
-            publisher.publish(joints)
+            publisher.publish(effort_message(names, getattr(external, output), stamp))
         wrench = online.tool_wrench(self.model.arm, instant.q, external.torque,
                                     external.deviation, self.frame)
         for publisher, values in (
                 (self._wrench, wrench.values),
                 (self._wrench_deviation, np.sqrt(np.diag(wrench.covariance)))):
             message = WrenchStamped()
-            message.header.stamp = stamp
+            message.header.stamp = time_message(stamp)
             six = [float(x) for x in values]
             for vector, (x, y, z) in ((message.wrench.force, six[:3]),
                                       (message.wrench.torque, six[3:])):

@@ -35,7 +35,6 @@ from robot_identification.ros.nodes.live_states import SmoothedStates
 from robot_identification.ros.nodes.managed_node import ManagedNode
 from robot_identification.ros.nodes.messages import parse_trajectory
 from robot_identification.ros.nodes.process import Health, main_of, NodeProcess
-from robot_identification.ros.nodes.requests import reply_always
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
@@ -107,8 +106,8 @@ class FeedforwardNode(NodeProcess):
         self._states = SmoothedStates(node, self.model.arm, self._topic, self._window,
                                       1 / self._rate)
         self._compensation = online.Compensation(self.model, self.limits)
-        node.create_service(Trigger, '~/start', reply_always(node, self._on_start))
-        node.create_service(Trigger, '~/stop', reply_always(node, self._on_stop))
+        self.add_service(Trigger, 'start', self._on_start)
+        self.add_service(Trigger, 'stop', self._on_stop)
         node.create_timer(PERIOD, self._compensate)
 
     def clean_up(self) -> None:
@@ -174,21 +173,18 @@ class FeedforwardNode(NodeProcess):
                                  f'check that the controller is active and that the parameter '
                                  f'`controller` is its name')
 
-    def _on_start(self, request: Any, response: Any) -> Any:
+    def _on_start(self, request: Any) -> dict[str, Any]:
         self._check_active()
         self._check_subscribed(self._commands)
         self._states.diagnose()     # clears older problems
         self._compensation.reset()
         self._states.restart()
         self._started, self._compensating = time.monotonic(), True
-        response.success = True
-        response.message = 'compensates as soon as joint states arrive'
-        return response
+        return {'message': 'compensates as soon as joint states arrive'}
 
-    def _on_stop(self, request: Any, response: Any) -> Any:
+    def _on_stop(self, request: Any) -> dict[str, Any]:
         now = self.end_motion(Fault('stopped', 'the service ~/stop was called'))
-        response.success, response.message = bool(now), now or 'compensation was off'
-        return response
+        return {'success': bool(now), 'message': now or 'compensation was off'}
 
     def _end_compensation(self) -> None:
         """End compensation; the last command is the gravity torques at the last position."""

@@ -32,7 +32,7 @@ from robot_identification.reporting.report import REPORT
 from robot_identification.reporting.results_files import MODEL, RESULT_FILES, URDF
 from robot_identification.ros.execution.data_directory import DataDirectory
 from robot_identification.ros.nodes.long_work import Report
-from robot_identification.validation import Thresholds
+from robot_identification.validation import Thresholds, Verdict
 
 DELAYS = {'': None, 'yes': True, 'no': False, **{kind: kind for kind in DELAYED}}
 
@@ -98,13 +98,10 @@ def identify_recordings(request: Any, arm: Arm, recordings: list[Path], held_out
         The identification failed.
 
     """
-    thresholds = Thresholds(request.overall_threshold or Thresholds.overall,
-                            request.joint_threshold or Thresholds.joint,
-                            strict=request.strict)
     result = identify(
         arm, [load_recording(path, arm) for path in recordings], request.estimator or 'wls',
         request.friction or None, [load_recording(path, arm) for path in held_out],
-        thresholds=thresholds, progress=report, **options)
+        thresholds=requested_thresholds(request), progress=report, **options)
     report('writing the report', 0.9)
     return result
 
@@ -116,22 +113,29 @@ def check_results_folder(folder: Path, inputs: list[Path | None]) -> None:
     check_output_folder(folder, RESULT_FILES, RESULTS, inputs, hint='')
 
 
-def fill_response(response: Any, result: IdentificationResult, folder: Path) -> None:
-    """Fill a response with the result of an identification and the paths of its files."""
+def response_fields(result: IdentificationResult, folder: Path) -> dict[str, Any]:
+    """Return the fields of a response: an identification's result, and the paths of its files."""
     verdict, estimate = result.verdict, result.estimate
-    response.success, response.passed = True, verdict.passed
-    response.doubtful = verdict.doubtful
-    response.reasons, response.doubts = list(verdict.reasons), list(verdict.doubts)
-    response.status = estimate.status
-    response.message = verdict.sentence
-    response.condition_number = float(estimate.condition_number)
-    response.parameter_names = list(estimate.names)
-    response.parameter_values = estimate.values.tolist()
-    response.parameter_deviations = estimate.standard_deviations.tolist()
-    response.joint_names = list(result.arm.joint_names)
-    if verdict.held_out:
-        response.joint_errors = np.fmax.reduce([[held.joints[joint].relative_error
-                                                 for joint in result.arm.joint_names]
-                                                for held in verdict.held_out]).tolist()
-    response.model, response.urdf = str(folder / MODEL), str(folder / URDF)
-    response.report = str(folder / REPORT)
+    errors = [[held.joints[joint].relative_error for joint in result.arm.joint_names]
+              for held in verdict.held_out]
+    return {
+        **verdict_fields(verdict), 'status': estimate.status,
+        'condition_number': float(estimate.condition_number),
+        'parameter_names': list(estimate.names), 'parameter_values': estimate.values.tolist(),
+        'parameter_deviations': estimate.standard_deviations.tolist(),
+        'joint_names': list(result.arm.joint_names),
+        'joint_errors': np.fmax.reduce(errors).tolist() if errors else [],
+        'model': str(folder / MODEL), 'urdf': str(folder / URDF), 'report': str(folder / REPORT)}
+
+
+def verdict_fields(verdict: Verdict) -> dict[str, Any]:
+    """Return the fields of a verdict that the responses of Identify and Validate share."""
+    return {'passed': verdict.passed, 'doubtful': verdict.doubtful,
+            'reasons': list(verdict.reasons), 'doubts': list(verdict.doubts),
+            'message': verdict.sentence}
+
+
+def requested_thresholds(request: Any) -> Thresholds:
+    """Return the thresholds of a request; fields that are 0 select the defaults."""
+    return Thresholds(request.overall_threshold or Thresholds.overall,
+                      request.joint_threshold or Thresholds.joint, strict=request.strict)

@@ -57,13 +57,17 @@ class InjectedFaults:
     joint_names
         The n joints of the arm.
 
+    Attributes
+    ----------
+    values
+        Values of `PARAMETERS`, by name.
+
     """
 
     def __init__(self, node: Node, joint_names: Sequence[str]) -> None:
         self._names = tuple(joint_names)
         self._rng = np.random.default_rng(0)
         self._delayed: deque[tuple[float, bytes]] = deque()
-        self._jams: list[str] = []
         self._last_stamp = 0
         self.values: dict[str, Any] = {}
         for name, default, description, upper in PARAMETERS:
@@ -73,29 +77,8 @@ class InjectedFaults:
         for name in JOINTS:
             if self.values[name] and self.values[name] not in self._names:
                 raise UnknownNameError('joint', self.values[name], self._names)
-        if self.stuck:
-            self._jams.append(self.stuck)
+        self._jams = [self.values['stuck_joint']] if self.values['stuck_joint'] else []
         node.add_on_set_parameters_callback(self._set)
-
-    @property
-    def reject(self) -> bool:
-        """Whether the controller rejects trajectories."""
-        return bool(self.values['reject'])
-
-    @property
-    def scaling(self) -> float:
-        """Speed scaling of the controller [-]."""
-        return float(self.values['scaling'])
-
-    @property
-    def clock(self) -> float:
-        """Offset of the robot's stamps from its clock [s]."""
-        return float(self.values['clock'])
-
-    @property
-    def pause(self) -> bool:
-        """Whether the simulation stands still."""
-        return bool(self.values['pause'])
 
     def racing_stamp(self, stamp: int, step: int) -> int:
         """
@@ -110,11 +93,6 @@ class InjectedFaults:
         late = int(self._rng.integers(0, 1 + round(self.values['racing'])))
         self._last_stamp = max(self._last_stamp, stamp - late * step)
         return self._last_stamp if self.values['racing'] else stamp
-
-    @property
-    def stuck(self) -> str:
-        """Name of the stuck joint; empty if none is stuck."""
-        return str(self.values['stuck_joint'])
 
     @property
     def effort(self) -> Array:
@@ -160,7 +138,8 @@ class InjectedFaults:
         for parameter in parameters:
             name = parameter.name.removeprefix(PREFIX)
             if name == 'stuck_joint':
-                self._jams += [joint for joint in (self.stuck, parameter.value) if joint]
+                self._jams += [joint for joint in (self.values[name], parameter.value)
+                               if joint]
             if name in self.values:
                 self.values[name] = parameter.value
         return SetParametersResult(successful=True)

@@ -21,111 +21,93 @@ from typing import Any
 from robot_identification.files import shared_folder
 
 BOOLEAN = ['true', 'false']
+
+
+def _argument(description: str, default: str | None = None,
+              choices: list[str] | None = None) -> dict[str, Any]:
+    """Return keyword arguments of DeclareLaunchArgument; those that are None are left out."""
+    content = {'default_value': default, 'choices': choices, 'description': description}
+    return {key: value for key, value in content.items() if value is not None}
+
+
 ARGUMENTS: dict[str, dict[str, Any]] = {
-    'robot': {
-        'description': 'Shipped robot (see: robot-identification robots), or the path of a robot '
-                       'YAML.'},
-    'sim': {
-        'default_value': 'mujoco', 'choices': ['mujoco', 'mujoco_control', 'gazebo', 'mock',
-                                               'none'],
-        'description': 'mujoco: the simulated robot of this package; mujoco_control: '
-                       'mujoco_ros2_control, which runs the real controllers over MuJoCo; gazebo: '
-                       'ros_gz_sim and gz_ros2_control; mock: ros2_control without physics and '
-                       'torques; none: a real arm.'},
-    'namespace': {
-        'default_value': '',
-        'description': 'Namespace of all nodes, topics and services, so that several arms share '
-                       'one system; /diagnostics, /clock and /tf are shared.'},
-    'tf_prefix': {
-        'default_value': '',
-        'description': 'Prefix of the names of joints and links in ROS, such as left_; empty: '
-                       'that of the robot YAML.'},
-    'controller': {
-        'default_value': 'joint_trajectory_controller',
-        'description': 'Joint trajectory controller that moves the arm.'},
-    'controller_manager': {
-        'default_value': 'controller_manager',
-        'description': 'Controller manager that lists the active controllers.'},
-    'transport': {
-        'default_value': 'auto', 'choices': ['auto', 'action', 'topic'],
-        'description': 'How trajectories are sent: by the action FollowJointTrajectory, by the '
-                       'topic, or by the action if the controller offers it (auto).'},
-    'command_interface': {
-        'default_value': '', 'choices': ['', 'position', 'effort'],
-        'description': 'Command interface of the joints in Gazebo, mujoco_ros2_control and mock '
-                       'hardware; empty: effort in Gazebo, where position commands give efforts '
-                       'that cannot be identified, and position elsewhere.'},
-    'joint_states': {
-        'default_value': 'joint_states',
-        'description': 'Topic of the joint states; use the one that the driver publishes '
-                       'at its full rate.'},
-    'autostart': {
-        'default_value': 'false', 'choices': BOOLEAN,
-        'description': 'Whether the node that moves the arm is activated at start-up. Only an '
-                       'active node moves it: keep false for a real arm and activate the node '
-                       'with ros2 lifecycle.'},
-    'online': {
-        'default_value': 'false', 'choices': BOOLEAN,
-        'description': 'Whether to start online_identification, which estimates the parameters '
-                       'while the arm moves.'},
-    'model': {
-        'default_value': '',
-        'description': 'Model file in the data directory that predicts the torques; optional for '
-                       'validation only.'},
-    'reference': {
-        'default_value': '',
-        'description': 'Recording without contact in the data directory, from which the errors of '
-                       'the model are estimated; required.'},
-    'mode': {
-        'default_value': 'trajectory', 'choices': ['trajectory', 'compensation'],
-        'description': 'trajectory: efforts are added to trajectories; compensation: gravity and '
-                       'friction torques are sent to an effort controller after a call of the '
-                       'service ~/start.'},
-    'data_directory': {
-        'default_value': '~/robot_identification',
-        'description': 'Folder of excitations, recordings and results; nodes access no file '
-                       'outside it.'},
-    'use_sim_time': {
-        'default_value': 'false', 'choices': BOOLEAN,
-        'description': 'Whether nodes follow /clock; with sim:=gazebo and sim:=mujoco_control the '
-                       'node that moves the arm always does.'},
-    'nodes_file': {
-        'default_value': str(shared_folder('config') / 'nodes.yaml'),
-        'description': 'YAML with the parameters of the nodes.'},
-    'state_publisher': {
-        'default_value': 'true', 'choices': BOOLEAN,
-        'description': 'Whether to start robot_state_publisher with sim:=mujoco; the other '
-                       'simulations need it and always start it.'},
-    'gz_args': {
-        'default_value': f"-r -v 1 {shared_folder('config') / 'gazebo_world.sdf'}",
-        'description': 'Arguments of Gazebo; add -s to run it without a window. The shipped world '
-                       'has steps of 1 ms, half the speed of real time and nothing to touch.'},
-    'start_gazebo': {
-        'default_value': 'true', 'choices': BOOLEAN,
-        'description': 'Whether to start Gazebo and the bridge of its clock; false for a further '
-                       'arm in a simulation that runs.'},
-    'base_position': {
-        'default_value': '0 0',
-        'description': "Horizontal position of the arm's base in Gazebo's world, X Y [m]."},
-    'headless': {
-        'default_value': 'false', 'choices': BOOLEAN,
-        'description': 'Whether mujoco_ros2_control runs without a window (sim:=mujoco_control).'},
-    'robot_ip': {
-        'default_value': '',
-        'description': 'Address of a real arm; empty if its driver is already running.'},
-    'driver': {
-        'default_value': '',
-        'description': "The vendor's launch file as PACKAGE/FILE; it is started if robot_ip is "
-                       'given.'},
-    'driver_arguments': {
-        'default_value': '',
-        'description': "Arguments of the vendor's launch file: NAME:=VALUE, separated by spaces. "
-                       "They override those in the robot YAML's section driver. The robot's "
-                       'address and tf_prefix are added.'},
-    'spawn_controller': {
-        'default_value': 'false', 'choices': BOOLEAN,
-        'description': "Whether to load `controller` from the robot's controllers YAML into the "
-                       "vendor's controller manager (sim:=none)."},
+    'robot': _argument(
+        'Shipped robot (see: robot-identification robots), or the path of a robot YAML.'),
+    'sim': _argument(
+        'mujoco: the simulated robot of this package; mujoco_control: mujoco_ros2_control, which '
+        'runs the real controllers over MuJoCo; gazebo: ros_gz_sim and gz_ros2_control; mock: '
+        'ros2_control without physics and torques; none: a real arm.',
+        'mujoco', ['mujoco', 'mujoco_control', 'gazebo', 'mock', 'none']),
+    'namespace': _argument(
+        'Namespace of all nodes, topics and services, so that several arms share one system; '
+        '/diagnostics, /clock and /tf are shared.', ''),
+    'tf_prefix': _argument(
+        'Prefix of the names of joints and links in ROS, such as left_; empty: that of the robot '
+        'YAML.', ''),
+    'controller': _argument(
+        'Joint trajectory controller that moves the arm.', 'joint_trajectory_controller'),
+    'controller_manager': _argument(
+        'Controller manager that lists the active controllers.', 'controller_manager'),
+    'transport': _argument(
+        'How trajectories are sent: by the action FollowJointTrajectory, by the topic, or by the '
+        'action if the controller offers it (auto).', 'auto', ['auto', 'action', 'topic']),
+    'command_interface': _argument(
+        'Command interface of the joints in Gazebo, mujoco_ros2_control and mock hardware; empty: '
+        'effort in Gazebo, where position commands give efforts that cannot be identified, and '
+        'position elsewhere.', '', ['', 'position', 'effort']),
+    'joint_states': _argument(
+        'Topic of the joint states; use the one that the driver publishes at its full rate.',
+        'joint_states'),
+    'autostart': _argument(
+        'Whether the node that moves the arm is activated at start-up. Only an active node moves '
+        'it: keep false for a real arm and activate the node with ros2 lifecycle.',
+        'false', BOOLEAN),
+    'online': _argument(
+        'Whether to start online_identification, which estimates the parameters while the arm '
+        'moves.', 'false', BOOLEAN),
+    'model': _argument(
+        'Model file in the data directory that predicts the torques; optional for validation '
+        'only.', ''),
+    'reference': _argument(
+        'Recording without contact in the data directory, from which the errors of the model are '
+        'estimated; required.', ''),
+    'mode': _argument(
+        'trajectory: efforts are added to trajectories; compensation: gravity and friction '
+        'torques are sent to an effort controller after a call of the service ~/start.',
+        'trajectory', ['trajectory', 'compensation']),
+    'data_directory': _argument(
+        'Folder of excitations, recordings and results; nodes access no file outside it.',
+        '~/robot_identification'),
+    'use_sim_time': _argument(
+        'Whether nodes follow /clock; with sim:=gazebo and sim:=mujoco_control the node that '
+        'moves the arm always does.', 'false', BOOLEAN),
+    'nodes_file': _argument(
+        'YAML with the parameters of the nodes.', str(shared_folder('config') / 'nodes.yaml')),
+    'state_publisher': _argument(
+        'Whether to start robot_state_publisher with sim:=mujoco; the other simulations need it '
+        'and always start it.', 'true', BOOLEAN),
+    'gz_args': _argument(
+        'Arguments of Gazebo; add -s to run it without a window. The shipped world has steps of 1 '
+        'ms, half the speed of real time and nothing to touch.',
+        f"-r -v 1 {shared_folder('config') / 'gazebo_world.sdf'}"),
+    'start_gazebo': _argument(
+        'Whether to start Gazebo and the bridge of its clock; false for a further arm in a '
+        'simulation that runs.', 'true', BOOLEAN),
+    'base_position': _argument(
+        "Horizontal position of the arm's base in Gazebo's world, X Y [m].", '0 0'),
+    'headless': _argument(
+        'Whether mujoco_ros2_control runs without a window (sim:=mujoco_control).',
+        'false', BOOLEAN),
+    'robot_ip': _argument('Address of a real arm; empty if its driver is already running.', ''),
+    'driver': _argument(
+        "The vendor's launch file as PACKAGE/FILE; it is started if robot_ip is given.", ''),
+    'driver_arguments': _argument(
+        "Arguments of the vendor's launch file: NAME:=VALUE, separated by spaces. They override "
+        "those in the robot YAML's section driver. The robot's address and tf_prefix are added.",
+        ''),
+    'spawn_controller': _argument(
+        "Whether to load `controller` from the robot's controllers YAML into the vendor's "
+        'controller manager (sim:=none).', 'false', BOOLEAN),
 }
 COMMON = ('robot', 'namespace', 'tf_prefix', 'use_sim_time', 'nodes_file')
 ROBOT = (*COMMON, 'sim', 'controller', 'command_interface', 'state_publisher', 'gz_args',
@@ -251,17 +233,14 @@ def generic_arguments() -> list[dict[str, Any]]:
     """Return the arguments of generic.launch.py, in the form of `arguments`."""
     names = [name for name in all_argument_names() if name != 'sim']
     own: dict[str, dict[str, Any]] = {
-        'description': {
-            'default_value': 'robot_description',
-            'description': 'Topic of the URDF, used if `robot` is empty.'},
-        'effort': {
-            'default_value': '',
-            'description': 'Meaning of the published effort, such as torque,joint,+1,gravity; '
-                           'required for identification.'},
-        'acceleration': {
-            'default_value': '1.0',
-            'description': 'Acceleration limit of every joint [rad/s^2 or m/s^2], which a URDF '
-                           'does not contain.'}}
+        'description': _argument(
+            'Topic of the URDF, used if `robot` is empty.', 'robot_description'),
+        'effort': _argument(
+            'Meaning of the published effort, such as torque,joint,+1,gravity; required for '
+            'identification.', ''),
+        'acceleration': _argument(
+            'Acceleration limit of every joint [rad/s^2 or m/s^2], which a URDF does not '
+            'contain.', '1.0')}
     declared = arguments(*names, robot='', controller='joint_trajectory_controller')
     for argument in declared:
         if argument['name'] == 'robot':
@@ -271,11 +250,10 @@ def generic_arguments() -> list[dict[str, Any]]:
 
 def family_arguments(family: Family) -> list[dict[str, Any]]:
     """Return the arguments of a vendor's launch file, in the form of `arguments`."""
-    chosen = [{'name': family.choice, 'default_value': family.robots[0],
-               'choices': list(family.robots), 'description': 'Shipped robot of this '
-               'name.'}] if family.choice else []
-    passed = [{'name': name, 'default_value': default,
-               **({'choices': BOOLEAN} if default in BOOLEAN else {}),
-               'description': f"Passed on to the driver{'; ' + text if text else ''}."}
-              for name, (default, text) in family.arguments.items()]
-    return [*chosen, *arguments(*FAMILY_ARGUMENTS, sim='none'), *passed]
+    chosen = [{'name': family.choice, **_argument(
+        'Shipped robot of this name.', family.robots[0], list(family.robots))}]
+    passed = [{'name': name, **_argument(
+        f"Passed on to the driver{'; ' + text if text else ''}.", default,
+        BOOLEAN if default in BOOLEAN else None)}
+        for name, (default, text) in family.arguments.items()]
+    return [*(chosen if family.choice else []), *arguments(*FAMILY_ARGUMENTS, sim='none'), *passed]

@@ -86,7 +86,7 @@ class LongWork:
         Returns
         -------
         Future
-            The result of `write`, or the `RobotIdentificationError` that was raised.
+            Result of `write`; awaiting it raises the `RobotIdentificationError` of the job.
 
         Raises
         ------
@@ -117,7 +117,7 @@ class LongWork:
             if job is None or job.writing:
                 return False
             job.cancelled, self._job = True, None
-        job.done.set_result(CancelledError(f'{job.name} was cancelled'))
+        job.done.set_exception(CancelledError(f'{job.name} was cancelled'))
         return True
 
     def _work(self, current: _Job, job: Callable[[Report], Any],
@@ -127,21 +127,24 @@ class LongWork:
                 raise CancelledError(f'{current.name} was cancelled')
             self._report(text, fraction)
 
-        outcome: Any
+        result, failure = None, None
         try:
             step('started', 0.0)
             result = job(step)
             with self._lock:
                 current.writing = not current.cancelled
-            outcome = write(result) if current.writing else None
+            result = write(result) if current.writing else None
         except RobotIdentificationError as error:
-            outcome = error
+            failure = error
         except Exception as error:  # a service must respond, and the node keeps running
             if not current.cancelled:
                 self._node.get_logger().fatal(f'unexpected: {error!r}')
-            outcome = RobotIdentificationError(f'unexpected: {error!r}')
+            failure = RobotIdentificationError(f'unexpected: {error!r}')
         with self._lock:
             if current.cancelled:
                 return
             self._job = None
-        current.done.set_result(outcome)
+        if failure is None:
+            current.done.set_result(result)
+        else:
+            current.done.set_exception(failure)

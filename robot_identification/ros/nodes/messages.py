@@ -26,6 +26,7 @@ from robot_identification.arrays import Array
 from robot_identification.errors import SimulationError
 from robot_identification.ros.execution.trajectory_segment import TrajectorySegment
 from robot_identification.ros.sampled_trajectory import TrajectoryMessage
+from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 SECOND = 1_000_000_000      # [ns]
@@ -58,6 +59,13 @@ def nanoseconds(time: Any) -> int:
 def time_message(stamp: int) -> Time:
     """Return a stamp [ns] as a Time message."""
     return Time(sec=stamp // SECOND, nanosec=stamp % SECOND)
+
+
+def effort_message(joint_names: Sequence[str], effort: Array, stamp: int) -> JointState:
+    """Return efforts (n,) with a stamp [ns] as a JointState message."""
+    message = JointState(name=list(joint_names), effort=effort.tolist())
+    message.header.stamp = time_message(stamp)
+    return message
 
 
 def trajectory_message(joint_names: Sequence[str], segment: TrajectorySegment,

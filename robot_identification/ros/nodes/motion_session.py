@@ -89,7 +89,7 @@ class MotionSession:
 
     def __init__(self, setup: MotionSetup, warn: Callable[[str], None]) -> None:
         self._setup, self._node, self._arm = setup, setup.node, setup.arm
-        self._controller, self._warn = setup.controller, warn
+        self._controller, self._parameters, self._warn = setup.controller, setup.parameters, warn
         self._efforts: Array | None = None   # as published before the motion
         self._clock = RobotClock(bool(setup.node.get_parameter('use_sim_time').value))
         self._stop: Fault | None = None
@@ -126,12 +126,12 @@ class MotionSession:
         """
         motion = self._load(path)
         transport = self._controller.check(execution.path_tolerance(
-            self._arm.limits, self._setup.tolerances.tracking, self._setup.timing))
+            self._arm.limits, self._parameters.tolerances.tracking, self._parameters.timing))
         check_driver_effort(self._arm, self._controller.monitor.description)
         recorder = self._setup.recorder if recording else None
         if recorder is not None:
             recorder.check()
-        listener = JointStateListener(self._node, self._arm, self._setup.topic)
+        listener = JointStateListener(self._node, self._arm, self._parameters.topic)
         try:
             q = self._position_at_rest(listener)
             plan = self._plan(motion, self._reference_at(q), periods)
@@ -165,7 +165,7 @@ class MotionSession:
 
         """
         motion = self._load(path)
-        listener = JointStateListener(self._node, self._arm, self._setup.topic)
+        listener = JointStateListener(self._node, self._arm, self._parameters.topic)
         try:
             plan = self._plan(motion, self._position_at_rest(listener), periods)
         finally:
@@ -186,7 +186,7 @@ class MotionSession:
               periods: int) -> execution.MotionPlan:
         """Return the plan of a motion from q; warn if the arm goes back along its last path."""
         plan = execution.plan_motion(self._arm, motion, q, periods=periods,
-                                     speed=self._setup.speed, driven=self._setup.driven)
+                                     speed=self._parameters.speed, driven=self._setup.driven)
         if plan.phases[0].name == 'retreat':
             self._warn(f'the straight way to the start does not keep the clearance: the arm first '
                        f'goes back along the path of the last motion, in '
@@ -217,7 +217,7 @@ class MotionSession:
             if taken is not None:
                 newest = taken
                 self._clock.measure(self._now(), listener.stamp)
-        if time.monotonic() - listener.received > self._setup.tolerances.stale:
+        if time.monotonic() - listener.received > self._parameters.tolerances.stale:
             raise ExecutionError('stale_joint_states', f"'{listener.topic}' has fallen silent")
         self._clock.check()
         positions = unwrap_positions(self._arm, np.vstack([first, newest[1]]), first)
@@ -248,9 +248,10 @@ class MotionSession:
         """Execute a plan step by step until the arm rests, and return the result."""
         monitor, clock = self._controller.monitor, self._clock
         link = ControllerLink(self._controller, transport, clock, plan, self._arm,
-                              self._setup.timing.horizon)
-        run = execution.MotionExecutor(self._arm, plan, link, self._setup.tolerances,
-                                       self._setup.timing, has_reference=monitor.has_reference)
+                              self._parameters.timing.horizon)
+        run = execution.MotionExecutor(
+            self._arm, plan, link, self._parameters.tolerances, self._parameters.timing,
+            has_reference=monitor.has_reference)
         unmonitored = run.monitor.require_effort_monitoring(self._efforts, q)
         if unmonitored:
             self._warn(f'efforts are not monitored: {unmonitored}')

@@ -27,42 +27,6 @@ from robot_identification.ros.nodes.parameters import declare, declare_joint_sta
 from robot_identification.ros.nodes.recorder_client import RecorderClient
 
 
-@dataclass(eq=False)
-class MotionSetup:
-    """
-    The setup of all motions of a node.
-
-    Parameters
-    ----------
-    node
-        Node whose clock, log and subscriptions are used.
-    arm
-        The arm.
-    controller, recorder, preview
-        Client of the controller, client of the recorder, and preview of motions.
-    topic
-        Topic of the joint states.
-    tolerances, timing
-        Tolerances of a motion, and timing of braking.
-    speed
-        Fraction of the velocity and acceleration limits that the approach uses.
-    driven
-        The last motion, which each motion replaces; None before the first one.
-
-    """
-
-    node: Any
-    arm: Arm
-    controller: ControllerClient
-    recorder: RecorderClient
-    preview: MotionPreview
-    topic: str
-    tolerances: MotionTolerances
-    timing: BrakeTiming
-    speed: float
-    driven: DrivenMotion | None = None
-
-
 @dataclass(frozen=True)
 class MotionParameters:
     """
@@ -70,8 +34,12 @@ class MotionParameters:
 
     Parameters
     ----------
-    tolerances, timing, speed, topic
-        As for `MotionSetup`.
+    tolerances, timing
+        Tolerances of a motion, and timing of braking.
+    speed
+        Fraction of the velocity and acceleration limits that the approach uses.
+    topic
+        Topic of the joint states.
     controller, transport, manager, scaling
         As for `ControllerClient`; `controller` is its `name`.
     recorder
@@ -89,28 +57,42 @@ class MotionParameters:
     scaling: str
     recorder: str
 
-    def connect(self, node: Any, arm: Arm) -> MotionSetup:
-        """
-        Create the ROS entities of the motions, and start the brake watchdog.
 
-        Parameters
-        ----------
-        node
-            Node that owns the entities.
-        arm
-            The arm.
+class MotionSetup:
+    """
+    What all motions of a node share; making it starts the brake watchdog.
 
-        Raises
-        ------
-        ConfigurationError
-            The transport needs a package that is not installed.
+    Parameters
+    ----------
+    node
+        Node that owns the ROS entities of the motions.
+    arm
+        The arm.
+    parameters
+        Parameters of the node.
 
-        """
-        controller = ControllerClient(node, self.controller, self.transport, arm.ros_joint_names,
-                                      self.manager, self.scaling, self.topic)
-        return MotionSetup(node, arm, controller, RecorderClient(node, self.recorder),
-                           MotionPreview(node, arm), self.topic, self.tolerances, self.timing,
-                           self.speed)
+    Attributes
+    ----------
+    controller, recorder, preview
+        Client of the controller, client of the recorder, and preview of motions.
+    driven
+        The last motion, which each motion replaces; None before the first one.
+
+    Raises
+    ------
+    ConfigurationError
+        The transport needs a package that is not installed.
+
+    """
+
+    def __init__(self, node: Any, arm: Arm, parameters: MotionParameters) -> None:
+        self.node, self.arm, self.parameters = node, arm, parameters
+        self.controller = ControllerClient(
+            node, parameters.controller, parameters.transport, arm.ros_joint_names,
+            parameters.manager, parameters.scaling, joint_states=parameters.topic)
+        self.recorder = RecorderClient(node, parameters.recorder)
+        self.preview = MotionPreview(node, arm)
+        self.driven: DrivenMotion | None = None
 
 
 def declare_motion_parameters(node: Any) -> MotionParameters:

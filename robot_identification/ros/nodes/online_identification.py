@@ -26,7 +26,6 @@ from robot_identification.ros.nodes import parameters
 from robot_identification.ros.nodes.live_states import PERIOD, SmoothedStates
 from robot_identification.ros.nodes.messages import time_message
 from robot_identification.ros.nodes.process import Health, main_of, NodeProcess
-from robot_identification.ros.nodes.requests import reply_always
 from robot_identification_interfaces.msg import OnlineParameters
 from std_srvs.srv import Trigger
 
@@ -76,7 +75,7 @@ class OnlineIdentificationNode(NodeProcess):
         self.health = Health(node)
         self._publisher = node.create_publisher(OnlineParameters, '~/parameters', 10)
         self._load_publisher = node.create_publisher(OnlineParameters, '~/load_change', 10)
-        node.create_service(Trigger, '~/reset', reply_always(node, self._on_reset))
+        self.add_service(Trigger, 'reset', self._on_reset)
         self._restart()
         node.create_timer(PERIOD, self._step)
         node.create_timer(1 / publish_rate, self._publish)
@@ -108,12 +107,10 @@ class OnlineIdentificationNode(NodeProcess):
         self._last, self._count, self._silence = 0.0, 0, 0.0
         self._published = -1
 
-    def _on_reset(self, request: Any, response: Any) -> Any:
+    def _on_reset(self, request: Any) -> dict[str, Any]:
         count = self._count
         self._restart()
-        response.success = True
-        response.message = f'restarted from the URDF; {count} updates were discarded'
-        return response
+        return {'message': f'restarted from the URDF; {count} updates were discarded'}
 
     def _step(self) -> None:
         self._silence += PERIOD
@@ -150,7 +147,7 @@ class OnlineIdentificationNode(NodeProcess):
         self.health.ok('estimating', updates=self._count)
 
     def _publish_load_change(self) -> None:
-        """Publish the body that was picked up or put down, if there is one, until the next."""
+        """Publish mass and centre of the body that the arm took or left last, if it did."""
         change = self.online.load_change
         if change is None:
             return

@@ -34,6 +34,8 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.logging import get_logger
 from rclpy.signals import SignalHandlerOptions
 from robot_identification.errors import RobotIdentificationError
+from robot_identification.ros.nodes.long_work import LongWork, Report
+from robot_identification.ros.nodes.requests import reply_always
 
 GRACE = 2.0  # [s] for which a node may continue after its time to end; twice that if it is blocked
 
@@ -100,6 +102,26 @@ class NodeProcess:
         self.node = node
         self._ending = False
 
+    def add_service(self, kind: Any, name: str, callback: Callable[[Any], Any],
+                    group: Any = None) -> None:
+        """
+        Offer a service; see `reply_always`.
+
+        Parameters
+        ----------
+        kind
+            Type of the service.
+        name
+            Its name below that of the node.
+        callback
+            Called with the request; returns the fields of the response by name.
+        group
+            Callback group; None for that of the node.
+
+        """
+        self.node.create_service(kind, f'~/{name}', reply_always(self.node, callback),
+                                 callback_group=group)
+
     @property
     def nodes(self) -> Sequence[Any]:
         """The ROS nodes that the executor serves."""
@@ -113,6 +135,44 @@ class NodeProcess:
     def stopped(self) -> bool:
         """Whether all work has ended, so that the process may exit."""
         return self._ending
+
+
+class WorkingProcess(NodeProcess):
+    """Base class of the nodes that do long work; a node ends after its job was cancelled."""
+
+    def __init__(self, node: Any, report: Report = lambda text, fraction: None) -> None:
+        super().__init__(node)
+        self._work = LongWork(node, report)
+
+    def stop(self) -> None:
+        """Cancel the current job and end the node."""
+        super().stop()
+        self._work.cancel()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the node is ending and no job is running."""
+        return self._ending and not self._work.busy
+
+
+class ThreadedProcess(NodeProcess):
+    """Base class of the nodes whose work is done in a thread, from its start to the end."""
+
+    def start_thread(self, loop: Callable[[threading.Event], None]) -> None:
+        """Run a function in the thread; it returns soon after the event that it gets is set."""
+        self._ending_thread = threading.Event()
+        self._thread = threading.Thread(target=loop, args=(self._ending_thread,), daemon=True,
+                                        name=self.node.get_name())
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Request the end of the thread."""
+        self._ending_thread.set()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the thread has ended."""
+        return not self._thread.is_alive()
 
 
 def run(make: Callable[[], NodeProcess], args: Sequence[str] | None = None) -> int:

@@ -30,9 +30,8 @@ from robot_identification.ros.nodes import parameters
 from robot_identification.ros.nodes.bag_recording import BagRecording, find_topics
 from robot_identification.ros.nodes.batch_subscription import BatchSubscription
 from robot_identification.ros.nodes.live_states import PERIOD
-from robot_identification.ros.nodes.process import Health, main_of, NodeProcess
+from robot_identification.ros.nodes.process import Health, main_of, ThreadedProcess
 from robot_identification.ros.nodes.recording_metadata import RecordingMetadata
-from robot_identification.ros.nodes.requests import reply_always
 from robot_identification.ros.nodes.service_calls import FIRST_MESSAGE
 from robot_identification_interfaces.srv import StartRecording, StopRecording
 from std_msgs.msg import String
@@ -41,7 +40,7 @@ FLUSH = 0.25     # [s] between writes to the disk; a killed recorder loses the m
 DISCOVERY = 2.0  # [s] within which the middleware discovers the names of the publishing nodes
 
 
-class RecorderNode(NodeProcess):
+class RecorderNode(ThreadedProcess):
     """Node that records joint states and other topics to bags, on request."""
 
     patience = 30.0  # [s] to close the bag
@@ -63,39 +62,25 @@ class RecorderNode(NodeProcess):
         self.health = Health(node)
         self._lock = threading.Lock()
         self._bag: BagRecording | None = None
-        self._ending_thread = threading.Event()
         self._lease: JointStateWatchdog | None = None      # if the client must renew the recording
         self._last: tuple[BagRecording, int] | None = None     # last bag, its number of messages
         self._keep = BatchSubscription(node, String, '~/keep', raw=False)
-        node.create_service(StartRecording, '~/start', reply_always(node, self._on_start))
-        node.create_service(StopRecording, '~/stop', reply_always(node, self._on_stop))
-        self._thread = threading.Thread(target=self._loop, name='recorder', daemon=True)
-        self._thread.start()
+        self.add_service(StartRecording, 'start', self._on_start)
+        self.add_service(StopRecording, 'stop', self._on_stop)
+        self.start_thread(self._loop)
 
-    def stop(self) -> None:
-        """Close the bag and end the node."""
-        self._ending_thread.set()
-
-    @property
-    def stopped(self) -> bool:
-        """Whether the bag is closed."""
-        return not self._thread.is_alive()
-
-    def _on_start(self, request: Any, response: Any) -> Any:
+    def _on_start(self, request: Any) -> dict[str, Any]:
         bag = self._begin(request.name, request.excitation, request.lease)
-        response.path = str(bag.path)
         deadline = time.monotonic() + FIRST_MESSAGE
         while not bag.statistics.messages and time.monotonic() < deadline and not bag.failure:
             time.sleep(0.01)
-        response.success = bool(bag.statistics.messages)
-        response.message = f"recording to '{response.path}'"
-        if not response.success:
-            topic = self.node.resolve_topic_name(self.topic)
-            response.message = bag.failure or (
-                f"no joint state arrived on '{topic}' for {FIRST_MESSAGE:g} s; check that the "
-                f'robot is on')
-            self._end()
-        return response
+        if bag.statistics.messages:
+            return {'path': str(bag.path), 'message': f"recording to '{bag.path}'"}
+        self._end()
+        topic = self.node.resolve_topic_name(self.topic)
+        return {'success': False, 'path': str(bag.path), 'message': bag.failure or (
+            f"no joint state arrived on '{topic}' for {FIRST_MESSAGE:g} s; check that the robot "
+            f'is on')}
 
     def _begin(self, name: str, excitation: str, lease: float) -> BagRecording:
         """Create a bag with the files that describe it, and start to record."""
@@ -143,7 +128,7 @@ class RecorderNode(NodeProcess):
                 with suppress(OSError):    # the bag contains it anyway
                     write_text(bag.path / 'facts.yaml', text)
 
-    def _on_stop(self, request: Any, response: Any) -> Any:
+    def _on_stop(self, request: Any) -> dict[str, Any]:
         with self._lock:
             bag = self._bag
         if bag is not None and request.path not in ('', str(bag.path)):
@@ -152,17 +137,15 @@ class RecorderNode(NodeProcess):
         if self._last is None or (bag is None and not self._last[0].failure
                                   and request.path != str(self._last[0].path)):
             raise errors.RecordingError('nothing is being recorded')
-        last, response.messages = self._last
-        stamps = last.statistics
-        response.path, response.success = str(last.path), not last.failure
-        response.duration = (stamps.last - stamps.first) / 1e9
-        response.joint_states, response.gaps = stamps.messages, stamps.gaps
-        response.duplicates, response.out_of_order = stamps.duplicates, stamps.out_of_order
-        response.message = last.failure or (
-            f'recorded {stamps.messages} joint states in {response.duration:.2f} s to '
-            f"'{last.path}'" + (f'; {stamps.unreadable} messages on the topic were unreadable'
-                                if stamps.unreadable else ''))
-        return response
+        last, messages = self._last
+        stamps, duration = last.statistics, last.statistics.duration
+        return {
+            'success': not last.failure, 'path': str(last.path), 'duration': duration,
+            'messages': messages, 'joint_states': stamps.messages, **stamps.faults,
+            'message': last.failure or (
+                f"recorded {stamps.messages} joint states in {duration:.2f} s to '{last.path}'"
+                + (f'; {stamps.unreadable} messages on the topic were unreadable'
+                   if stamps.unreadable else ''))}
 
     def _end(self) -> None:
         """Close the bag of the current recording, if there is one, and report the statistics."""
@@ -176,13 +159,12 @@ class RecorderNode(NodeProcess):
         stamps = bag.statistics
         report = (self.health.error if bag.failure else
                   self.health.warn if stamps.gaps or stamps.out_of_order else self.health.ok)
-        report(bag.failure or 'recorded', messages=stamps.messages, gaps=stamps.gaps,
-               duplicates=stamps.duplicates, out_of_order=stamps.out_of_order)
+        report(bag.failure or 'recorded', messages=stamps.messages, **stamps.faults)
 
-    def _loop(self) -> None:
+    def _loop(self, ending: threading.Event) -> None:
         """Write batches of messages to the bag until the node ends."""
         flushed = last = time.monotonic()
-        while not self._ending_thread.wait(PERIOD):
+        while not ending.wait(PERIOD):
             kept = {message.data for message in self._keep.take()[0]}
             elapsed, last = time.monotonic() - last, time.monotonic()
             if self._end_abandoned(kept, elapsed):

@@ -80,27 +80,28 @@ def _check_value(name: str, value: Any) -> None:
                                  f'{value!r}')
 
 
-def reply_always(node: Any, callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def reply_always(node: Any, callback: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
     """
     Return a service callback that checks the request and responds even after an exception.
-
-    If the callback raises an exception, the field `success` of the response is False, and
-    `message` states the error.
 
     Parameters
     ----------
     node
         Node that logs unexpected exceptions.
     callback
-        Function or coroutine function that is called with request and response and returns the
-        response.
+        Function or coroutine function that is called with the request and returns the fields of
+        the response by name. `success` is True unless it is among them. After an exception
+        `success` is False, and `message` states the error.
 
     """
     async def serve(request: Any, response: Any) -> Any:
         try:
             check_request(request)
-            answer = callback(request, response)
-            return await answer if inspect.isawaitable(answer) else answer
+            fields = callback(request)
+            fields = await fields if inspect.isawaitable(fields) else fields
+            for name, value in {'success': True, **fields}.items():
+                setattr(response, name, value)
+            return response
         except RobotIdentificationError as error:
             response.message = str(error)
         except Exception as error:  # a service must respond, and the node keeps running

@@ -156,7 +156,7 @@ class SimulatedController:
             return controller.command[0] + passed * controller.command[1], controller.command[1]
         self._cycle = t
         self._now, self._q = stamp / messages.SECOND, q.copy()
-        controller.scaling = self._scaling * self._faults.scaling
+        controller.scaling = self._scaling * self._faults.values['scaling']
         for message in self._topic.take()[0]:
             self._accept(message, None)
         while self._incoming:
@@ -185,7 +185,7 @@ class SimulatedController:
     def _accept(self, message: Any, goal: trajectory_controller.ControllerGoal | None) -> bool:
         """Pass a trajectory to the controller; return whether the controller accepts it."""
         try:
-            if self._faults.reject:
+            if self._faults.values['reject']:
                 raise SimulationError('fault.reject is set')
             self.controller.accept(self._now, messages.parse_trajectory(message), goal)
         except SimulationError as error:
@@ -236,7 +236,7 @@ class SimulatedController:
 
     def _goal(self, request: Any) -> GoalResponse:
         try:
-            if self._faults.reject:
+            if self._faults.values['reject']:
                 raise SimulationError('fault.reject is set')
             self.controller.check(self._now, messages.parse_trajectory(request.trajectory))
         except SimulationError as error:

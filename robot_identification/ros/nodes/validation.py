@@ -25,19 +25,20 @@ from robot_identification.identification import validate
 from robot_identification.recording import load_recording
 from robot_identification.ros.live_validation import LiveValidation
 from robot_identification.ros.nodes import parameters
+from robot_identification.ros.nodes.identification_request import (
+    requested_thresholds,
+    verdict_fields,
+)
 from robot_identification.ros.nodes.live_states import LiveStates
-from robot_identification.ros.nodes.long_work import LongWork
-from robot_identification.ros.nodes.messages import time_message
-from robot_identification.ros.nodes.process import Health, main_of, NodeProcess
-from robot_identification.ros.nodes.requests import reply_always
-from robot_identification.validation import Thresholds
+from robot_identification.ros.nodes.messages import effort_message
+from robot_identification.ros.nodes.process import Health, main_of, WorkingProcess
 from robot_identification_interfaces.srv import Validate
 from sensor_msgs.msg import JointState
 
 OUTPUTS = ('predicted', 'residual', 'running_error')
 
 
-class ValidationNode(NodeProcess):
+class ValidationNode(WorkingProcess):
     """Node that validates a model on a recording by request, and always on live joint states."""
 
     def __init__(self) -> None:
@@ -57,47 +58,24 @@ class ValidationNode(NodeProcess):
         self.health = Health(node)
         self._publishers = {output: node.create_publisher(JointState, f'~/{output}', 10)
                             for output in OUTPUTS}
-        self._work = LongWork(node)
         self._live: LiveValidation | None = None
         self._states: LiveStates | None = None
         self._prefix = parameters.declare_prefix(node)
         self.model = self._load(name) if name else None
-        node.create_service(Validate, '~/validate', reply_always(node, self._validate),
-                            callback_group=ReentrantCallbackGroup())
+        self.add_service(Validate, 'validate', self._validate, ReentrantCallbackGroup())
         node.create_timer(1 / rate, self._predict)
         self._failed = False
 
-    def stop(self) -> None:
-        """Cancel the current job and end the node."""
-        super().stop()
-        self._work.cancel()
-
-    @property
-    def stopped(self) -> bool:
-        """Whether the node is ending and no job is running."""
-        return self._ending and not self._work.busy
-
-    async def _validate(self, request: Any, response: Any) -> Any:
-        thresholds = Thresholds(request.overall_threshold or Thresholds.overall,
-                                request.joint_threshold or Thresholds.joint,
-                                strict=request.strict)
+    async def _validate(self, request: Any) -> dict[str, Any]:
+        thresholds = requested_thresholds(request)
         path = self.data.existing(request.recording, 'recording')
         model = self._requested_model(request.model)
-        outcome = await self._work.start('a validation', lambda report: validate(
+        result = await self._work.start('a validation', lambda report: validate(
             model, load_recording(path, model.arm), thresholds=thresholds))
-        if isinstance(outcome, RobotIdentificationError):
-            response.message = str(outcome)
-            return response
-        verdict = outcome.verdict
-        response.success, response.passed = True, verdict.passed
-        response.doubtful = verdict.doubtful
-        response.reasons, response.doubts = list(verdict.reasons), list(verdict.doubts)
-        response.message = verdict.sentence
-        response.joint_names = list(model.arm.joint_names)
-        errors = [verdict.held_out[0].joints[joint] for joint in model.arm.joint_names]
-        response.joint_errors = [float(error.relative_error) for error in errors]
-        response.joint_rms = [float(error.rmse) for error in errors]
-        return response
+        errors = [result.verdict.held_out[0].joints[joint] for joint in model.arm.joint_names]
+        return {**verdict_fields(result.verdict), 'joint_names': list(model.arm.joint_names),
+                'joint_errors': [float(error.relative_error) for error in errors],
+                'joint_rms': [float(error.rmse) for error in errors]}
 
     def _requested_model(self, name: str) -> IdentifiedModel:
         """Load the model that a request names; if it names none, return the last one."""
@@ -133,12 +111,9 @@ class ValidationNode(NodeProcess):
         if self._failed:
             self._failed = False
             self.health.ok('predicting')
-        stamp = time_message(self._states.stamp(result.t))
+        stamp = self._states.stamp(result.t)
         for output, publisher in self._publishers.items():
-            message = JointState(name=list(arm.ros_joint_names),
-                                 effort=getattr(result, output).tolist())
-            message.header.stamp = stamp
-            publisher.publish(message)
+            publisher.publish(effort_message(arm.ros_joint_names, getattr(result, output), stamp))
 
 
 main = main_of(ValidationNode)

@@ -28,11 +28,17 @@ from robot_identification.dynamics import BaseParameters, IdentifiedModel
 from robot_identification.recording import Recording
 from robot_identification.signals import Samples
 from robot_identification.signals.effort_check import EffortCheck
-from robot_identification.validation.checks import residual_regression
+from robot_identification.validation.checks.residual_regression import (
+    build_residual_regression,
+    ResidualRegression,
+)
 from robot_identification.validation.verdict import Finding
 
 T = TypeVar('T')
-FINE_CUTOFF = 10.0    # [Hz] of the rows in which effects faster than the motion are searched
+FINE_CUTOFF = 10.0
+"""[Hz] Smallest cut-off of the rows in which effects faster than the motion are searched."""
+_MIN_BLOCKS = 10
+"""Smallest number of jackknife blocks: five seconds of motion."""
 
 
 class Role(Enum):
@@ -77,6 +83,8 @@ class CheckInput:
     effort
         Comparison of the effort with the gravity torque of the URDF; computed by the check when
         None.
+    fine
+        The rows of `build_fine_regression` if they are known.
 
     """
 
@@ -87,6 +95,7 @@ class CheckInput:
     base: BaseParameters | None = None
     beta: Array | None = None
     effort: EffortCheck | None = None
+    fine: ResidualRegression | None = None
 
     @property
     def arm(self) -> Arm:
@@ -100,29 +109,38 @@ class CheckInput:
         return require(recording.current if recording.tau is None else recording.tau)
 
     @cached_property
-    def regression(self) -> residual_regression.ResidualRegression:
+    def regression(self) -> ResidualRegression:
         """Rows for added-variable tests; not available for short recordings and skipped pieces."""
-        samples = require(self.samples)
-        if not samples.diagnosed:
-            raise NotApplicableError
-        return require(residual_regression.build_residual_regression(
-            require(self.base), samples, require(self.beta), self.model))
+        samples, beta = require(self.samples), require(self.beta)
+        if samples.decimation_cutoff == fine_cutoff(samples):
+            return replace(self.fine_regression, beta=beta)
+        return _with_enough_blocks(build_residual_regression(
+            require(self.base), samples, beta, self.model))
 
     @cached_property
-    def fine_regression(self) -> residual_regression.ResidualRegression:
+    def fine_regression(self) -> ResidualRegression:
         """Rows at a higher rate, with the residuals of the model itself."""
-        samples = require(self.samples)
-        if not samples.diagnosed:
-            raise NotApplicableError
-        base = require(self.base)
-        return require(residual_regression.build_residual_regression(
-            base, finely_decimated(samples), model_values(self.model, base), self.model))
+        return _with_enough_blocks(self.fine or build_fine_regression(
+            self.model, require(self.base), require(self.samples)))
 
 
-def finely_decimated(samples: Samples) -> Samples:
-    """Return samples whose rows are decimated at `FINE_CUTOFF` or a higher cut-off."""
-    cutoff = max(samples.decimation_cutoff, min(FINE_CUTOFF, 0.4 * samples.rate))
-    return replace(samples, decimation_cutoff=cutoff)
+def _with_enough_blocks(regression: ResidualRegression | None) -> ResidualRegression:
+    """Return rows; raise `NotApplicableError` if they are too few for a jackknife."""
+    if require(regression).block.max() + 1 < _MIN_BLOCKS:
+        raise NotApplicableError
+    return require(regression)
+
+
+def fine_cutoff(samples: Samples) -> float:
+    """Return the cut-off of rows in which effects faster than the motion are searched [Hz]."""
+    return max(samples.decimation_cutoff, min(FINE_CUTOFF, 0.4 * samples.rate))
+
+
+def build_fine_regression(model: IdentifiedModel, base: BaseParameters,
+                          samples: Samples) -> ResidualRegression | None:
+    """Return the rows of a recording at `fine_cutoff`, see `build_residual_regression`."""
+    return build_residual_regression(base, replace(
+        samples, decimation_cutoff=fine_cutoff(samples)), model_values(model, base), model)
 
 
 def model_values(model: IdentifiedModel, base: BaseParameters) -> Array:

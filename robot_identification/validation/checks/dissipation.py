@@ -31,7 +31,7 @@ def measure_dissipation(data: CheckInput) -> Measurement | None:
     regression = data.regression
     base, q, v = regression.base, regression.samples.q, regression.samples.v
     structure, n = base.structure, len(regression.joint_names)
-    free = regression.beta + regression.inverse @ regression.products(regression.residual)
+    free = regression.beta + regression.equation.equations.solutions[0]
     parameters = base.lift(free)[structure.friction_slice].reshape(
         len(structure.arm.transmission), -1)
     columns = structure.friction_columns(q, v, regression.load, structure.states(q))

@@ -80,7 +80,7 @@ def _position_derivative(regression: ResidualRegression, joint: int) -> Array:
     step = _STEP * (np.arange(samples.q.shape[1]) == joint)
     after, before = (inverse_dynamics(structure.arm, samples.q + side * step, samples.v,
                                       samples.a, inertial) for side in (1, -1))
-    return regression.decimate((after - before) / (2 * _STEP))
+    return samples.decimate((after - before) / (2 * _STEP))
 
 
 CHECK = Check(

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array, orthonormal_basis
-from robot_identification.estimation.noise import autocorrelation_factor
+from robot_identification.regression.inference import autocorrelation_factor, f_test
 from robot_identification.validation.checks.check import (
     Check,
     CheckInput,
@@ -30,7 +30,6 @@ from robot_identification.validation.checks.check import (
 )
 from robot_identification.validation.checks.residual_axes import AXES, JointMotion, ResidualAxis
 from robot_identification.validation.checks.residual_regression import ResidualRegression
-from scipy.special import fdtrc
 
 _EXCESS = 2.0
 """Error over its expected size above which a model is doubtful. On clean recordings of two
@@ -192,7 +191,7 @@ def _fit_joint(regression: ResidualRegression, j: int, deviation: Array, beyond:
     """Return the mean squares of a joint, and the effects; None if it hardly moves."""
     moving = regression.not_at_rest(j)
     rows = regression.packed[j][moving, :-1]
-    residual = (regression.measured[:, j] - regression.predicted[:, j])[moving]
+    residual = regression.residual[moving, j]
     base = orthonormal_basis(rows, _SINGULAR)
     spare = len(residual) - base.shape[1]
     if spare < _SPARE:
@@ -214,7 +213,7 @@ def _fit_joint(regression: ResidualRegression, j: int, deviation: Array, beyond:
 def _find_effects(regression: ResidualRegression, j: int, moving: NDArray[np.bool_], base: Array,
                   rest: Array) -> tuple[_Effect, ...]:
     """Return the significant effects in a joint's residual, largest fraction first."""
-    samples, decimate = regression.samples, regression.decimate
+    samples, decimate = regression.samples, regression.samples.decimate
     q, v = decimate(np.array(samples.q[:, j])), decimate(np.array(samples.v[:, j]))
     motion = JointMotion(*(values[moving] for values in (
         decimate(np.array(samples.t)), q, v, decimate(np.sign(samples.v[:, j])),
@@ -232,8 +231,8 @@ def _find_effects(regression: ResidualRegression, j: int, moving: NDArray[np.boo
         independent = len(rest) / factor - base.shape[1] - count
         if independent < _SPARE or not count:
             continue
-        ratio = explained / count / factor / ((energy - explained) / independent)
-        if fdtrc(count, independent, ratio) * tests * len(groups) < _LEVEL:
+        p = f_test(explained / factor, energy - explained, count, independent)
+        if p * tests * len(groups) < _LEVEL:
             found.append(_Effect(explained / energy, explained / len(rest), j, axis))
     return tuple(sorted(found, key=lambda each: -each.fraction))
 

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.dynamics import joint_torque_regressor
+from robot_identification.regression.blocked_regression import AddedColumn
 from robot_identification.validation.checks.check import Check, CheckInput, Measurement, Role
-from robot_identification.validation.checks.residual_regression import AddedColumn
 
 _EXPLAINED = 0.15
 """Fraction of the squared residuals that an additional body at the last link must explain."""
@@ -59,9 +59,9 @@ def _fit_body(data: CheckInput) -> AddedColumn | None:
     regression, samples, n = data.regression, data.regression.samples, data.arm.n
     body = joint_torque_regressor(data.arm, samples.q, samples.v, samples.a,
                                   first_link=n - 1)[:, :, :4]
-    columns = regression.decimate(np.ascontiguousarray(body.reshape(len(body), -1)))
+    columns = regression.samples.decimate(np.ascontiguousarray(body.reshape(len(body), -1)))
     flat = (columns.reshape(-1, n, 4) * regression.weights[:, None]).reshape(-1, 4)
-    target, norms = regression.residual.ravel(), np.linalg.norm(flat, axis=0)
+    target, norms = regression.equation.target.ravel(), np.linalg.norm(flat, axis=0)
     known = norms > 1e-9 * norms.max()
     if not known[0]:
         return None
@@ -74,7 +74,7 @@ def _fit_body(data: CheckInput) -> AddedColumn | None:
     variance = np.sum((inverse @ inverse.T @ sums.T)[0] ** 2)
     directions = data.model.uncertain_directions
     if directions is not None:    # a model file without its covariance has none
-        variance += np.sum((directions @ (regression.base.matrix.T @ regression.products(
+        variance += np.sum((directions @ (regression.base.matrix.T @ regression.equation.products(
             inverse[0].reshape(-1, n)))) ** 2)
     return AddedColumn(scaled[0] / norms[0], np.sqrt(variance) / norms[0],
                        1 - np.sum(remaining ** 2) / np.sum(target ** 2))

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from robot_identification.dynamics import base_parameters, BaseParameters, IdentifiedModel
@@ -24,8 +24,10 @@ from robot_identification.parallel import parallel_map
 from robot_identification.recording import Recording
 from robot_identification.signals import delayed, Samples
 from robot_identification.signals.effort_check import EffortCheck
+from robot_identification.spilling_list import SpillingList
 from robot_identification.validation.checks import CheckInput, CHECKS, Role
-from robot_identification.validation.checks.check import model_values
+from robot_identification.validation.checks.check import build_fine_regression, model_values
+from robot_identification.validation.checks.residual_regression import ResidualRegression
 from robot_identification.validation.verdict import Finding
 
 
@@ -51,12 +53,20 @@ def worst_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     worst: dict[str, Finding] = {}
     for finding in findings:
         known = worst.get(finding.check)
-        if known is None or (finding.alarm, finding.figure) > (known.alarm, known.figure):
+        if known is None or finding.severity > known.severity:
             worst[finding.check] = finding
     return tuple(worst.values())
 
 
+def build_fine_regressions(model: IdentifiedModel,
+                           fit: Fit) -> Sequence[ResidualRegression | None]:
+    """Return the rows of each of the fit's samples, see `build_fine_regression`."""
+    return SpillingList(build_fine_regression(model, fit.estimate.base, samples)
+                        for samples in fit.regression.samples)
+
+
 def check_fit(model: IdentifiedModel, fit: Fit, recordings: Iterable[Recording],
+              regressions: Sequence[ResidualRegression | None],
               effort: EffortCheck | None) -> tuple[Finding, ...]:
     """
     Return the findings in the fitted recordings and in the model.
@@ -69,18 +79,21 @@ def check_fit(model: IdentifiedModel, fit: Fit, recordings: Iterable[Recording],
         The fit from which the model was built.
     recordings
         The recordings, long ones in pieces, in the order of the fit's samples.
+    regressions
+        Rows of each of the fit's samples, see `build_fine_regressions`.
     effort
         Comparison of the effort with gravity if there is one recording; None to compare it in each
         piece of several.
 
     """
     findings: list[list[Finding]] = []    # of each recording
-    for recording, samples in zip(recordings, fit.regression.samples, strict=True):
+    for recording, samples, fine in zip(recordings, fit.regression.samples, regressions,
+                                        strict=True):
         if samples.piece == 0:
             findings.append([])
         findings[-1] += run_checks(CheckInput(
             recording.name, model, recording, samples, fit.estimate.base, fit.estimate.values,
-            effort), Role.FITTED)
+            effort, fine), Role.FITTED)
     return (*chain.from_iterable(map(worst_findings, findings)), *check_model(model))
 
 

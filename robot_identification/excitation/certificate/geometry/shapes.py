@@ -26,17 +26,17 @@ from numpy.typing import ArrayLike, NDArray
 import pinocchio as pin
 from robot_identification.arrays import Array, read_only, sphere_points
 from robot_identification.errors import ExcitationError, explain_missing
+from robot_identification.excitation.certificate.requirements import FAR
 from scipy.spatial import ConvexHull, QhullError
 
-SIDES = 16           # number of sides of the prism around a cylinder
+SIDES = 16           # of the prism around a cylinder; its corners are 2 % further out
 SLABS = 4            # number of slabs into which a hollow or bent mesh is cut
 HOLLOW = 1.05        # a mesh is cut if the volume of its hull over that of its slabs is above this
 
 MERGED = 1.2         # simple shapes are merged if their hull's volume over theirs is below this
 
-FURTHEST = 1e6       # [m] limit of the coordinates of a mesh
 COARSE = 64          # largest number of vertices of a coarse shape
-AT_ONCE = 32         # points whose distances are updated together
+AT_ONCE = COARSE // 2    # points whose distances are updated together
 TINY = 1e-6          # [m] enlargement at which a coarse shape needs no further vertices
 ROUND = 200          # points that approximate a sphere: 3 % less volume
 
@@ -113,9 +113,9 @@ def convex_shapes(geometry: pin.GeometryObject, name: str) -> list[Shape]:
     radius = 0.0
     if isinstance(body, coal.BVHModelBase):
         vertices, faces = np.array(body.vertices()) * 1.0, triangles(body)
-        if not len(faces) or not np.all(np.abs(vertices) < FURTHEST):
+        if not len(faces) or not np.all(np.abs(vertices) < FAR):
             raise ExcitationError(f"the collision mesh of link '{name}' has no triangles, or "
-                                  f'vertices beyond {FURTHEST:g} m; replace it (init --repair)')
+                                  f'vertices beyond {FAR:g} m; replace it (init --repair)')
         groups = _mesh(vertices, faces)
     elif isinstance(body, coal.ConvexBase):
         groups = [np.array(body.points())]

@@ -21,17 +21,16 @@ import json
 from pathlib import Path
 import re
 import time
-from typing import Annotated, Any
+from typing import Annotated, Any, TYPE_CHECKING
 
-from rich import progress as bars
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-from robot_identification.arm import Arm
 from robot_identification.errors import ConfigurationError
-from robot_identification.recording import load_recording, Recording
-from robot_identification.reporting.results_dict import plain
 import typer
+
+if TYPE_CHECKING:
+    from rich.text import Text
+    from robot_identification.arm import Arm
+    from robot_identification.recording import Recording
 
 out = Console()
 err = Console(stderr=True)
@@ -77,6 +76,8 @@ def load_recording_verbose(path: Path, arm: Arm, window: tuple[str, str] | None 
         The recording cannot be read, or does not contain the window.
 
     """
+    from robot_identification.recording import load_recording
+
     recording = load_recording(path, arm, topic=topic)
     if window is not None:
         recording = _cut(recording, *window)
@@ -113,6 +114,8 @@ def progress(as_json: bool) -> Iterator[Callable[[str, float], None]]:
     a terminal it draws a bar. In a pipe, or with `--verbose`, it prints a line at the start of
     every step and every `EVERY` seconds. With `--quiet` or `--json` it prints nothing.
     """
+    from rich import progress as bars
+
     if as_json or verbosity == 'quiet':
         yield lambda text, fraction: None
     elif verbosity == 'verbose' or not err.is_terminal:
@@ -145,6 +148,9 @@ def _lines() -> Callable[[str, float], None]:
 def print_table(title: str, heads: Sequence[str], rows: Iterable[Iterable[str | Text]],
                 right: Sequence[str] = ()) -> None:
     """Print a table; the columns named in `right` are aligned to the right."""
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(title=title)
     for head in heads:
         table.add_column(head, justify='right' if head in right else 'left', overflow='fold',
@@ -156,4 +162,6 @@ def print_table(title: str, heads: Sequence[str], rows: Iterable[Iterable[str | 
 
 def emit(content: Mapping[str, Any]) -> None:
     """Print a mapping as one JSON object to stdout."""
+    from robot_identification.reporting.results_dict import plain
+
     typer.echo(json.dumps(plain(content), allow_nan=False))

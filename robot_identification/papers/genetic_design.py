@@ -20,13 +20,14 @@ from collections.abc import Callable
 
 import numpy as np
 from robot_identification.arrays import Array
+from robot_identification.excitation.design.optimisers import OPTIMISERS
 from robot_identification.excitation.design.problem import Minimum, Problem
 
-POPULATION = 60
-GENERATIONS = 100
-ELITE = 2
-TOURNAMENT = 3
-CROSSOVER = 0.9
+POPULATION = 60      # individuals; the papers print no settings, so all of these are assumed
+GENERATIONS = 100    # with 60 individuals, 6000 evaluations of the objective
+ELITE = 2            # individuals that survive unchanged
+TOURNAMENT = 3       # entrants of which the best becomes a parent
+CROSSOVER = 0.9      # probability that a child has two parents
 PENALTY = 10.0       # cost of violated constraints: this times (1 + largest violation)
 BITS = 16            # per coefficient
 BLEND = 0.5          # alpha of the blend crossover
@@ -37,7 +38,7 @@ class _Genetic(ABC):
     """
     Genetic algorithm with tournament selection, elitism and penalties for constraints.
 
-    Subclasses supply coding, crossover and mutation. Each coefficient of the motion is searched
+    Subclasses supply crossover, mutation and a coding. Each coefficient of the motion is searched
     from minus to plus its scale, and the mean position around the middle of the joint range. The
     first population contains the start, which satisfies the constraints.
     """
@@ -55,13 +56,13 @@ class _Genetic(ABC):
         self.members = [self.encode(np.clip(g, -1, 1)) for g in genes]
         self.fitness = np.array([self._rate(member) for member in self.members])
 
-    @abstractmethod
     def encode(self, values: Array) -> Array:
         """Return the genes that encode values from -1 to 1."""
+        return values
 
-    @abstractmethod
     def decode(self, genes: Array) -> Array:
         """Return the values from -1 to 1 that genes encode."""
+        return genes
 
     @abstractmethod
     def cross(self, first: Array, second: Array) -> Array:
@@ -105,12 +106,6 @@ class _Genetic(ABC):
 
 class _Real(_Genetic):
     """Real coding with blend crossover and Gaussian mutation (Eshelman and Schaffer 1993)."""
-
-    def encode(self, values: Array) -> Array:
-        return values
-
-    def decode(self, genes: Array) -> Array:
-        return genes
 
     def cross(self, first: Array, second: Array) -> Array:
         low, high = np.minimum(first, second), np.maximum(first, second)
@@ -193,3 +188,8 @@ def minimise_by_binary_genetic(problem: Problem, start: Array,
 
     """
     return _evolve(_Binary, problem, start, stop)
+
+
+OPTIMISERS.register('real_genetic', minimise_by_real_genetic)
+OPTIMISERS.register('binary_genetic', minimise_by_binary_genetic)
+DESIGN_NAMES = ('real_genetic', 'binary_genetic')
