@@ -54,8 +54,8 @@ class Conversion:
     ----------
     helper
         Name in `HELPERS`; its program has the arguments FILE, TARGET and LIMIT [bytes], see
-        `program.run`. If TARGET would be larger, it writes its size to stdout; a reason for
-        refusal is written to stderr.
+        `run_program`. If TARGET would be larger, it writes its size to stdout, and a reason for
+        refusal to stderr.
     kind
         Kind of the file for messages, with its article.
     packages

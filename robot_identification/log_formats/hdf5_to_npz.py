@@ -25,7 +25,7 @@ from typing import Any
 
 import h5py
 import numpy as np
-from robot_identification.log_formats.program import run, sample_rows
+from robot_identification.log_formats.program import run_program, sample_rows
 
 _MAX_TEXTS = 10_000    # largest number of entries of an array of text
 _INTERNAL = ('#refs#', '#subsystem#')    # groups of MATLAB
@@ -165,4 +165,4 @@ def main(source: str, target: str, limit: int) -> int | None:
 
 
 if __name__ == '__main__':
-    run(main)
+    run_program(main)

@@ -26,7 +26,7 @@ from typing import Any
 import zlib
 
 import numpy as np
-from robot_identification.log_formats.program import run, sample_rows
+from robot_identification.log_formats.program import run_program, sample_rows
 from scipy.io import loadmat, whosmat
 
 COMPRESSED = 15    # type of an element that contains a compressed one
@@ -79,4 +79,4 @@ def main(source: str, target: str, limit: int) -> int | None:
 
 
 if __name__ == '__main__':
-    run(main)
+    run_program(main)
