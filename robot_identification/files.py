@@ -35,6 +35,7 @@ from robot_identification.output_folder import locked, recover, sync, temporary
 
 HEAD = 1 << 18    # [bytes] at the beginning of a file from which its kind is recognised
 TEXT_SIZE = 64_000_000    # [bytes] largest text, message or mesh; most have 0.1 % of it
+DEPTH = 40    # largest number of nested levels of JSON and YAML; usual files have 8
 MAX_MB, RATIO = 256, 20    # a recording may decode to the larger of MAX_MB and RATIO * its size
 SIZE_VARIABLE = 'ROBOT_IDENTIFICATION_MAX_MB'    # environment variable that replaces MAX_MB
 NOT_UTF8 = 'it is not text in UTF-8 (UTF-16, UTF-32, compressed?); save it as UTF-8'

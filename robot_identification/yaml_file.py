@@ -34,8 +34,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints, Literal
 
 import numpy as np
 from robot_identification.errors import did_you_mean, RobotIdentificationError
-from robot_identification.files import read_text
-from robot_identification.json_input import DEPTH
+from robot_identification.files import DEPTH, read_text
 import yaml
 
 Error = type[RobotIdentificationError]

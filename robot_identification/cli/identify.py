@@ -89,7 +89,6 @@ def identify_command(
     """
     from robot_identification import reporting
     from robot_identification.estimation.fit_inputs import load_limits, read_settings
-    from robot_identification.excitation import load_excitation
     from robot_identification.identification import identify
     from robot_identification.recording.list_recordings import list_files
     from robot_identification.reporting.results_files import RESULT_FILES
@@ -103,7 +102,10 @@ def identify_command(
     if output is not None:
         files.check_output_folder(output, RESULT_FILES, reporting.RESULTS, (
             *arm.files, *recordings, *(held_out or ()), excitation, limits), force=force)
-    executed = None if excitation is None else load_excitation(excitation)
+    executed = None
+    if excitation is not None:
+        from robot_identification.excitation import load_excitation
+        executed = load_excitation(excitation)
     fitted, others = ([console.load_recording_verbose(path, arm, part, topic)
                        for item in paths for path in list_files(item)]
                       for paths, part in ((recordings, window), (held_out or [], held_out_window)))

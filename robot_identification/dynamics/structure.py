@@ -199,8 +199,6 @@ class ModelStructure:
 
     def known_torque(self, q: Array) -> Array:
         """Return the torque of balancers whose strength is known, (N, n) [N m or N]."""
-        if not self.arm.balancers:
-            return np.zeros((len(q), self.arm.n))
         return self.arm.balancer_torque(q, self.strengths(np.zeros(self.count)))
 
     def strengths(self, standard: Array) -> Array:
@@ -218,8 +216,7 @@ class ModelStructure:
         parameter, at the joint or drive on which it acts.
         """
         friction = self.friction_columns(q, v, load, states)           # (N, m, k)
-        balancers = (self.arm.balancer_columns(q)[:, self.unknown_balancers]
-                     if self.unknown_balancers else np.empty((len(q), 0)))
+        balancers = self.arm.balancer_columns(q)[:, self.unknown_balancers]
         return np.concatenate([balancers, a @ self.arm.transmission.T,
                                friction.reshape(len(v), -1)], axis=1)
 
@@ -244,11 +241,9 @@ class ModelStructure:
 
         """
         rigid = inverse_dynamics(self.arm, q, v, a, standard[self.inertial_slice].reshape(-1, 10))
-        if self.arm.balancers:
-            rigid = rigid + self.known_torque(q)
         others = standard[self.balancer_slice.start:]
-        return rigid + (self.actuator_columns(q, v, a, load, states)
-                        @ (others[:, None] * self.spread.T))
+        return rigid + self.known_torque(q) + (self.actuator_columns(q, v, a, load, states)
+                                               @ (others[:, None] * self.spread.T))
 
     def friction_columns(self, q: Array | None, v: Array, load: Array | None = None,
                          states: Array | None = None) -> Array:

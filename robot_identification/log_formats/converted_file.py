@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -54,8 +54,8 @@ class Conversion:
     ----------
     helper
         Name in `HELPERS`; its program has the arguments FILE, TARGET and LIMIT [bytes], see
-        `program.run`. If TARGET would be larger, it writes its size to stdout; a reason for
-        refusal is written to stderr.
+        `run_program`. If TARGET would be larger, it writes its size to stdout, and a reason for
+        refusal to stderr.
     kind
         Kind of the file for messages, with its article.
     packages
@@ -251,7 +251,7 @@ def mat_source(path: Path) -> ColumnSource:
     return program_source(HDF5 if is_hdf5(path) else MAT, path)
 
 
-CONVERTED = {
+CONVERTED: dict[str, Callable[[Path], ColumnSource]] = {
     '.mat': mat_source, **dict.fromkeys(('.h5', '.hdf5', '.hdf', '.he5'), hdf5_source),
     **dict.fromkeys(('.feather', '.arrow', '.ipc', '.arrows'), partial(program_source, FEATHER)),
     **dict.fromkeys(('.xlsx', '.xlsm'), partial(program_source, EXCEL))}

@@ -29,7 +29,7 @@ from typing import Any
 import zipfile
 
 from openpyxl import load_workbook
-from robot_identification.log_formats.program import run
+from robot_identification.log_formats.program import run_program
 
 _TITLES = 50    # largest number of rows before the names of the columns
 
@@ -77,4 +77,4 @@ def main(source: str, target: str, limit: int) -> int | None:
 
 
 if __name__ == '__main__':
-    run(main)
+    run_program(main)

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import pyarrow
 from pyarrow import csv, ipc, parquet, types
-from robot_identification.log_formats.program import run
+from robot_identification.log_formats.program import run_program
 
 MAGIC = b'ARROW1'    # of a file; a stream has none
 
@@ -65,4 +65,4 @@ def main(source: str, target: str, limit: int) -> int | None:
 
 
 if __name__ == '__main__':
-    run(main)
+    run_program(main)

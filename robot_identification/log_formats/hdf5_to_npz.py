@@ -25,7 +25,7 @@ from typing import Any
 
 import h5py
 import numpy as np
-from robot_identification.log_formats.program import run, sample_rows
+from robot_identification.log_formats.program import run_program, sample_rows
 
 _MAX_TEXTS = 10_000    # largest number of entries of an array of text
 _INTERNAL = ('#refs#', '#subsystem#')    # groups of MATLAB
@@ -157,13 +157,12 @@ def main(source: str, target: str, limit: int) -> int | None:
         size = datasets.declared_size()
         if size > limit:
             return size
-        arrays = sample_rows(datasets.arrays())
+        arrays: dict[str, Any] = sample_rows(datasets.arrays())
     if not arrays:
         raise ValueError('it has no datasets of numbers')
-    content: dict[str, Any] = arrays
-    np.savez(target, **content)
+    np.savez(target, **arrays)
     return None
 
 
 if __name__ == '__main__':
-    run(main)
+    run_program(main)

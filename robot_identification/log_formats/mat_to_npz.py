@@ -26,7 +26,7 @@ from typing import Any
 import zlib
 
 import numpy as np
-from robot_identification.log_formats.program import run, sample_rows
+from robot_identification.log_formats.program import run_program, sample_rows
 from scipy.io import loadmat, whosmat
 
 COMPRESSED = 15    # type of an element that contains a compressed one
@@ -70,12 +70,13 @@ def main(source: str, target: str, limit: int) -> int | None:
         raise ValueError('it has no variables')
     try:
         if size <= limit:
-            arrays: dict[str, Any] = dict(leaves(loadmat(source, simplify_cells=True)))
-            np.savez(target, **sample_rows(arrays))
+            arrays: dict[str, Any] = sample_rows(dict(leaves(loadmat(
+                source, simplify_cells=True))))
+            np.savez(target, **arrays)
     except MemoryError:    # numbers in structs may be stored with fewer bytes than they need
         size = max(size, 2 * limit)
     return size if size > limit else None
 
 
 if __name__ == '__main__':
-    run(main)
+    run_program(main)

@@ -21,7 +21,7 @@ import sys
 import numpy as np
 
 
-def run(convert: Callable[[str, str, int], int | None]) -> None:
+def run_program(convert: Callable[[str, str, int], int | None]) -> None:
     """
     Run a conversion with the arguments of this process: IN OUT LIMIT.
 

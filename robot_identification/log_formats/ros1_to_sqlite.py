@@ -23,7 +23,7 @@ from contextlib import closing
 from pathlib import Path
 import sqlite3
 
-from robot_identification.log_formats.program import run
+from robot_identification.log_formats.program import run_program
 from rosbags.rosbag1 import Reader
 from rosbags.typesys import get_typestore, Stores
 
@@ -59,4 +59,4 @@ def main(source: str, target: str, limit: int) -> int | None:
 
 
 if __name__ == '__main__':
-    run(main)
+    run_program(main)

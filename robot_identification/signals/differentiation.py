@@ -143,7 +143,7 @@ def smooth_and_differentiate(
             raise SignalError(
                 f'{len(q) / rate:.3g} s are too short for the filter; at least '
                 f'{(edge + 2) / rate:.3g} s are needed, or a higher cut-off')
-        q = np.concatenate([2 * q[0] - q[edge:0:-1], q, 2 * q[-1] - q[-2:-edge - 2:-1]])
+        q = filters.extend_ends(q, edge)
     elif len(q) <= 2 * edge + 1:
         raise SignalError(
             f'{len(q) / rate:.3g} s are too short: the filter discards {edge / rate:.3g} s at '

@@ -67,9 +67,8 @@ def check_effort(arm: Arm, samples: Sequence[Samples]) -> EffortCheck:
 
     The torque of each joint is fitted by least squares with the gravity torque (springs included)
     and the inertia torque of the URDF, the inertia of a rotor, and Coulomb, viscous and constant
-    friction. The
-    coefficient of the gravity torque is the scale. Wrong masses in the URDF change the scale by
-    less than the plausible range, and do not change its sign.
+    friction. The coefficient of the gravity torque is the scale. Wrong masses in the URDF change
+    the scale by less than the plausible range, and do not change its sign.
 
     Parameters
     ----------

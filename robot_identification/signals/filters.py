@@ -119,9 +119,7 @@ def filter_both_ways(sections: Array, x: Array, pad: int = 0) -> Array:
 
     """
     pad = min(pad or 3 * (2 * len(sections) + 1), len(x) - 1)
-    y = x.reshape(len(x), -1).T
-    y = np.concatenate([2 * y[:, :1] - y[:, pad:0:-1], y,
-                        2 * y[:, -1:] - y[:, -2:-pad - 2:-1]], axis=1)
+    y = extend_ends(x.reshape(len(x), -1), pad).T
     bands = np.empty((3, y.shape[1]), order='F')
     for _ in range(2):
         first = y[:, :1]    # the filter starts at rest there
@@ -134,6 +132,11 @@ def filter_both_ways(sections: Array, x: Array, pad: int = 0) -> Array:
             y = dtbtrs(bands, inputs.T, uplo='L', diag='U', overwrite_b=True)[0].T
         y = (y + first)[:, ::-1]
     return np.ascontiguousarray(y[:, pad:y.shape[1] - pad].T).reshape(x.shape)
+
+
+def extend_ends(x: Array, count: int) -> Array:
+    """Return signals (N, c) extended by `count` samples of their point reflection at both ends."""
+    return np.concatenate([2 * x[0] - x[count:0:-1], x, 2 * x[-1] - x[-2:-count - 2:-1]])
 
 
 @lru_cache
