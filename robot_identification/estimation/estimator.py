@@ -296,6 +296,35 @@ def make_estimate(name: str, normal: ReducedRegression, weights: Array, solution
         iterations=iterations, **_residual_sizes(normal, solution.beta))
 
 
+def make_estimate_at(name: str, fixed: Regression, reweighted: ReweightedFit, beta: Array,
+                     status: str, iterations: int) -> Estimate:
+    """
+    Return the estimate of parameters from a method other than least squares.
+
+    The covariance is that of least squares. Its noise is computed from the residuals of these
+    parameters, and is at least that of the reweighted fit.
+
+    Parameters
+    ----------
+    name
+        Name of the estimator.
+    fixed
+        The regression problem, with given nonlinear friction parameters.
+    reweighted
+        Its iteratively reweighted fit.
+    beta
+        The parameters, (r,).
+    status, iterations
+        Convergence status and number of iterations.
+
+    """
+    normal = fixed.normal
+    noise = np.maximum(np.sqrt(normal.rss(beta) / normal.rows), reweighted.deviations)
+    return make_estimate(name, normal, reweighted.weights, replace(reweighted.solution, beta=beta),
+                         noise, residual_autocorrelation(fixed, beta), status=status,
+                         iterations=iterations)
+
+
 def residual_autocorrelation(regression: Regression, beta: Array) -> Array:
     """Return the autocorrelation factor of each joint's residuals, (n,)."""
     return autocorrelation_factor(regression.residuals_per_piece(beta),
