@@ -72,9 +72,11 @@ def payload_command(
     """Identify the ten inertial parameters of a payload."""
     check_outputs([(report, HTML_PAGE)], [model, loaded, unloaded], force=force)
     identified = load_model(model)
-    recording, empty = (None if path is None else console.load_recording_verbose(
-        path, identified.arm) for path in (loaded, unloaded))
-    payload = identify_payload(identified, recording, empty, sensor_deviation=sensor_deviation)
+    recording = console.load_recording_verbose(loaded, identified.arm)
+    payload = identify_payload(
+        identified, recording,
+        None if unloaded is None else console.load_recording_verbose(unloaded, identified.arm),
+        sensor_deviation=sensor_deviation)
     std = payload.covariance.diagonal() ** 0.5
     exit_code = int(payload.verdict in ('undetermined', 'changes'))
     if report is not None:
@@ -228,7 +230,8 @@ def compare_command(
         (name, quote(os.path.relpath(folder / REPORT, report.parent).replace(os.sep, '/')))
         for name, folder in zip((a, b), folders) if (folder / REPORT).is_file()]
     try:
-        comparison = compare(*map(load_results, folders), (a, b), sensor_deviation)
+        comparison = compare(load_results(folders[0]), load_results(folders[1]), (a, b),
+                             sensor_deviation)
         page = comparison_page(comparison, links)
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise ModelFileError(f"the results in '{first}' or '{second}' are damaged ({error!r}); "
