@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Compiled kernels of the recursive estimators: each works on one sample."""
+"""Compiled kernel of the recursive estimators."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ import numpy as np
 
 TINY = float(np.finfo(float).tiny)
 """Squared norm of S row below which there is no information to forget; avoids division by zero."""
-OPTIONS = {'cache': True, 'error_model': 'numpy', 'fastmath': {'contract', 'reassoc'}}
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(cache=True, error_model='numpy', fastmath={'contract', 'reassoc'})
 def forget(factor, row, keep):
     """
     Remove the fraction 1 - keep of the information about a linear combination row' x, in place.
@@ -75,129 +74,3 @@ def forget(factor, row, keep):
             old, moved = line[j], carried[j]
             line[j] = cosine * old - sine * moved
             carried[j] = cosine * moved + sine * old
-
-
-@numba.njit(**OPTIONS)
-def add_rows(factor, rows, right):
-    """
-    Add measurements to a triangular information factor, and return the step of the estimate, (p,).
-
-    Householder reflections reduce [S, 0; rows, right] to [S, z; 0, *], one column after the other
-    (each reflection changes one row of S and the k new rows only); the step solves S step = z.
-
-    Parameters
-    ----------
-    factor
-        Upper triangular S, (p, p), with nonzero diagonal; overwritten.
-    rows
-        Coefficients of the measurements divided by their standard deviations, (k, p); overwritten.
-    right
-        Innovations divided by their standard deviations, (k,); overwritten.
-
-    """
-    k, p = rows.shape
-    step, sums, v = np.zeros(p), np.empty(p), np.empty(k)
-    for i in range(p):
-        square = 0.0
-        for m in range(k):
-            square += rows[m, i] ** 2
-        if square == 0.0:
-            continue
-        pivot = factor[i, i]
-        length = -np.copysign(np.sqrt(pivot * pivot + square), pivot)
-        gain = (length - pivot) / length
-        for m in range(k):
-            v[m] = rows[m, i] / (pivot - length)
-        factor[i, i] = length
-        line, reflected = factor[i, i + 1:], sums[i + 1:]
-        for j in range(len(line)):
-            reflected[j] = line[j]
-        total = 0.0
-        for m in range(k):
-            weight, added = v[m], rows[m, i + 1:]
-            total += weight * right[m]
-            for j in range(len(line)):
-                reflected[j] += weight * added[j]
-        step[i] = -gain * total
-        for j in range(len(line)):
-            reflected[j] *= gain
-            line[j] -= reflected[j]
-        for m in range(k):
-            weight, added = v[m], rows[m, i + 1:]
-            right[m] -= weight * gain * total
-            for j in range(len(line)):
-                added[j] -= weight * reflected[j]
-    for i in range(p - 1, -1, -1):
-        line, known = factor[i, i + 1:], step[i + 1:]
-        total = step[i]
-        for j in range(len(line)):
-            total -= line[j] * known[j]
-        step[i] = total / factor[i, i]
-    return step
-
-
-@numba.njit(**OPTIONS)
-def update(factor, rows, right, keep, directional):
-    """
-    Forget, add measurements, and return the step of the estimate, (p,); see `add_rows`.
-
-    Parameters
-    ----------
-    factor, rows, right
-        As for `add_rows`.
-    keep
-        Fraction of the old information that is kept, 0 < keep <= 1.
-    directional
-        Whether only information in the directions of the rows is forgotten, see `forget`.
-
-    """
-    if keep < 1.0:
-        if directional:
-            for m in range(len(rows)):
-                forget(factor, rows[m], keep)
-        else:
-            factor *= np.sqrt(keep)
-    return add_rows(factor, rows, right)
-
-
-@numba.njit(**OPTIONS)
-def add_sums(sums, directions, columns, error, used, noise, keep):
-    """
-    Add a sample to the sums of `load_change._Sums`; return its whitened rows and errors.
-
-    Parameters
-    ----------
-    sums
-        Three arrays, (d, d), (d,) and (c, r), which are multiplied by `keep` before; see there.
-        The last is for the first c directions. Overwritten.
-    directions
-        Changes of the base parameters, (r, d).
-    columns, error, used, noise
-        Columns (n, r), errors, whether they are used, and their standard deviations, (n,) each.
-    keep
-        Factor of the sums before the sample.
-
-    """
-    gram, score, cross = sums
-    r, d = directions.shape
-    kept = np.flatnonzero(used)
-    rows, errors, white = np.zeros((len(kept), d)), np.empty(len(kept)), np.empty(r)
-    if keep < 1.0:
-        gram *= keep
-        score *= keep
-        cross *= keep
-    for m in range(len(kept)):
-        j, row = kept[m], rows[m]
-        errors[m] = error[j] / noise[j]
-        for c in range(r):
-            white[c] = columns[j, c] / noise[j]
-            for b in range(d):
-                row[b] += white[c] * directions[c, b]
-        for b in range(d):
-            score[b] += row[b] * errors[m]
-            for c in range(d):
-                gram[b, c] += row[b] * row[c]
-        for b in range(len(cross)):
-            for c in range(r):
-                cross[b, c] += row[b] * white[c]
-    return rows, errors

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError, explain_missing, UnknownNameError
-from scipy.linalg.lapack import dtrtrs
+from scipy.linalg.lapack import dtpqrt, dtrtrs
 
 FORGETTING = ('none', 'directional', 'uniform')
 """Kinds of forgetting, see `InformationFilter`."""
@@ -63,8 +63,8 @@ class InformationFilter:
             raise ConfigurationError('the initial deviations must be finite and positive')
         self._factor = np.eye(len(self.values))
         with explain_missing('numba', 'a recursive estimator'):
-            from robot_identification.online import filter_kernels
-        self._kernels = filter_kernels
+            from robot_identification.online.filter_kernels import forget
+        self._forget = forget
         self.forgetting = forgetting
 
     @property
@@ -119,10 +119,19 @@ class InformationFilter:
             'none'.
 
         """
-        step = self._kernels.update(
-            self._factor, rows * (self._scale / noise[:, None]), innovation / noise,
-            1.0 if self.forgetting == 'none' else keep, self.forgetting == 'directional')
-        self.values = self.values + self._scale * step
+        rows, right = rows * (self._scale / noise[:, None]), innovation / noise
+        p = len(self.values)
+        if self.forgetting == 'directional' and keep < 1.0:
+            for row in rows:
+                self._forget(self._factor, row, keep)
+        elif self.forgetting == 'uniform':
+            self._factor *= np.sqrt(keep)
+        # [S, 0; rows, right] becomes [S, z; 0, *], of which S step = z; blocks of len(rows) + 1
+        system = np.zeros((p + 1, p + 1))
+        system[:p, :p] = self._factor
+        system = dtpqrt(0, min(len(rows), p) + 1, system, np.column_stack([rows, right]))[0]
+        self._factor = np.ascontiguousarray(system[:p, :p])
+        self.values = self.values + self._scale * dtrtrs(system[:p, :p], system[:p, p])[0]
 
     def _solve_transposed(self, right: Array) -> Array:
         """Return the solution x of S'x = right, (p, k)."""

@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.dynamics.inertial import BODY_SCALE
-from robot_identification.errors import explain_missing
 from scipy import special
 
 MEMORY = 1.0
@@ -206,17 +205,19 @@ class _Sums:
     """
 
     def __init__(self, directions: Array, noise: Array) -> None:
-        with explain_missing('numba', 'a recursive estimator'):
-            from robot_identification.online.filter_kernels import add_sums
-        self._add, self._directions, self._noise = add_sums, directions, noise
+        self._directions, self._noise = directions, noise
         r, d = directions.shape
         self.gram, self.score, self.cross = np.zeros((d, d)), np.zeros(d), np.zeros((10, r))
         self.energy, self.rows = 0.0, 0
 
     def add(self, sample: Sample, error: Array, keep: float = 1.0) -> tuple[Array, Array]:
         """Add a sample to the sums, multiplied by `keep`; return its whitened rows and errors."""
-        rows, errors = self._add((self.gram, self.score, self.cross), self._directions,
-                                 sample.columns, error, sample.used, self._noise, keep)
+        noise = self._noise[sample.used]
+        white, errors = sample.columns[sample.used] / noise[:, None], error[sample.used] / noise
+        rows = white @ self._directions
+        self.gram = keep * self.gram + rows.T @ rows
+        self.score = keep * self.score + rows.T @ errors
+        self.cross = keep * self.cross + rows[:, :10].T @ white
         self.energy += float(errors @ errors)
         self.rows += len(errors)
         return rows, errors
