@@ -790,6 +790,8 @@ def test_coarse_shapes_contain_the_fine_ones():
     outside = np.empty(300)
     point_distances(points, np.ascontiguousarray(coarse.vertices), outside)
     assert len(coarse.vertices) == 64 and (coarse.name, coarse.link) == ('egg', 2)
+    np.testing.assert_array_equal([coarse.vertices.min(0), coarse.vertices.max(0)],
+                                  [points.min(0), points.max(0)])
     assert coarse.radius == pytest.approx(0.05 + outside.max() + 1e-6, abs=1e-9)
     small = box('b', (0, 0, 0), (1, 1, 1))
     assert coarsen(small) is small
