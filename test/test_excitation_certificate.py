@@ -266,6 +266,10 @@ def test_an_impossible_inertia_is_an_error_a_guess_or_not_to_be_guessed():
         [*parts[:2], parts[2].replace(BROKEN, IMPOSSIBLE), CUBE + parts[3], *parts[4:]]))
     with pytest.raises(ExcitationError, match=r"no torque can be proven for 'chain': .*repair"):
         nominal_inertial(bare, Requirements())
+    two = Arm.from_urdf('</inertial>'.join(
+        [parts[0], *(part.replace(BROKEN, IMPOSSIBLE) for part in parts[1:3]), *parts[3:]]))
+    with pytest.raises(ExcitationError, match=r"'chain': [^;]*'one'[^;]* \(and 1 more\); repair"):
+        nominal_inertial(two, Requirements())
     guess = Requirements(guess_density=1000.0, torque_margin=0.1)
     with pytest.raises(ExcitationError, match="joint 'elbow' cannot be guessed: no collision"):
         nominal_inertial(bare, guess)
@@ -646,6 +650,18 @@ def test_distances_of_random_hulls_are_those_of_coal_and_have_exact_gradients():
     np.testing.assert_allclose(scene.distances(path, 0.25)[0], alone, atol=1e-6)
 
 
+def test_a_long_slide_is_not_skipped_while_a_shape_comes_near():
+    arm = tree()
+    q = np.zeros((200, 4))
+    q[:, 0], q[:, 2] = np.linspace(-1.5, 0.0, 200), 3.0     # column and slide
+    _, origin = Kinematics.of(arm).placed(q[-1:])
+    shapes = (Shape('end', 2, np.zeros((1, 3)), 0.05), Shape('post', -1, origin[0, 2:3], 0.05))
+    scene = Scene(Kinematics.of(arm), shapes, np.array([[0, 1]]), {}, ())
+    alone = np.vstack([scene.distances(state[None], 0.2)[0] for state in q])
+    assert alone.min() < 0 and alone.max() == 0.2
+    np.testing.assert_allclose(scene.distances(q, 0.2)[0], alone, atol=1e-9)
+
+
 def test_distances_of_degenerate_hulls():
     """Points that repeat, flat and straight hulls, and touching ones."""
     square = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0.5, 0.5, 0], [1, 1, 0]])
@@ -790,6 +806,8 @@ def test_coarse_shapes_contain_the_fine_ones():
     outside = np.empty(300)
     point_distances(points, np.ascontiguousarray(coarse.vertices), outside)
     assert len(coarse.vertices) == 64 and (coarse.name, coarse.link) == ('egg', 2)
+    np.testing.assert_array_equal([coarse.vertices.min(0), coarse.vertices.max(0)],
+                                  [points.min(0), points.max(0)])
     assert coarse.radius == pytest.approx(0.05 + outside.max() + 1e-6, abs=1e-9)
     small = box('b', (0, 0, 0), (1, 1, 1))
     assert coarsen(small) is small
