@@ -177,8 +177,8 @@ def range_indices(samples: Samples, folds: int, by: str) -> IndexArray:
 
     """
     windows = min(int(len(samples) / (2 * len(samples.decimator().taps))), 10 * folds)
-    values = {'posture': samples.q, 'speed': np.abs(samples.v)}
-    return block_labels(samples.t, folds, windows=windows, **{by: values[by]})
+    labels = partial(block_labels, samples.t, folds, windows=windows)
+    return labels(posture=samples.q) if by == 'posture' else labels(speed=np.abs(samples.v))
 
 
 def _physical_residual(model: IdentifiedModel, samples: Samples) -> Samples:
