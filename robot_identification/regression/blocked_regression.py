@@ -104,13 +104,13 @@ def block_labels(t: Array, count: int, period: float | None = None, *,
         Largest number of windows, each of at least two rows.
 
     """
-    if posture is None and speed is None:
+    values = speed if posture is None else posture
+    if values is None:
         repeated = repeated_period(t, period)
         phase = (np.linspace(0.0, 1 - _ROUNDING, len(t)) if repeated is None
                  else ((t - t[0]) / repeated + _ROUNDING) % 1.0)
         return np.asarray(np.unique((phase * count).astype(int), return_inverse=True)[1])
     window = block_labels(t, max(min(windows, len(t) // 2), 1), period)
-    values = speed if posture is None else posture
     means = np.array([values[window == i].mean(axis=0) for i in range(window.max() + 1)])
     means = (means - means.mean(axis=0)) / np.maximum(means.std(axis=0), _ROUNDING)
     level = means.sum(axis=1) if posture is None else np.linalg.svd(

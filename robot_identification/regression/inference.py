@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from robot_identification.arrays import Array
+from robot_identification.arrays import Array, IndexArray
 from scipy import special
 
 SIGNIFICANT = 3.0
@@ -142,6 +142,6 @@ def holm(p: Array) -> Array:
     return adjusted
 
 
-def interval_factor(freedom: Array) -> Array:
+def interval_factor(freedom: Array | IndexArray) -> Array:
     """Return half-widths of 95 % intervals of Student's t over those of the normal, (k,)."""
     return np.asarray(special.stdtrit(freedom, 0.975) / special.ndtri(0.975))

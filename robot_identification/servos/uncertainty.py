@@ -104,7 +104,7 @@ def _left_out(jacobian: Array, left: Array, prior: Array) -> tuple[Array, float]
     regression = BlockedRegression(
         [np.arange(count)] * joints,
         [np.column_stack([jacobian[:, j], left[:, j]]) for j in range(joints)],
-        block_labels(np.arange(len(left)), SEGMENTS))
+        block_labels(np.arange(0.0, len(left)), SEGMENTS))
     equations = replace(regression.equations.at_minimum(), precision=prior)
     missed = regression.left_out_residuals(prior)
     return (equations.covariance(about_mean=True),
