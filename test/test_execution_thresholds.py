@@ -22,6 +22,7 @@ import pytest
 from robot_identification.arm import load_arm
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import ConfigurationError, ExecutionError
+from robot_identification.excitation.motion.quintic_spline import rest_to_rest
 from robot_identification.ros.execution import (
     ControllerState,
     Fault,
@@ -42,7 +43,7 @@ from robot_identification.ros.execution.emergency_stop import EmergencyStop, Obs
 from robot_identification.ros.execution.fault import goal_fault
 from robot_identification.ros.execution.motion_executor import BrakeTiming
 from robot_identification.ros.execution.motion_monitor import JointStateWatchdog
-from robot_identification.ros.execution.motion_plan import MotionPlan, plan_path
+from robot_identification.ros.execution.motion_plan import MotionPlan, plan_path, straight_line
 from robot_identification.ros.execution.plan_tracker import PlanPosition, PlanTracker
 from robot_identification.ros.execution.rest_detector import RestDetector
 from robot_identification.ros.execution.robot_clock import RobotClock
@@ -50,8 +51,6 @@ from robot_identification.ros.execution.sampled_plan import MotionLimits, Sample
 from robot_identification.ros.execution.time_scaling import (
     ramp_down,
     ramp_up,
-    rest_to_rest,
-    straight_line,
 )
 from robot_identification.ros.execution.trajectory_segment import (
     brake_segment,
