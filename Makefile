@@ -60,7 +60,8 @@ oldest newest: $(STAMP)
 	$(VENV)/bin/uv pip install --quiet --python .venv-$@/bin/python $(OPTIONS) \
 		--editable '.[test,logs,fleet]'
 	.venv-$@/bin/robot-identification demo -o results/demo_$@
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv-$@/bin/python -m pytest $(VERSIONS)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv-$@/bin/python -m pytest -m 'not slow' \
+		$(VERSIONS)
 
 # faults while the arm moves, simulated with a model of the controller at 500 Hz
 faults: $(STAMP)

@@ -70,6 +70,7 @@ def test_the_survey_of_an_own_recording_compares_methods_and_frictions(survey):
     assert 'requirement' in guide['title'].lower()
 
 
+@pytest.mark.slow
 def test_what_was_measured_does_not_depend_on_the_call(recording, survey):
     arm = load_arm('er16')
     seen = []
