@@ -27,6 +27,21 @@ import yaml
 
 NODES = ('excitation', 'recorder', 'identification', 'online_identification', 'validation',
          'simulated_robot')
+VENDORS = {    # arguments that are passed on to vendors' launch files, besides the address
+    'ur': ('ur_robot_driver/ur_control.launch.py', 'scaled_joint_trajectory_controller',
+           {'ur_type', 'headless_mode', 'use_currents_as_efforts', 'launch_rviz'}),
+    'fr3': ('franka_bringup/franka.launch.py', 'fr3_arm_controller',
+            {'robot_type', 'load_gripper', 'use_fake_hardware'}),
+    'xarm7': ('xarm_controller/xarm7_control_rviz_display.launch.py', 'xarm7_traj_controller',
+              {'report_type', 'add_gripper'})}
+DISTRIBUTIONS = {    # ROS_DISTRO: type of Gazebo's clock, package and plugins of ros2_control
+    'humble': ('ignition.msgs.Clock', 'ign_ros2_control', 'IgnitionSystem',
+               'IgnitionROS2ControlPlugin'),
+    'jazzy': ('gz.msgs.Clock', 'gz_ros2_control', 'GazeboSimSystem',
+              'GazeboSimROS2ControlPlugin'),
+    'kilted': ('gz.msgs.Clock', 'gz_ros2_control', 'GazeboSimSystem',
+               'GazeboSimROS2ControlPlugin')}
+every_distribution = pytest.mark.parametrize('distribution', DISTRIBUTIONS)
 LAUNCH = """
 import sys
 from launch import LaunchDescription, LaunchService

@@ -21,7 +21,8 @@ import numpy as np
 import pytest
 from robot_identification.arm import load_arm
 from robot_identification.dynamics import inverse_dynamics
-from robot_identification.errors import ConfigurationError, ExecutionError
+from robot_identification.errors import ConfigurationError, ExcitationError, ExecutionError
+from robot_identification.excitation.motion.quintic_spline import rest_to_rest
 from robot_identification.ros.execution import (
     ControllerState,
     Fault,
@@ -42,7 +43,7 @@ from robot_identification.ros.execution.emergency_stop import EmergencyStop, Obs
 from robot_identification.ros.execution.fault import goal_fault
 from robot_identification.ros.execution.motion_executor import BrakeTiming
 from robot_identification.ros.execution.motion_monitor import JointStateWatchdog
-from robot_identification.ros.execution.motion_plan import MotionPlan, plan_path
+from robot_identification.ros.execution.motion_plan import MotionPlan, plan_path, straight_line
 from robot_identification.ros.execution.plan_tracker import PlanPosition, PlanTracker
 from robot_identification.ros.execution.rest_detector import RestDetector
 from robot_identification.ros.execution.robot_clock import RobotClock
@@ -50,8 +51,6 @@ from robot_identification.ros.execution.sampled_plan import MotionLimits, Sample
 from robot_identification.ros.execution.time_scaling import (
     ramp_down,
     ramp_up,
-    rest_to_rest,
-    straight_line,
 )
 from robot_identification.ros.execution.trajectory_segment import (
     brake_segment,
@@ -211,6 +210,12 @@ def test_a_motion_may_last_fifteen_minutes(arm):
     excitation, q = excitation_of('panda_4s', arm), (arm.limits.lower + arm.limits.upper) / 2
     with pytest.raises(ExecutionError, match=r'would take 904 s; the limit is 900 s'):
         plan_motion(arm, excitation, q, periods=226)
+
+
+def test_an_excitation_of_another_arm_is_refused():
+    other = load_arm('ur5e')
+    with pytest.raises(ExcitationError):
+        plan_motion(other, excitation_of('panda_4s'), np.zeros(other.n))
 
 
 def test_the_start_may_be_on_a_limit(arm, plan):
@@ -754,18 +759,19 @@ def test_a_reference_that_stands_still_is_held(plan):
     np.testing.assert_array_equal(sent[0][1].q, [still, still])
 
 
-def test_a_scaled_reference_is_braked_at_its_own_progress(plan):
+@pytest.mark.parametrize(('delay', 'rate'), [(0.3, 0.5), (0.1, 1.0)])
+def test_a_reference_is_braked_at_its_own_progress(plan, delay, rate):
     begin = plan.start_of('excitation') + 1.0
 
     def observe(t, sent):
-        q = at(plan, begin - 0.3 + 0.5 * (t - begin)) if not sent else braked(plan, t, sent)
-        return ControllerState(t, q, 0.5), q
+        q = at(plan, begin - delay + rate * (t - begin)) if not sent else braked(plan, t, sent)
+        return ControllerState(t, q, rate), q
     stop, sent, _ = stopped(plan, observe)
     brake, seconds = sent[0][1], sent[0][0]
     assert stop.measures[0] == 'brake' and seconds < 0.1
     t = begin + seconds
     now = np.array([np.interp(t, brake.t, column) for column in brake.q.T])
-    np.testing.assert_allclose(now, at(plan, begin - 0.3 + 0.5 * seconds), atol=2e-3)
+    np.testing.assert_allclose(now, at(plan, begin - delay + rate * seconds), atol=2e-3)
 
 
 def test_what_is_off_the_path_is_left_alone_and_watched(plan):

@@ -18,7 +18,16 @@ from pathlib import Path
 import re
 from xml.etree import ElementTree
 
-from launches import FILES, laid_out, needs_launch, parameter, Visit
+from launches import (
+    DISTRIBUTIONS,
+    every_distribution,
+    FILES,
+    laid_out,
+    needs_launch,
+    parameter,
+    VENDORS,
+    Visit,
+)
 import pytest
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import shared_folder
@@ -31,7 +40,6 @@ from robot_identification.ros.nodes.launch_arguments import (
     NODE_FILES,
     NODE_PARAMETERS,
 )
-from test_bringup import DISTRIBUTIONS, every_distribution, VENDORS
 import yaml
 
 pytestmark = needs_launch

@@ -26,21 +26,20 @@ from robot_identification.excitation import build_scene, Excitation, Requirement
 from robot_identification.excitation.certificate.clearance import prove_clearance
 from robot_identification.excitation.motion.fourier import FourierSeries
 from robot_identification.excitation.motion.limits import motion_limits
-from robot_identification.excitation.motion.quintic_spline import rest_to_rest
+from robot_identification.excitation.motion.quintic_spline import rest_to_rest, shortest_duration
 from robot_identification.ros.execution.time_scaling import (
     Evaluate,
-    MIN_DURATION,
     ramp_down,
     ramp_up,
     scale_time,
     States,
-    straight_line,
 )
 
 RAMPS = tuple(0.5 * 1.25 ** k for k in range(16))  # [s] durations tried for run-in and run-out
 CHECK_STEP = 0.002     # [s] between the samples at which limits are checked
 TOLERANCE = 1e-6       # accepted excess as a fraction of a limit, for rounding errors
 MAX_DURATION = 900.0   # [s] longest motion; for seven joints its message has 9 MB
+MIN_DURATION = 1.0      # [s] shortest phase of a motion that the arm makes from rest to rest
 SETTLING = MIN_DURATION    # [s] the arm rests after the approach
 COARSE = 0.005         # [s] between points of a path that are compared with a position
 OFF_PATH = 0.01        # [rad or m] an arm that is farther from a path does not retreat along it
@@ -398,6 +397,34 @@ def _shortest_ramp(limits: Limits,
         'acceleration_limit',
         f'no run-in or run-out of up to {RAMPS[-1]:.1f} s keeps the acceleration limits; design '
         'the excitation again with a margin')
+
+
+def straight_line(limits: Limits, q: Array, target: Array,
+                  speed: float) -> tuple[float, Evaluate]:
+    """
+    Return the duration [s] and the motion along a straight line in joint space, rest to rest.
+
+    The covered fraction of the line is `rest_to_rest`.
+
+    Parameters
+    ----------
+    limits
+        Limits of the arm; velocity and acceleration must be finite.
+    q, target
+        Start and end, (n,) [rad or m].
+    speed
+        Fraction of the velocity and acceleration limits that is used, 0 to 1.
+
+    """
+    distance = target - q
+    duration = max(MIN_DURATION, shortest_duration(
+        np.abs(distance), speed * limits.velocity, speed * limits.acceleration))
+
+    def evaluate(t: Array) -> States:
+        covered, rate, change = (np.outer(x, distance) for x in rest_to_rest(t, duration))
+        return q + covered, rate, change
+
+    return duration, evaluate
 
 
 def _rest(q: Array) -> Evaluate:

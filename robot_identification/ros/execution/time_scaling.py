@@ -11,24 +11,19 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Time scaling: ramps that start or stop a given motion on its own path, and straight lines."""
+"""Time scaling: ramps that start or stop a given motion on its own path."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 from robot_identification.arrays import Array
-
-if TYPE_CHECKING:
-    from robot_identification.arm import Limits
 
 States = tuple[Array, Array, Array]
 """Positions, velocities and accelerations, (N, n) each."""
 Evaluate = Callable[[Array], States]
 """Maps times (N,) [s] to `States`."""
-MIN_DURATION = 1.0      # [s] shortest phase of a motion that the arm makes from rest to rest
 
 
 def ramp_up(evaluate: Evaluate, at: float, duration: float) -> Evaluate:
@@ -78,40 +73,6 @@ def ramp_down(evaluate: Evaluate, at: float, duration: float) -> Evaluate:
         s = at + duration * (u - u ** 3 + u ** 4 / 2)
         return scale_time(evaluate, s, 1 - u ** 2 * (3 - 2 * u), -6 * u * (1 - u) / duration)
     return ramp
-
-
-def straight_line(limits: Limits, q: Array, target: Array,
-                  speed: float) -> tuple[float, Evaluate]:
-    """
-    Return the duration [s] and the motion along a straight line in joint space, rest to rest.
-
-    The covered fraction of the line is `rest_to_rest`.
-
-    Parameters
-    ----------
-    limits
-        Limits of the arm; velocity and acceleration must be finite.
-    q, target
-        Start and end, (n,) [rad or m].
-    speed
-        Fraction of the velocity and acceleration limits that is used, 0 to 1.
-
-    """
-    # here, because the brake watchdog imports this module, but not the libraries of arms
-    from robot_identification.excitation.motion.quintic_spline import (
-        rest_to_rest,
-        shortest_duration,
-    )
-
-    distance = target - q
-    duration = max(MIN_DURATION, shortest_duration(
-        np.abs(distance), speed * limits.velocity, speed * limits.acceleration))
-
-    def evaluate(t: Array) -> States:
-        covered, rate, change = (np.outer(x, distance) for x in rest_to_rest(t, duration))
-        return q + covered, rate, change
-
-    return duration, evaluate
 
 
 def scale_time(evaluate: Evaluate, s: Array, rate: Array, acceleration: Array) -> States:

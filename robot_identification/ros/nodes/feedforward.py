@@ -40,6 +40,13 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 MODES = ('trajectory', 'compensation')
+LIMITS = {
+    'effort': ('largest effort as a fraction of the torque limits [-]', 0.0, 1.0),
+    'friction': ('fraction of the friction that is compensated [-]', 0.0, 1.0),
+    'speed': ('largest speed during compensation as a fraction of the velocity limits [-]', 0.0,
+              1.0),
+    'stale': ('longest time without a joint state [s]', 0.01, 5.0)}
+"""Description, and smallest and largest value, of the parameters `limits.*`."""
 PERIOD = 0.005      # [s] between batches of joint states
 
 
@@ -68,15 +75,8 @@ class FeedforwardNode(NodeProcess):
             node, 'controller', '', 'node name of the controller; empty: '
             'joint_trajectory_controller or effort_controller')
         self._topic = parameters.declare_joint_states(node)
-        self.limits = online.CompensationLimits(
-            effort=declare(node, 'limits.effort', 0.8, 'largest effort as a fraction of the '
-                           'torque limits [-]', lower=0.0, upper=1.0),
-            friction=declare(node, 'limits.friction', 0.7, 'fraction of the friction that is '
-                             'compensated [-]', lower=0.0, upper=1.0),
-            speed=declare(node, 'limits.speed', 0.5, 'largest speed during compensation as a '
-                          'fraction of the velocity limits [-]', lower=0.0, upper=1.0),
-            stale=declare(node, 'limits.stale', 0.1, 'longest time without a joint state [s]',
-                          lower=0.01, upper=5.0))
+        self.limits = online.CompensationLimits(**parameters.declare_all(
+            node, 'limits', online.CompensationLimits(stale=0.1), LIMITS))
         self._window = declare(node, 'window', 0.03, 'length of the window that smooths joint '
                                'states [s]', lower=0.005, upper=1.0)
         self._rate = declare(node, 'rate', 200.0, 'rate of the compensation [Hz]', lower=10.0,

@@ -23,8 +23,22 @@ from robot_identification.errors import ConfigurationError
 from robot_identification.ros.execution import BrakeTiming, DrivenMotion, MotionTolerances
 from robot_identification.ros.nodes.controller_client import ControllerClient, TRANSPORTS
 from robot_identification.ros.nodes.motion_preview import MotionPreview
-from robot_identification.ros.nodes.parameters import declare, declare_joint_states
+from robot_identification.ros.nodes.parameters import declare, declare_all, declare_joint_states
 from robot_identification.ros.nodes.recorder_client import RecorderClient
+
+WATCH = {
+    'tracking': ('largest distance from the reference [rad or m]', 1e-4, 3.0),
+    'stale': ('longest time without a joint state [s]', 0.01, 2.0),
+    'position': ('largest distance beyond the position limits [rad or m]', 0.0, 1.0),
+    'velocity': ('largest velocity as a multiple of its limit [-]', 0.1, 10.0),
+    'effort': ('largest torque as a multiple of its limit [-]', 0.1, 10.0),
+    'effort_samples': ('number of successive joint states with excessive effort that end a motion',
+                       1, 1000),
+    'efforts': ('refuse a motion whose efforts cannot be monitored',)}
+BRAKE = {
+    'lead': ('time from the decision to brake to the start of braking [s]', 0.01, 1.0),
+    'horizon': ('time after which the arm brakes if this node stalls or dies [s]', 0.12, 5.0)}
+"""Description, and smallest and largest value, of the parameters `watch.*` and `brake.*`."""
 
 
 @dataclass(frozen=True)
@@ -103,8 +117,13 @@ def declare_motion_parameters(node: Any) -> MotionParameters:
     if transport not in TRANSPORTS:
         raise ConfigurationError(f"the transport '{transport}' is unknown; choose from: "
                                  f"{', '.join(TRANSPORTS)}")
+    published = declare(
+        node, 'watch.published_effort', [0.0], 'largest magnitude of the effort field of each '
+        'joint, in its own unit, instead of the torque limits; [0.0]: the torque limits')
     return MotionParameters(
-        _declare_tolerances(node), _declare_timing(node),
+        MotionTolerances(**declare_all(node, 'watch', MotionTolerances(), WATCH),
+                         published_effort=tuple(filter(None, published))),
+        BrakeTiming(**declare_all(node, 'brake', BrakeTiming(), BRAKE)),
         declare(node, 'approach_speed', 0.2, 'fraction of the velocity and acceleration limits '
                 'that the approach uses [-]', lower=0.01, upper=1.0),
         declare_joint_states(node),
@@ -115,38 +134,3 @@ def declare_motion_parameters(node: Any) -> MotionParameters:
         declare(node, 'speed_scaling', 'speed_scaling_state_broadcaster/speed_scaling',
                 "topic of the robot's speed scaling [%], std_msgs/Float64"),
         declare(node, 'recorder', 'recorder', 'name of the recorder node'))
-
-
-def _declare_tolerances(node: Any) -> MotionTolerances:
-    default = MotionTolerances()
-    return MotionTolerances(
-        declare(node, 'watch.tracking', default.tracking,
-                'largest distance from the reference [rad or m]', lower=1e-4, upper=3.0),
-        declare(node, 'watch.stale', default.stale,
-                'longest time without a joint state [s]', lower=0.01, upper=2.0),
-        declare(node, 'watch.position', default.position,
-                'largest distance beyond the position limits [rad or m]', lower=0.0, upper=1.0),
-        declare(node, 'watch.velocity', default.velocity,
-                'largest velocity as a multiple of its limit [-]', lower=0.1, upper=10.0),
-        declare(node, 'watch.effort', default.effort,
-                'largest torque as a multiple of its limit [-]', lower=0.1, upper=10.0),
-        declare(node, 'watch.effort_samples', default.effort_samples,
-                'number of successive joint states with excessive effort that end a motion',
-                lower=1, upper=1000),
-        tuple(limit for limit in declare(
-            node, 'watch.published_effort', [0.0], 'largest magnitude of the effort field of each '
-            'joint, in its own unit, instead of the torque limits; [0.0]: the torque limits')
-            if limit),
-        declare(node, 'watch.efforts', default.efforts,
-                'refuse a motion whose efforts cannot be monitored'))
-
-
-def _declare_timing(node: Any) -> BrakeTiming:
-    default = BrakeTiming()
-    return BrakeTiming(
-        declare(node, 'brake.lead', default.lead,
-                'time from the decision to brake to the start of braking [s]', lower=0.01,
-                upper=1.0),
-        declare(node, 'brake.horizon', default.horizon,
-                'time after which the arm brakes if this node stalls or dies [s]',
-                lower=0.12, upper=5.0))

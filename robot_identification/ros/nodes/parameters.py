@@ -71,6 +71,28 @@ def declare(node: Node, name: str, default: Any, description: str, *, read_only:
             f'{type(default).__name__}{bounds} ({description}): {error}') from error
 
 
+def declare_all(node: Node, prefix: str, default: Any,
+                table: dict[str, tuple[Any, ...]]) -> dict[str, Any]:
+    """
+    Declare a parameter for each field of a dataclass, and return their values by name.
+
+    Parameters
+    ----------
+    node
+        Node of the parameters.
+    prefix
+        Prefix of their names.
+    default
+        Object with the default values.
+    table
+        For each field its description, and the smallest and largest value of a number.
+
+    """
+    return {name: declare(node, f'{prefix}.{name}', getattr(default, name), text,
+                          **dict(zip(('lower', 'upper'), limits)))
+            for name, (text, *limits) in table.items()}
+
+
 def declare_required(node: Node, name: str, description: str) -> str:
     """
     Declare a string parameter that the user must set, and return its value.

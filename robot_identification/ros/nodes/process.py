@@ -175,7 +175,7 @@ class ThreadedProcess(NodeProcess):
         return not self._thread.is_alive()
 
 
-def run(make: Callable[[], NodeProcess], args: Sequence[str] | None = None) -> int:
+def run_node(make: Callable[[], NodeProcess], args: Sequence[str] | None = None) -> int:
     """
     Run a node until SIGINT, SIGTERM or the end of the parent process.
 
@@ -266,5 +266,5 @@ def _is_orphan(parent: int) -> bool:
 def main_of(make: Callable[[], NodeProcess]) -> Callable[[], int]:
     """Return the entry point of a node: a function that runs it and returns the exit code."""
     def main() -> int:
-        return run(make)
+        return run_node(make)
     return main

@@ -27,7 +27,7 @@ def start(name: str) -> NoReturn:
     """
     Import a node, run it and end the process.
 
-    The exit code is that of `process.run`, or 0 if a signal arrives before the node runs. The
+    The exit code is that of `process.run_node`, or 0 if a signal arrives before the node runs. The
     process exits without the clean-up of the Python interpreter, because the clean-up could crash
     while threads of libraries are still running.
 
