@@ -361,6 +361,7 @@ def test_a_lost_scheduler_and_options_of_a_cluster_that_do_not_go_together(clust
             CliRunner().invoke(app, ['study', 'survey', *options], catch_exceptions=False)
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_lost_breaks_no_robot(folder, tmp_path, caplog):
     pytest.importorskip('pyarrow')
     from pyarrow import parquet
@@ -412,6 +413,7 @@ def test_workers_that_do_not_see_the_recordings_are_named(folder, tmp_path):
         check_visible({seen: '', other: ''}, said.append)
 
 
+@pytest.mark.slow
 def test_a_scheduler_with_certificates(folder, tmp_path):
     pytest.importorskip('pyarrow')
     distributed = pytest.importorskip('distributed')
