@@ -53,7 +53,7 @@ from robot_identification.excitation.design.regressor import (
     prior_standard_deviations,
 )
 from robot_identification.identification import IdentificationResult, identify
-from robot_identification.papers.designs.genetic import minimise_by_real_genetic
+from robot_identification.papers.genetic_design import minimise_by_real_genetic
 from robot_identification.simulation import Plant, PlantOptions, simulate, SimulatedRun
 
 PERIOD, HARMONICS = 10.0, 5

@@ -196,10 +196,18 @@ def cluster_tasks(scheduler: str | None, workers: int | None,
     report
         Called with the address of the dashboard.
 
+    Raises
+    ------
+    ConfigurationError
+        Both are requested.
+
     """
     if scheduler is None and workers is None:
         yield None
         return
+    if scheduler is not None and workers is not None:
+        raise ConfigurationError('--workers starts workers on this machine, --scheduler uses a '
+                                 'running cluster: use one of them')
     with cluster(scheduler, workers) as client:
         report(f'dashboard: {client.dashboard_link}')
         yield Tasks(client)

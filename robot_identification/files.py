@@ -33,8 +33,8 @@ from robot_identification.errors import (
 )
 from robot_identification.output_folder import locked, recover, sync, temporary
 
-HEAD = 65_536    # [bytes] at the beginning of a file, in which its pattern is searched
-TEXT_SIZE = 64_000_000    # [bytes] largest text file that is read; usual ones have 0.1 % of it
+HEAD = 1 << 18    # [bytes] at the beginning of a file from which its kind is recognised
+TEXT_SIZE = 64_000_000    # [bytes] largest text, message or mesh; most have 0.1 % of it
 MAX_MB, RATIO = 256, 20    # a recording may decode to the larger of MAX_MB and RATIO * its size
 SIZE_VARIABLE = 'ROBOT_IDENTIFICATION_MAX_MB'    # environment variable that replaces MAX_MB
 NOT_UTF8 = 'it is not text in UTF-8 (UTF-16, UTF-32, compressed?); save it as UTF-8'

@@ -23,7 +23,7 @@ from robot_identification.errors import RobotIdentificationError
 from robot_identification.files import read_text
 
 JSON_VALUES = 2_000_000    # largest number of values of a JSON file; results have thousands
-DEPTH = 40    # largest number of nested levels of JSON; usual files have 8
+DEPTH = 40    # largest number of nested levels of JSON and YAML; usual files have 8
 HUGE = 1e100    # numbers of results are smaller, so that products of two are finite
 
 

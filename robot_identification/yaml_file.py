@@ -11,7 +11,14 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Safe loading of users' YAML files, and conversion of their content to typed values."""
+"""
+Safe loading of users' YAML files, and conversion of their content to typed values.
+
+Libraries for the conversion were tried (cattrs 26.2, msgspec 0.22). cattrs reads 'false' as True
+and 2.7 as 2; msgspec, which ROS's Ubuntu does not package, ignores unknown keys of dataclasses and
+accepts infinite numbers. Neither states unit, range, example and the most similar key in its
+messages, or completes a mapping from the default of its field. The loader is needed in any case.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +35,13 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints, Literal
 import numpy as np
 from robot_identification.errors import did_you_mean, RobotIdentificationError
 from robot_identification.files import read_text
+from robot_identification.json_input import DEPTH
 import yaml
 
 Error = type[RobotIdentificationError]
-DEPTH = 40    # largest number of nested levels; usual files have 6
 NODES = 300_000    # largest number of values after expansion of aliases; models have thousands
 LARGEST = 1e15    # magnitude of a number, unless infinite ones are allowed: products are finite
-SMALLEST = 1e-15    # of a positive number: its reciprocal is finite
+SMALLEST = 1 / LARGEST    # of a positive number: its reciprocal is finite
 SHOWN = 60    # [characters] of a wrong value that an error message shows
 _COMMA = re.compile(r'[-+]?[0-9]+,[0-9]+([eE][-+]?[0-9]+)?')
 _DIGITS = re.compile(r'[-+]?[0-9]+([eE][-+]?[0-9]+)?')

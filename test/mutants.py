@@ -240,9 +240,10 @@ def main() -> None:
             passed = run_tests(copy, order_tests(module, tests), seconds)
             shutil.copy2(original, target)
             if passed:
-                reasons = known.get(module, {})
-                codes = (x[1:].split('  #')[0].strip() for x in change)    # without comments
-                reason = next((reasons[code] for code in codes if code in reasons), '')
+                before, after = (' '.join(line[1:].split('  #')[0].strip() for line in change
+                                          if line[0] == sign) for sign in '-+')
+                reason = next((item['reason'] for item in known.get(module, ())
+                               if (item['before'], item['after']) == (before, after)), '')
                 unnoticed, explained = unnoticed + 1, explained + bool(reason)
                 print(f"{module}:{line}: not noticed{f' ({reason})' if reason else ''}", *change,
                       sep='\n    ', flush=True)

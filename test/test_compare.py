@@ -28,10 +28,9 @@ from robot_identification import identify, inverse_dynamics, load_arm, Recording
 from robot_identification.benchmarking.lugre_plant import LuGrePlant
 from robot_identification.benchmarking.random_motion import RandomMotion
 from robot_identification.changes.comparison import compare, comparison_to_dict
-from robot_identification.changes.comparison_page import CAUSES, comparison_page
 from robot_identification.changes.explanations import Candidate, find_explanation, KINDS
 from robot_identification.changes.joint_fit import Equations, JointFit
-from robot_identification.changes.torque_columns import SensorErrors
+from robot_identification.changes.pages import CAUSES, comparison_page
 from robot_identification.cli.commands import app
 from robot_identification.errors import ConfigurationError
 from robot_identification.regression.inference import holm
@@ -258,7 +257,7 @@ def test_changes_of_the_stated_size_are_found_nine_times_out_of_ten():
     candidates = [Candidate('body', 'two', 'kg', (0, 1, 2, 3)),
                   Candidate('friction', 'one', '%', (4,)),
                   Candidate('tilt', '', 'degrees', (5, 6))]
-    sensors, found, wrong = SensorErrors(np.zeros(2)), np.zeros(3, dtype=int), 0
+    sensors, found, wrong = np.zeros(2), np.zeros(3, dtype=int), 0
     for _ in range(draws):
         equations = Equations(rng.normal(size=(600, 2)), np.zeros((600, 2, 0)),
                               rng.normal(size=(600, 2, 7)), np.ones((600, 2), dtype=bool),
@@ -285,7 +284,7 @@ def test_the_interval_of_a_relative_change_contains_that_of_the_friction_before(
                            np.zeros((600, 1, 0)), columns, np.ones((600, 1), dtype=bool),
                            np.arange(600) // 25)]
     widths = [find_explanation(equations, [Candidate('friction', 'one', '%', (0,), doubt=doubt)],
-                               SensorErrors(np.zeros(1))).changes[0].half_width
+                               np.zeros(1)).changes[0].half_width
               for doubt in (0.0, 0.05)]
     assert widths[0] < 1e-3 and widths[1] == pytest.approx(1.96 * 0.05 * 0.3, rel=0.01)
 

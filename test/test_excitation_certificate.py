@@ -46,6 +46,10 @@ from robot_identification.excitation.certificate.clearance import (
     make_coal_body,
     prove_clearance,
 )
+from robot_identification.excitation.certificate.geometry.kernels import (
+    _weights,
+    point_distances,
+)
 from robot_identification.excitation.certificate.geometry.scene import (
     link_shapes,
     Scene,
@@ -70,6 +74,7 @@ from robot_identification.excitation.certificate.segments import instants, joint
 from robot_identification.excitation.certificate.torque import _torque_jets, TorqueLimits
 from robot_identification.excitation.certificate.workspace import WorkspaceLimits
 from robot_identification.excitation.motion import get_series
+from scipy.spatial import ConvexHull
 
 PERIOD = 6.0
 GRAVITY = 9.81
@@ -582,9 +587,8 @@ def test_bodies_of_coal_have_the_distances_of_their_shapes():
             if shape.name in ('ball', 'rod'):
                 assert found == pytest.approx(direct, abs=1e-5)
             else:
-                from robot_identification.excitation.certificate.geometry import kernels
                 exact = np.empty(1)
-                kernels.point_distances(point[None], np.ascontiguousarray(shape.vertices), exact)
+                point_distances(point[None], np.ascontiguousarray(shape.vertices), exact)
                 assert exact[0] - shape.radius - allowed <= found <= exact[0] - shape.radius + 1e-5
     assert len(coarsen(Shape('cone', 0, cone)).vertices) <= 64
 
@@ -644,7 +648,6 @@ def test_distances_of_random_hulls_are_those_of_coal_and_have_exact_gradients():
 
 def test_distances_of_degenerate_hulls():
     """Points that repeat, flat and straight hulls, and touching ones."""
-    from robot_identification.excitation.certificate.geometry.kernels import point_distances
     square = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0.5, 0.5, 0], [1, 1, 0]])
     points = np.array([[0.5, 0.5, 2.0], [2, 0.5, 0], [2, 2, 0], [0.3, 0.3, 0.0], [-3, 0, 4],
                        [0.5, -1, 0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
@@ -668,12 +671,11 @@ def test_distances_of_degenerate_hulls():
 
 @pytest.mark.parametrize('count', [1, 2, 3, 4])
 def test_weights_are_those_of_the_point_nearest_to_the_origin(count):
-    from robot_identification.excitation.certificate.geometry import kernels
     rng, inside = np.random.default_rng(count), 0
     members, memory = np.arange(4), (np.empty((3, 3)), np.empty((3, 3)), np.empty(3))
     for _ in range(40):
         W, trial = rng.normal(size=(4, 3)) + 0.4, np.empty(4)
-        found = kernels._weights(W, members, count, trial, *memory)
+        found = _weights(W, members, count, trial, *memory)
         edges = W[1:count] - W[0]
         expected, *_ = np.linalg.lstsq(edges.T, -W[0], rcond=None)
         expected = np.array([1 - expected.sum(), *expected])
@@ -683,7 +685,7 @@ def test_weights_are_those_of_the_point_nearest_to_the_origin(count):
         if count > 1:     # vertices without a unique answer
             for flat in (W[0], W[0] + 1e-13, *([W[:2].mean(axis=0)] if count > 2 else [])):
                 W[count - 1] = flat
-                assert not kernels._weights(W, members, count, trial, *memory)
+                assert not _weights(W, members, count, trial, *memory)
     assert inside > (0 if count == 4 else 3)
 
 
@@ -716,6 +718,10 @@ def test_simple_geometry_becomes_the_shapes_that_contain_it():
     [rod] = convex_shapes(capsule, 'rod')
     np.testing.assert_allclose(rod.vertices, [[0, 0, 0.75], [0, 0, 1.25]])
     assert rod.radius == 0.1 and rod.link == 1 and rod.name == 'rod'
+    corners = box('', (0, 0, 0), (1, 2, 3))
+    [hull] = convex_shapes(pin.GeometryObject(
+        'x', 0, 0, pin.SE3.Identity(), make_coal_body(coal, corners)[0]), 'rod')
+    np.testing.assert_allclose(sorted(hull.vertices.tolist()), sorted(corners.vertices.tolist()))
     cone = pin.GeometryObject('x', 0, 0, pin.SE3.Identity(), coal.Cone(0.1, 0.5))
     with pytest.raises(ExcitationError, match="link 'tip' has a collision geometry of the kind C"):
         convex_shapes(cone, 'tip')
@@ -730,7 +736,6 @@ def stl(path, triangles):
 
 def brick(lower, upper):
     """Return the triangles of a box, (12, 3, 3)."""
-    from scipy.spatial import ConvexHull
     points = box('', lower, upper).vertices
     return points[ConvexHull(points).simplices]
 
@@ -751,15 +756,16 @@ def test_a_bent_mesh_is_cut_and_a_solid_one_is_not(tmp_path):
     for triangles in parts:    # every triangle is in one of the hulls
         for corners in triangles:
             inner = np.random.default_rng(0).dirichlet(np.ones(3), 20) @ corners
-            from robot_identification.excitation.certificate.geometry import kernels
             out = np.empty((len(slabs), 20))
             for k, slab in enumerate(slabs):
-                kernels.point_distances(inner, np.ascontiguousarray(slab.vertices), out[k])
+                point_distances(inner, np.ascontiguousarray(slab.vertices), out[k])
             assert out.max(axis=1).min() < 1e-6
-    for extent, reason in ((2e6, 'vertices beyond'),):
-        stl(tmp_path / 'a.stl', brick((0, 0, 0), (1, 2, extent)))
-        with pytest.raises(ExcitationError, match=reason):
-            link_shapes(one_joint(geometry=collision(mesh)))
+    (tmp_path / 'a.stl').write_text('solid x')
+    with pytest.raises(ExcitationError, match=r"the collision mesh '.*a.stl' .*--package-dir"):
+        link_shapes(one_joint(geometry=collision(mesh)))
+    stl(tmp_path / 'a.stl', brick((0, 0, 0), (1, 2, 2e4)))
+    with pytest.raises(ExcitationError, match=r"of link 'rod' .*vertices beyond 10000 m"):
+        link_shapes(one_joint(geometry=collision(mesh)))
 
 
 def test_shapes_of_one_link_are_merged_where_nothing_much_is_added():
@@ -777,7 +783,6 @@ def test_shapes_of_one_link_are_merged_where_nothing_much_is_added():
 
 
 def test_coarse_shapes_contain_the_fine_ones():
-    from robot_identification.excitation.certificate.geometry.kernels import point_distances
     points = np.random.default_rng(3).normal(size=(300, 3))
     points *= np.array([0.1, 0.2, 0.3]) / np.linalg.norm(points, axis=1, keepdims=True)
     shape = Shape('egg', 2, points, 0.05)
@@ -852,10 +857,11 @@ def test_a_scene_pairs_what_can_come_close():
 def test_an_srdf_disables_pairs_and_bare_links_are_named(tmp_path):
     (tmp_path / 'chain.srdf').write_text(
         '<robot name="chain"><disable_collisions link1="three" link2="base" reason="Never"/>'
-        '</robot>')
-    required = Requirements(clearance=0.01, srdf=str(tmp_path / 'chain.srdf'))
+        '<disable_collisions link1="three" link2="floor" reason="not of links"/></robot>')
+    required = Requirements(clearance=0.01, floor=-0.5, srdf=str(tmp_path / 'chain.srdf'))
     scene = build_scene(solid_chain(), required)
-    assert names_of_pairs(scene) == {('base', 'two'), ('one', 'three')}
+    assert names_of_pairs(scene) == {('base', 'two'), ('one', 'three'), ('one', 'floor'),
+                                     ('two', 'floor'), ('three', 'floor')}
     assert scene.excluded['base', 'three'] == 'disabled in the SRDF'
     assert scene.notes == ('link pairs disabled in chain.srdf are not checked',)
     scene = build_scene(solid_chain((0.1, 0, 0, 0.1)), Requirements(clearance=0.01))
@@ -898,6 +904,17 @@ def test_the_median_distance_is_that_of_the_poses_that_keep_the_clearance():
     gaps = np.array([column.max() for column in distances.T])
     design = (some > 0) & (gaps < 2.5 * clearance)
     assert len(half.pairs) == np.sum(~design)
+
+
+@pytest.mark.parametrize(('clearance', 'kept'), [(0.02, 0), (0.013, 1)])
+def test_links_that_stay_within_two_and_a_half_clearances_touch_by_design(clearance, kept):
+    arm = one_joint()    # 4.5 to 34 mm between the balls
+    shapes = (Shape('tip', 0, np.array([[0.0, 0.0, -0.02]]), 0.0455),
+              Shape('post', -1, np.array([[0.0, 0.0, -0.1]]), 0.03))
+    scene = Scene(Kinematics.of(arm), shapes, np.array([[0, 1]]), {}, ())
+    assert len(without_close_pairs(arm, scene, 2, clearance, [], often=0.9).pairs) == kept
+    assert len(without_close_pairs(arm, scene, 2, clearance, []).pairs) == 1
+    assert len(without_close_pairs(arm, scene, 1, clearance, [], often=0.0).pairs) == 1
 
 
 def test_a_joint_that_carries_both_shapes_does_not_change_their_distance():
@@ -945,13 +962,18 @@ def test_requirements_say_what_is_not_checked():
     assert Requirements(torque_margin=0.0).unseen == ('collisions',)
     assert Requirements(clearance=0.0).unseen == ('torques',)
     assert Requirements(torque_margin=0.1, clearance=0.1).unseen == ()
+    without_size = Requirements(clearance=0.1, payload=Payload(1.0, (0, 0, 0)))
+    floor, size = without_size.notes
+    assert floor.startswith('no floor is given') and size.startswith('the size of the payload')
+    assert dataclasses.replace(without_size, floor=0.0, payload=None).notes == ()
     for box_given in ((1, 1, 1, 2, 2), (1, 1, 1, 2, 2, 1), (1, 1, 1, 2, 1, 2), (1, 1, 1, 1, 2, 2)):
         with pytest.raises(ExcitationError, match=r'box 2 must be six numbers'):
             Requirements(clearance=0.1, boxes=((0, 0, 0, 1, 1, 1), box_given))
     with pytest.raises(ExcitationError, match='require a clearance'):
         Requirements(boxes=((0, 0, 0, 1, 1, 1),))
     for lower in ((0, 0, 1), (0, 2, 0), (1, 0, 0)):
-        with pytest.raises(ExcitationError, match="the box of frame 'tip' must have a lower"):
+        with pytest.raises(ExcitationError, match=(
+                r"the box of frame 'tip' must have a lower .*not .* and \(1\.0, 1\.0, 1\.0\)")):
             Workspace('tip', lower, (1, 1, 1))
     with pytest.raises(ExcitationError, match='lower'):
         Workspace('tip', (np.nan, 0, 0), (1, 1, 1))

@@ -27,9 +27,8 @@ import robot_identification
 from robot_identification import Arm, load_arm, Recording
 from robot_identification.benchmarking.ranking import RankedMethod
 from robot_identification.changes.comparison import compare
-from robot_identification.changes.comparison_page import comparison_page
 from robot_identification.changes.drive_gains import GainEstimate
-from robot_identification.changes.pages import gains_page, payload_page
+from robot_identification.changes.pages import comparison_page, gains_page, payload_page
 from robot_identification.changes.payload import PayloadEstimate
 from robot_identification.excitation import build_scene, DEFAULT_REQUIREMENTS
 from robot_identification.fleet.page import write_fleet_page
@@ -43,7 +42,8 @@ from robot_identification.reporting.pages import render_page
 from robot_identification.reporting.stored_results import load_results
 from robot_identification.servos.model import ServoModel
 from robot_identification.servos.page import servo_page
-from robot_identification.servos.result import HorizonError, QUANTITIES, RATIOS, ServoResult
+from robot_identification.servos.parameters import NAMES
+from robot_identification.servos.result import HorizonError, RATIOS, ServoResult
 from servo_plant import hobby_urdf, teleoperated
 
 PACKAGE = robot_identification.__path__[0]
@@ -84,7 +84,7 @@ def servos(folder):
     model = ServoModel.nominal(arm)
     t, command = teleoperated(1, 4.0, n=2)
     trial = Recording(t, command, command=command, joint_names=arm.joint_names, name='a')
-    result = ServoResult(model, {name: np.full(2, 0.02) for name in (*QUANTITIES, *RATIOS)}, 0.001,
+    result = ServoResult(model, {name: np.full(2, 0.02) for name in (*NAMES, *RATIOS)}, 0.001,
                          np.zeros(2), tuple(HorizonError.of(model, trial, 0.02)), True, (),
                          np.ones(2))
     return written(folder, servo_page(result, [trial]))

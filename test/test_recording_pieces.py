@@ -47,8 +47,9 @@ def arm(tmp_path):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    for module, name, value in ((csv_file, '_BYTES', 20_000), (read, 'BLOCK', 200),
-                                (numpy_archive, '_ROWS', 200), (parquet_file, '_ROWS', 200)):
+    for module, name, value in ((csv_file, 'BLOCK_BYTES', 20_000), (read, 'BLOCK', 200),
+                                (numpy_archive, 'BLOCK_ROWS', 200),
+                                (parquet_file, 'BLOCK_ROWS', 200)):
         monkeypatch.setattr(module, name, value)
 
 

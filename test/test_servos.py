@@ -29,7 +29,7 @@ from robot_identification.servos import identify_servos, solve, starts
 from robot_identification.servos.model import Course, ServoModel, ServoRecording
 from robot_identification.servos.parameters import NAMES, PARAMETERS
 from robot_identification.servos.problem import ServoProblem
-from robot_identification.servos.result import QUANTITIES, RATIOS, ServoResult
+from robot_identification.servos.result import RATIOS, ServoResult
 from servo_bench import Bench, bench_urdf, MOTIONS
 from servo_plant import hobby_urdf, recorded, teleoperated, Truth
 from typer.testing import CliRunner
@@ -313,7 +313,7 @@ def test_a_joint_that_the_servo_cannot_explain_falls_back_to_the_delayed_command
 def test_a_nominal_servo_without_armature_and_friction_has_ratios_without_warnings(arm):
     unknown = np.full(N, np.inf)
     result = ServoResult(
-        ServoModel.nominal(arm), dict.fromkeys((*QUANTITIES, *RATIOS), unknown), 0.0,
+        ServoModel.nominal(arm), dict.fromkeys((*NAMES, *RATIOS), unknown), 0.0,
         np.zeros(N), (), False, (), np.zeros(N))
     for name in RATIOS:
         assert all(end.tolist() == [value] * N

@@ -40,7 +40,7 @@ from robot_identification.signals.filters import lowpass_sections
 from robot_identification.signals.shift import trim_for_validation
 from robot_identification.simulation import Plant, PlantOptions, simulate
 from robot_identification.validation import errors, evaluate, make_verdict, predict, Thresholds
-from robot_identification.validation.noise_floor import noise_variance
+from robot_identification.validation.held_out import noise_variance
 from robot_identification.validation.repeats import MotionTrace, training_overlap
 from robot_identification.validation.validate_model import prediction_csv
 from scipy import signal

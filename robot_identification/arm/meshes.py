@@ -27,14 +27,12 @@ from robot_identification.arm.library import example_folder, PACKAGE
 from robot_identification.arm.packages import find_package
 from robot_identification.arm.urdf_check import parse_xml
 from robot_identification.errors import ExcitationError, explain_missing
-from robot_identification.files import read_text, shared_folder
+from robot_identification.files import HEAD, read_text, shared_folder, TEXT_SIZE
 
 MESHES = ('.stl', '.dae', '.obj', '.ply', '.off', '.gltf', '.glb')    # not compressed
 REMEDY = ('name the folder with the package of missing meshes (--package-dir), replace meshes by '
           'simple shapes (init --repair), or design without collision checks (--no-collisions)')
 LARGEST = 20.0    # [m] size of a mesh; the links of the largest arms have 3 m
-HEAD = 20_000    # [characters] of a COLLADA file in which its unit is searched
-MESH_SIZE = 50_000_000    # [bytes] of a mesh; its collision geometry takes tenfold memory
 
 
 def has_collision_geometry(arm: Arm) -> bool:
@@ -172,6 +170,6 @@ def find_mesh(name: str, arm: Arm, packages: dict[str, list[Path]],
         return Path(name), 'is missing'
     if path.suffix.lower() not in MESHES:
         return path, f"is of no supported format ({', '.join(MESHES)})"
-    if path.stat().st_size > MESH_SIZE:
-        return path, f'has more than {MESH_SIZE / 1e6:.0f} MB'
+    if path.stat().st_size > TEXT_SIZE:
+        return path, f'has more than {TEXT_SIZE / 1e6:.0f} MB'
     return path.resolve(), ''

@@ -23,11 +23,11 @@ import re
 from typing import Any
 
 import numpy as np
+from robot_identification.benchmarking import tables
 from robot_identification.benchmarking.measure import OK
 from robot_identification.benchmarking.method import MODELS
 from robot_identification.benchmarking.ranking import rank_methods, RankedMethod, REFERENCE
 from robot_identification.benchmarking.run import BenchmarkRun
-import robot_identification.benchmarking.tables as tables
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.output_folder import replace_files
 from robot_identification.reporting.figure import Curve, Figure, Panel, SERIES

@@ -11,31 +11,45 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The commands payload and gains: inertia of a payload, and drive gains from a known payload."""
+"""The commands payload, gains and compare: what an arm carries and what changed on it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+import os
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import quote
 
+from rich.text import Text
 from robot_identification import console
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.changes import drive_gains
-from robot_identification.changes.pages import gains_page, payload_page
+from robot_identification.changes.comparison import (
+    compare,
+    comparison_to_dict,
+    ModelComparison,
+    TINY,
+)
+from robot_identification.changes.explanations import format_measured
+from robot_identification.changes.pages import comparison_page, gains_page, payload_page
 from robot_identification.changes.payload import identify_payload, PayloadEstimate
 from robot_identification.changes.payload_checks import describe_overload
-from robot_identification.changes.torque_columns import SensorErrors
+from robot_identification.changes.torque_columns import sensor_deviations
 from robot_identification.dynamics import INERTIAL_NAMES
 from robot_identification.dynamics.inertial import INERTIAL_UNITS
 from robot_identification.dynamics.model_file import load_model
-from robot_identification.errors import ConfigurationError
+from robot_identification.errors import ConfigurationError, ModelFileError
 from robot_identification.files import check_outputs, HTML_PAGE, write_text
+from robot_identification.reporting import load_results
+from robot_identification.reporting.report import REPORT
+from robot_identification.reporting.results_files import RESULT_FILES
 import typer
 
 Report = Annotated[Path | None, typer.Option(help='HTML page to write.')]
 HEADS = ('value', 'std', 'unit')
+SHOWN = 6    # rows that the terminal shows of a table of compare; page and --json have all
 
 
 def payload_command(
@@ -56,18 +70,16 @@ def payload_command(
     as_json: console.AsJson = False,
 ) -> None:
     """Identify the ten inertial parameters of a payload."""
-    inputs = [path for path in (model, loaded, unloaded) if path is not None]
-    check_outputs([(report, HTML_PAGE)], inputs, force=force)
+    check_outputs([(report, HTML_PAGE)], [model, loaded, unloaded], force=force)
     identified = load_model(model)
-    recording = console.load_recording_verbose(loaded, identified.arm)
-    payload = identify_payload(
-        identified, recording,
-        None if unloaded is None else console.load_recording_verbose(unloaded, identified.arm),
-        sensor_deviation=sensor_deviation)
+    recording, empty = (None if path is None else console.load_recording_verbose(
+        path, identified.arm) for path in (loaded, unloaded))
+    payload = identify_payload(identified, recording, empty, sensor_deviation=sensor_deviation)
     std = payload.covariance.diagonal() ** 0.5
+    exit_code = int(payload.verdict in ('undetermined', 'changes'))
     if report is not None:
         write_text(report, payload_page(
-            payload, identified.arm, (str(loaded), '' if unloaded is None else str(unloaded))))
+            payload, identified.arm, (str(loaded), str(unloaded or ''))))
     centre, spread = ((payload.centre, payload.centre_deviation) if frame is None else
                       payload.centre_in(identified.arm, frame))
     stated = payload.verdict in ('found', 'removed')
@@ -85,20 +97,20 @@ def payload_command(
             'change': None if payload.change is None else vars(payload.change),
             'relative_error': payload.relative_error, 'note': note,
             'smallest_pseudo_inertia_eigenvalue': payload.certificate})
-    elif stated:
+        raise typer.Exit(exit_code)
+    if stated:
         console.print_table(
             f'payload in the frame of {identified.arm.joint_names[-1]}', ('parameter', *HEADS),
             ((name, *(('undetermined', '-') if unknown else (f'{value:.5g}', f'{each:.2g}')), unit)
              for name, value, each, unknown, unit in zip(
                  INERTIAL_NAMES, payload.parameters, std, payload.undetermined, INERTIAL_UNITS)))
-    if not as_json:
-        console.out.print(f'verdict: {payload.verdict}{_payload_sentence(payload)}' + (
-            f', centre {_millimetres(centre)} +- {_millimetres(1.96 * spread)} mm in the frame '
-            f'{frame or "of " + identified.arm.joint_names[-1]} (95 % intervals)'
-            if stated else ''), markup=False)
-    if note and not as_json:
+    console.out.print(f'verdict: {payload.verdict}{_payload_sentence(payload)}' + (
+        f', centre {_millimetres(centre)} +- {_millimetres(1.96 * spread)} mm in the frame '
+        f'{frame or "of " + identified.arm.joint_names[-1]} (95 % intervals)'
+        if stated else ''), markup=False)
+    if note:
         console.out.print(f'note: {note}', style='yellow', markup=False)
-    raise typer.Exit(int(payload.verdict in ('undetermined', 'changes')))
+    raise typer.Exit(exit_code)
 
 
 def _payload_sentence(payload: PayloadEstimate) -> str:
@@ -152,7 +164,7 @@ def gains_command(
     arm = load_arm(robot)
     if sensor_deviation is not None:
         arm = replace(arm, sensor_deviation=dict(zip(
-            arm.joint_names, SensorErrors.of(arm, sensor_deviation).gain.tolist())))
+            arm.joint_names, sensor_deviations(arm, sensor_deviation).tolist())))
     check_outputs([(report, HTML_PAGE)], [*arm.files, *unloaded, *loaded], force=force)
     result = drive_gains.identify_gains(
         arm, [console.load_recording_verbose(path, arm) for path in unloaded],
@@ -194,3 +206,88 @@ def _gains_sentence(result: drive_gains.GainEstimate, arm: Arm, mass: float) -> 
 def _millimetres(values: Array) -> str:
     """Return a vector [m] as text in millimetres."""
     return f"({', '.join(f'{1000 * value:.1f}' for value in values)})"
+
+
+def compare_command(
+    first: Annotated[Path, typer.Argument(
+        metavar='A', help='Folder that identify wrote, or the model file in it.')],
+    second: Annotated[Path, typer.Argument(
+        metavar='B', help='Folder or model file of another identification of the arm.')],
+    report: Report = None,
+    sensor_deviation: console.SensorDeviation = None,
+    force: console.Force = False,
+    as_json: console.AsJson = False,
+) -> None:
+    """Compare two identifications of one arm, with significance."""
+    folders = [path.parent if os.path.isfile(path) else path for path in (first, second)]
+    check_outputs([(report, HTML_PAGE)],
+                  [folder / name for folder in folders for name in RESULT_FILES], force=force)
+    names = [Path(os.path.realpath(folder)).name for folder in folders]
+    a, b = names if names[0] != names[1] else map(str, folders)
+    links = [] if report is None else [
+        (name, quote(os.path.relpath(folder / REPORT, report.parent).replace(os.sep, '/')))
+        for name, folder in zip((a, b), folders) if (folder / REPORT).is_file()]
+    try:
+        comparison = compare(*map(load_results, folders), (a, b), sensor_deviation)
+        page = comparison_page(comparison, links)
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+        raise ModelFileError(f"the results in '{first}' or '{second}' are damaged ({error!r}); "
+                             'identify again') from error
+    if report is not None:
+        write_text(report, page)
+    if as_json:
+        console.emit(comparison_to_dict(comparison))
+        return
+    _print_comparison(comparison)
+    if report is not None:
+        console.out.print(f'wrote {report}', markup=False)
+
+
+def _print_comparison(comparison: ModelComparison) -> None:
+    names, explanation = comparison.names, comparison.explanation
+    console.out.print(f'{comparison.arm}: {names[0]} (A) and {names[1]} (B)', style='bold',
+                      markup=False)
+    for sentence in filter(None, (comparison.headline, comparison.prediction_sentence)):
+        console.out.print(sentence, markup=False)
+    if explanation is not None:
+        motion = ('the same motion: errors of the models cancel' if comparison.same_motion else
+                  'different motions: model errors common to both were fitted jointly')
+        if explanation.changes:
+            motion += f'; {explanation.explained:.0%} of the squared difference is explained'
+        console.out.print(motion, markup=False)
+        console.print_table(
+            'explanations that were tried, most significant first, with 95 % intervals; '
+            'detectable: found with 90 % probability',
+            ('change', 'p (Bonferroni)', 'detectable'),
+            ((change.text, _p_value(change.p), change.found_above)
+             for change in sorted(explanation.considered, key=lambda each: each.p)[:SHOWN]),
+            right=('p (Bonferroni)', 'detectable'))
+    count = max(SHOWN, len(comparison.changed))
+    console.print_table(
+        'parameters, most significant first',
+        ('parameter', 'A', 'B', 'change', 'p (Holm)', ''),
+        ((change.label, *map(format_measured, change.values, change.std),
+          format_measured(change.difference, change.difference_std, '+'), _p_value(change.p),
+          Text('changed', style='bold red') if change.changed else 'may be chance')
+         for change in comparison.parameters[:count]), right=('A', 'B', 'change', 'p (Holm)'))
+    for change in comparison.changed:
+        if change.combination != change.label:
+            console.out.print(f'{change.label} stands for {change.combination}', markup=False)
+    if (more := len(comparison.parameters) - count) > 0:
+        console.out.print(f'and {more} more that may be chance (--report, --json)')
+    console.print_table(
+        'friction, mean of both directions', ('joint or drive', 'at', 'A', 'B'),
+        ((change.actuator, f'{speed:.2g} {change.units[0]}', *(
+            f'{torque:.3g} {change.units[1]}' for torque in both))
+         for change in comparison.friction
+         for speed, *both in zip(change.speeds, *change.torques)))
+    console.print_table(
+        'largest relative error on held-out motion', ('joint', 'A', 'B'),
+        ((joint, *(f'{error:.1%}' if error == error else '-' for error in pair))
+         for joint, pair in comparison.errors.items()))
+    for note in comparison.notes:
+        console.out.print(f'note: {note}', style='yellow', markup=False)
+
+
+def _p_value(p: float) -> str:
+    return f'{p:.2g}' if p > TINY else f'< {TINY:g}'

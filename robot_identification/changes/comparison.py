@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.changes.explanations import Explanation, EXPLANATION_LEVEL
+from robot_identification.changes.explanations import Explanation, FURTHER_LEVEL, LEVEL
 from robot_identification.changes.joint_comparison import compare_motions, MotionComparison
-from robot_identification.changes.stored_motion import stored_runs
-from robot_identification.changes.torque_columns import SensorErrors
+from robot_identification.changes.motion_run import stored_runs
+from robot_identification.changes.torque_columns import sensor_deviations
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError
 from robot_identification.regression.inference import holm
@@ -33,10 +33,6 @@ from robot_identification.reporting.results_dict import plain
 from robot_identification.reporting.stored_results import StoredResults
 from scipy.special import stdtr
 
-LEVEL = 0.05
-"""Family-wise significance level: probability that an unchanged arm shows any change."""
-PARAMETER_LEVEL = LEVEL - EXPLANATION_LEVEL
-"""The part of it that is left for single parameters where simple explanations are tried."""
 TINY = 1e-9
 """p-values below this are shown as an upper bound."""
 SPEEDS = (0.1, 0.5)
@@ -63,7 +59,7 @@ class Change:
         p-value of the difference, adjusted for the number of parameters (Holm); not smaller than
         that of the parameter that explains most of the recordings without the others.
     changed
-        Whether p is below `PARAMETER_LEVEL`, or below `LEVEL` where no explanation was tried.
+        Whether p is below `FURTHER_LEVEL`, or below `LEVEL` where no explanation was tried.
 
     """
 
@@ -324,7 +320,7 @@ def _compare_motions(first: StoredResults, second: StoredResults,
         runs = stored_runs(first, model), stored_runs(second, other)
         if all(runs):
             return compare_motions(*runs, (model, other),
-                                   SensorErrors.of(model.arm, sensor_deviation))
+                                   sensor_deviations(model.arm, sensor_deviation))
     notes.append('no simple explanation was tried: the results do not contain the motion and the '
                  'torques of both identifications; identify again with this version')
     return None
@@ -398,7 +394,7 @@ def _changes(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
     difference, difference_std = values[:, 1] - values[:, 0], np.hypot(*std.T)
     freedom, level, alone = np.full(len(pairs), np.inf), LEVEL, 0.0
     if motion is not None:
-        level, alone = PARAMETER_LEVEL, motion.alone
+        level, alone = FURTHER_LEVEL, motion.alone
         index = {key: k for k, key in enumerate(zip(motion.base.labels, motion.base.names))}
         places = [index.get((row['label'], row['combination'])) for row, _ in pairs]
         for k, place in enumerate(places):

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,9 +37,6 @@ MASS_DEVIATION, CENTRE_DEVIATION = 0.01, 0.005
 mass from a drawing [m]."""
 _UNKNOWN_CENTRE = 0.5
 """[m] Standard deviation of a centre of mass that is not given."""
-_RADIUS = 0.1
-"""[m] Radius of gyration of the payload: the standard deviation of its inertia per mass is the
-square."""
 _WEAK = 0.05
 """Relative standard deviation of a gain above which a warning is given."""
 _UNDETERMINED = 0.2
@@ -109,10 +107,9 @@ class GainEstimate(ReadOnlyArrays):
 
 @dataclass(frozen=True, eq=False)
 class _CurrentRun:
-    """Currents of a run (K, n), columns that all runs share, those of the payload, used rows."""
+    """A run whose torques are currents, columns of all runs, those of the payload, used rows."""
 
     run: MotionRun
-    currents: Array
     shared: Array
     body: Array
     used: joint_fit.Mask
@@ -178,13 +175,13 @@ def identify_gains(
     body = from_pseudo_inertia(mass * np.outer(point, point))
     spread = _UNKNOWN_CENTRE if centre is None else centre_deviation
     prior = np.array([*[np.inf] * arm.n, *[max(x, 1e-9) for x in (
-        mass_deviation, *[mass * spread] * 3, *[mass * _RADIUS ** 2] * 6)]])
+        mass_deviation, *[mass * spread] * 3, *[mass * torque_columns.RADIUS ** 2] * 6)]])
     sign = 1 if arm.effort is None else arm.effort.sign
     runs = _current_runs(model, *([_with_current(each, sign) for each in recordings]
                                   for recordings in (unloaded, loaded)))
     gains, effect = _solve_gains(model, runs, body, prior)
-    sensors = torque_columns.SensorErrors.of(arm, default=0.0)
-    deviations = np.hypot(np.sqrt(np.diag(effect.normal_covariance)[:arm.n]), sensors.gain)
+    deviations = np.hypot(np.sqrt(np.diag(effect.normal_covariance)[:arm.n]),
+                          torque_columns.sensor_deviations(arm, default=0.0))
     result = GainEstimate(gains, gains * deviations, _urdf_ratio(runs, gains))
     if result.undetermined[list(map(bool, arm.measured))].all():
         raise EstimationError(
@@ -238,11 +235,11 @@ def _current_runs(model: IdentifiedModel, unloaded: Sequence[Recording],
                               'seconds of motion with and without the payload')
     top = top_speed(run for run, _ in runs)
     return [_CurrentRun(
-        run, run.torque, run.apply(lambda q, v, a: np.concatenate([
+        run, run.apply(lambda q, v, a: np.concatenate([
             torque_columns.standard_columns(model, q, v, a),
             torque_columns.friction_shapes(model, q, v, a, top)], axis=2)),
-        carries * torque_columns.body_columns(model, run), run.moving(top) & model.arm.measured)
-        for run, carries in runs]
+        carries * run.apply(partial(torque_columns.body_torques, model)),
+        run.moving(top) & model.arm.measured) for run, carries in runs]
 
 
 def _solve_gains(model: IdentifiedModel, runs: Sequence[_CurrentRun], body: Array,
@@ -268,10 +265,10 @@ def _solve_gains(model: IdentifiedModel, runs: Sequence[_CurrentRun], body: Arra
     """
     n = model.arm.n
     size, expected = (np.abs(np.concatenate(x)).mean(axis=0) for x in (
-        [run.currents for run in runs], [run.run.predicted for run in runs]))
+        [run.run.torque for run in runs], [run.run.predicted for run in runs]))
     gains = np.maximum(expected, 1e-3 * expected.max()) / np.maximum(size, 1e-12)
-    torques = [gains * run.currents for run in runs]
-    ends = np.cumsum([len(run.currents) for run in runs])[:-1]
+    torques = [gains * run.run.torque for run in runs]
+    ends = np.cumsum([len(torque) for torque in torques])[:-1]
     values = np.zeros(n + 10)
     for k in range(_ROUNDS):
         equations = [_linearised(run, gains, torque, body) for run, torque in zip(runs, torques)]
@@ -280,7 +277,7 @@ def _solve_gains(model: IdentifiedModel, runs: Sequence[_CurrentRun], body: Arra
         if k == 0:    # the residuals at the gains of the start say nothing
             fit = replace(fit, errors=JointFit.of(equations, values=effect.values).errors)
         factor = np.clip(1 + effect.values[:n], 1 / _STEP, _STEP)
-        torques = [factor * (gains * run.currents - errors)
+        torques = [factor * (gains * run.run.torque - errors)
                    for run, errors in zip(runs, np.split(fit.errors, ends))]
         gains, values = factor * gains, np.concatenate([np.zeros(n), effect.values[n:]])
         if np.abs(factor - 1)[model.arm.measured].max() < _CONVERGED:
@@ -293,7 +290,7 @@ def _linearised(run: _CurrentRun, gains: Array, torque: Array, body: Array) -> E
     joints, known = np.eye(len(gains)), run.body @ body
     slope = np.gradient(torque, run.run.step / run.run.rate, axis=0)
     return Equations(
-        gains * run.currents - known,
+        gains * run.run.torque - known,
         np.concatenate([run.shared, slope[:, :, None] * joints], axis=2),
         np.concatenate([-torque[:, :, None] * joints, known[:, :, None], run.body[:, :, 1:]],
                        axis=2),

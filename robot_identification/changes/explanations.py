@@ -18,29 +18,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+import math
 
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.changes.joint_fit import Effect, Equations, JointFit
 from robot_identification.changes.motion_run import MotionRun, path_torque
 from robot_identification.changes.torque_columns import (
+    body_friction,
+    body_torques,
     friction_shapes,
-    SensorErrors,
     SHAPES,
     standard_columns,
 )
-from robot_identification.dynamics import (
-    IdentifiedModel,
-    inverse_dynamics,
-    joint_torque_regressor,
-)
+from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.estimation.tilt import perpendicular_axes
 from scipy.special import fdtri, ncfdtrinc, ndtri, stdtrit
 
+LEVEL = 0.05
+"""Family-wise significance level: probability that an unchanged arm shows any change."""
 EXPLANATION_LEVEL = 0.04
-"""Probability that an explanation is found where nothing changed."""
-_SECOND_LEVEL = 0.01
-"""Probability that a second explanation is found where one is enough."""
+"""The part of it for the first explanation."""
+FURTHER_LEVEL = LEVEL - EXPLANATION_LEVEL
+"""The part that is left for a second explanation, and for single parameters."""
 _POWER = 0.9
 """Probability with which a change of the detectable size is found."""
 _DECISIVE = 10.0
@@ -57,6 +57,12 @@ KINDS = {
     'tilt': ('base tilted by {0}', 180 / np.pi, 'degrees')}
 """Words for each kind of change, with the factor to the unit that is shown; the unit of a zero is
 that of the joint's torque."""
+
+
+def format_measured(value: float, width: float, sign: str = '') -> str:
+    """Return a value and its standard deviation or half width, which has two digits."""
+    places = max(0, 1 - math.floor(math.log10(width))) if width > 0 else 4
+    return f'{value:{sign}.{places}f} \u00b1 {width:.{places}f}'
 
 
 @dataclass(frozen=True)
@@ -125,11 +131,9 @@ class SimpleChange:
     def text(self) -> str:
         """The change in words, with its 95 % interval."""
         words, factor, _ = KINDS[self.kind]
-        width = factor * self.half_width
-        digits = 2 if not width > 0 else max(0, 1 - int(np.floor(np.log10(width))))
-        return words.format(
-            f'{factor * abs(self.size):.{digits}f} \u00b1 {width:.{digits}f} {self.unit}',
-            self.subject, *(('added', 'rose') if self.size > 0 else ('removed', 'fell')))
+        size = format_measured(factor * abs(self.size), factor * self.half_width)
+        return words.format(f'{size} {self.unit}', self.subject, *(
+            ('added', 'rose') if self.size > 0 else ('removed', 'fell')))
 
     @property
     def found_above(self) -> str:
@@ -260,20 +264,19 @@ class Candidates:
         model, arm = self.model, self.model.arm
         drives = self.drive_torques(q, v, a)
         joints = np.tile(np.eye(arm.n), (len(q), 1, 1))
-        body = joint_torque_regressor(arm, q, v, a, first_link=arm.n - 1)[:, :, :4]
-        parts = [body, drives, joints * path_torque(model, q, v, a)[:, :, None], joints,
+        parts = [body_torques(model, q, v, a)[:, :, :4], drives,
+                 joints * path_torque(model, q, v, a)[:, :, None], joints,
                  drives.sum(axis=2, keepdims=True)]
         if np.any(arm.gravity):
             still = np.zeros_like(q)
             parts.append(np.stack([inverse_dynamics(
                 arm.with_gravity(np.cross(axis, arm.gravity)), q, still, still, model.inertial)
                 for axis in perpendicular_axes(arm.gravity)], axis=2))
-        grows = np.sign(v * model.transmitted_torque(q, v, a))    # friction, with the load
-        return np.concatenate([*parts, body * grows[:, :, None]], axis=2)
+        return np.concatenate([*parts, body_friction(model, q, v, a)[:, :, :4]], axis=2)
 
 
 def find_explanation(equations: Sequence[Equations],
-                     candidates: Sequence[Candidate], sensors: SensorErrors) -> Explanation:
+                     candidates: Sequence[Candidate], sensors: Array) -> Explanation:
     """
     Return the simplest changes that explain the difference in equations.
 
@@ -290,7 +293,8 @@ def find_explanation(equations: Sequence[Equations],
     candidates
         The changes that are tried.
     sensors
-        Errors of the torque sensors, which the intervals of bodies and tilts contain.
+        Standard deviations of the gains of the torque sensors, (n,), which the intervals of bodies
+        and tilts contain.
 
     References
     ----------
@@ -316,10 +320,10 @@ def find_explanation(equations: Sequence[Equations],
 
 
 def _search(fit: JointFit, candidates: Sequence[Candidate],
-            sensors: SensorErrors) -> list[Candidate]:
+            sensors: Array) -> list[Candidate]:
     """Return no, one or two candidates that explain the difference best."""
     chosen: list[Candidate] = []
-    for level in (EXPLANATION_LEVEL, _SECOND_LEVEL):
+    for level in (EXPLANATION_LEVEL, FURTHER_LEVEL):
         tried = [(_criterion(fit, effect), k) for k, each in enumerate(candidates)
                  if each not in chosen
                  and _p_value(effect := _estimate(fit, each, chosen, sensors), each)
@@ -332,7 +336,7 @@ def _search(fit: JointFit, candidates: Sequence[Candidate],
 
 
 def _estimate(fit: JointFit, candidate: Candidate, beside: Sequence[Candidate],
-              sensors: SensorErrors) -> Effect:
+              sensors: Array) -> Effect:
     """
     Return the estimate of a candidate beside others.
 
@@ -367,9 +371,7 @@ def _p_value(effect: Effect, candidate: Candidate) -> float:
     """
     if candidate.kind != 'body':
         return effect.p
-    mass = replace(effect, values=effect.values[:1], covariance=effect.covariance[:1, :1],
-                   freedom=effect.freedom[:1])
-    return min(1.0, 2 * min(effect.p, mass.p))
+    return min(1.0, 2 * min(effect.p, effect.part(0, 1).p))
 
 
 def _detectable(effect: Effect, candidate: Candidate, tried: int) -> float:
@@ -386,13 +388,11 @@ def _detectable(effect: Effect, candidate: Candidate, tried: int) -> float:
 
 def _make_change(effect: Effect, candidate: Candidate, tried: int) -> SimpleChange:
     """Return an estimated change of an arm; `tried` is the number of candidates."""
-    covariance, values = effect.covariance, effect.values
+    values, direction = effect.values, np.eye(1, len(effect.values))[0]
     if candidate.kind == 'tilt':
-        size = float(np.linalg.norm(values))
-        direction = values / max(size, 1e-300)
-        deviation = float(np.sqrt(direction @ covariance @ direction))
-    else:
-        size, deviation = float(values[0]), float(np.sqrt(covariance[0, 0]))
+        direction = values / max(float(np.linalg.norm(values)), 1e-300)
+    size = float(direction @ values)
+    deviation = float(np.sqrt(direction @ effect.covariance @ direction))
     width = np.hypot(stdtrit(float(np.mean(effect.freedom)), 0.975) * deviation,
                      ndtri(0.975) * size * candidate.doubt)
     centre = tuple(float(x) for x in values[1:] / (size or np.nan)) if len(values) == 4 else ()

@@ -23,7 +23,7 @@ from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.changes.explanations import Candidates, Explanation, find_explanation
 from robot_identification.changes.joint_fit import join_runs, JointFit
 from robot_identification.changes.motion_run import MotionRun, path_torque, top_speed
-from robot_identification.changes.torque_columns import SensorErrors, standard_columns
+from robot_identification.changes.torque_columns import standard_columns
 from robot_identification.dynamics import base_parameters, BaseParameters, IdentifiedModel
 
 
@@ -65,7 +65,7 @@ class MotionComparison(ReadOnlyArrays):
 
 def compare_motions(first: Sequence[MotionRun], second: Sequence[MotionRun],
                     models: tuple[IdentifiedModel, IdentifiedModel],
-                    sensors: SensorErrors) -> MotionComparison:
+                    sensors: Array) -> MotionComparison:
     """
     Return the difference between two identifications, from both recordings together.
 
@@ -78,7 +78,7 @@ def compare_motions(first: Sequence[MotionRun], second: Sequence[MotionRun],
     models
         Their models.
     sensors
-        Errors of the torque sensors.
+        Standard deviations of the gains of the torque sensors, (n,).
 
     """
     model = models[0]

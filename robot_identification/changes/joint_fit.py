@@ -31,7 +31,7 @@ from robot_identification.arrays import (
     solve_normal,
 )
 from robot_identification.changes.motion_run import find_repetition, MotionRun
-from robot_identification.changes.torque_columns import common_columns, LOAD, SensorErrors
+from robot_identification.changes.torque_columns import common_columns, LOAD
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.regression.blocked_regression import (
     block_count,
@@ -66,7 +66,7 @@ class Equations:
     target
         Torque errors of a model, (N, n) [N m or N].
     nuisance
-        Columns whose coefficients all recordings share and nobody asks for, (N, n, p).
+        Columns whose coefficients all recordings share and that are not reported, (N, n, p).
     effects
         Columns of the effects in question; zero where a recording does not have them, (N, n, m).
     used
@@ -118,10 +118,11 @@ class Effect(ReadOnlyArrays):
         factor = interval_factor(self.freedom)
         return (self.covariance - self.known) * np.outer(factor, factor) + self.known
 
-    def part(self, start: int) -> Effect:
-        """Return the coefficients from an index on, with the others estimated beside them."""
-        return Effect(self.values[start:], self.covariance[start:, start:],
-                      self.known[start:, start:], self.squares, self.freedom[start:])
+    def part(self, start: int, stop: int | None = None) -> Effect:
+        """Return the coefficients of a range, as estimated together with the others."""
+        own = slice(start, stop)
+        return Effect(self.values[own], self.covariance[own, own], self.known[own, own],
+                      self.squares, self.freedom[own])
 
     @property
     def p(self) -> float:
@@ -248,7 +249,7 @@ class JointFit(ReadOnlyArrays):
 
     def equations_of(self, count: int, prior: Array) -> tuple[Array, Array]:
         """
-        Return equations of the first k effects alone, (k, k) and (k,), with the same solution.
+        Return k equations of the first k effects, (k, k) and (k,); the others are eliminated.
 
         Parameters
         ----------
@@ -267,7 +268,7 @@ class JointFit(ReadOnlyArrays):
         root = np.sqrt(np.maximum(squares, SINGULAR * squares[-1]))
         return root[:, None] * vectors.T, vectors.T @ left[:-1, -1] / root
 
-    def sensor_covariance(self, columns: Sequence[int], values: Array, sensors: SensorErrors,
+    def sensor_covariance(self, columns: Sequence[int], values: Array, sensors: Array,
                           prior: Array | float = np.inf,
                           loads: Mapping[int, int] = MappingProxyType({})) -> Array:
         """
@@ -282,7 +283,7 @@ class JointFit(ReadOnlyArrays):
         columns, values
             Indices of the effects, and their coefficients from `estimate`.
         sensors
-            Errors of the sensors.
+            Standard deviations of the gains of the torque sensors, (n,).
         prior
             As for `estimate`.
         loads
@@ -299,7 +300,7 @@ class JointFit(ReadOnlyArrays):
         loading = [k for k, column in enumerate(columns) if column in loads]
         felt = [self.nuisance + loads[columns[k]] for k in loading]
         errors = np.concatenate([
-            self.by_joint[:, chosen][:, :, effects] @ values * sensors.gain[:, None],
+            self.by_joint[:, chosen][:, :, effects] @ values * sensors[:, None],
             self.by_joint[:, chosen][:, :, felt] @ values[loading] * LOAD])
         changes = np.array([solve_normal(matrix, each, scale)[self.nuisance:] for each in errors])
         return np.asarray(changes.T @ changes)

@@ -15,8 +15,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,9 @@ from robot_identification.signals.filters import filter_both_ways, lowpass_secti
 from robot_identification.validation.held_out import CUTOFF, EDGE
 from scipy.interpolate import CubicSpline
 
+if TYPE_CHECKING:
+    from robot_identification.reporting.stored_results import StoredResults
+
 FINE, ROWS = 100.0, 25.0
 """[Hz] Rate at which columns are computed before they pass the low-pass of the torques, and rate
 of the compared rows, three times its usual cut-off."""
@@ -35,13 +39,18 @@ _SLOW, _CREEP = 0.03, 5e-3
 not count: near a reversal and at rest friction depends on the path."""
 _FAST_PART = 0.9
 """Part of the low-pass's window in which a joint must be faster."""
-FEWEST_ROWS = 25
+FEWEST_ROWS = int(ROWS)
 """Compared rows of motion (one second) below which the torque of a joint does not count: its noise
 is unknown."""
 _SHIFT, _COARSE = 5.0, 0.1
 """[s] Largest difference in time between two recordings of one motion, and step of its search."""
 _SAME = 0.02
 """Largest root mean square distance, relative to the range of each joint, of repeated motions."""
+_LONGEST = 120.0
+"""[s] Longest part of a run that is compared."""
+_AGREES = 0.1
+"""Largest difference between stored torques and those of the stored motion, relative to the
+torques, with which a run is used: the motion only serves to compute changes of torques."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,6 +188,69 @@ def find_repetition(first: MotionRun, second: MotionRun) -> float | None:
         _, error, speed = difference(shift)
         shift -= float(np.sum(error * speed) / max(float(np.sum(speed ** 2)), 1e-300))
     return shift if difference(shift)[0] < _SAME else None
+
+
+def stored_runs(results: StoredResults, model: IdentifiedModel) -> list[MotionRun]:
+    """
+    Return the runs of an identification whose stored motion and torques belong together.
+
+    Parameters
+    ----------
+    results, model
+        Results and model of the identification.
+
+    """
+    motions = iter(model.information.get('training_motion', ()))
+    runs = []
+    for k, fit in enumerate(results.content['fit']):
+        period = results.content['recordings'][k]['processing'].get('period_s')
+        for panels in _stored_traces(results, k):    # a motion that does not fit has no traces
+            run = next(filter(None, (_make_run(motion, panels, period, fit['cutoff_hz'])
+                                     for motion in motions)), None)
+            if run is not None and _agrees(run, model):
+                runs.append(run)
+    return runs
+
+
+def _stored_traces(results: StoredResults, k: int) -> Iterator[list[Array]]:
+    """Yield the traces of each run of a recording: (3, points) for each joint."""
+    names = [f'fit_{k}_joint_{j}' for j in range(len(results.joints))]
+    if not set(names) <= set(results.arrays):
+        return
+    panels = [results.arrays[name][:3] for name in names]
+    split = [np.split(panel, np.flatnonzero(np.isnan(panel[1])), axis=1) for panel in panels]
+    for parts in zip(*split):
+        kept = [part[:, ~np.isnan(part[1])] for part in parts]
+        if all(part.shape[1] > 1 for part in kept):
+            yield kept
+
+
+def _make_run(motion: Mapping[str, Any], panels: Sequence[Array], period: float | None,
+              cutoff: float | None) -> MotionRun | None:
+    """Return a run from its stored motion and torques; None if their lengths do not fit."""
+    rate, q = float(motion['rate']), np.array(motion['q'], dtype=float)
+    edge = EDGE if cutoff else 0.0
+    start, end = panels[0][0, 0] - edge, panels[0][0, -1] + edge
+    length = (len(q) - 1) / rate
+    if len(q) < 8 or abs(length - (end - start)) > 2 / rate + 0.1:
+        return None
+    path = CubicSpline(np.arange(len(q)) / rate, q)
+    t = np.arange(0.0, min(length, _LONGEST), 1 / FINE)
+    inner = (t >= max(panel[0, 0] for panel in panels) - start) & (
+        t <= min(panel[0, -1] for panel in panels) - start)
+    measured, predicted = (np.column_stack([
+        np.interp(t[inner], panel[0] - start, panel[row]) for panel in panels]) for row in (1, 2))
+    return MotionRun(t, path(t), path(t, 1), path(t, 2), inner, measured, predicted, period,
+                     float(cutoff or np.inf))
+
+
+def _agrees(run: MotionRun, model: IdentifiedModel) -> bool:
+    """Return whether the torque of the stored motion is the one that was stored."""
+    moving = run.moving(top_speed([run]))
+    computed = run.apply(lambda q, v, a: path_torque(model, q, v, a))
+    error = computed - (run.torque - run.residual)
+    return bool(np.any(moving) and np.linalg.norm(error * moving)
+                < _AGREES * np.linalg.norm(run.torque * moving))
 
 
 def _low_passed(x: Array, cutoff: float, rate: float) -> Array:

@@ -16,13 +16,14 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.changes import joint_fit, motion_run, payload_checks, torque_columns
-from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel
+from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel, INERTIAL_NAMES
 from robot_identification.dynamics.inertial import BODY_SCALE, smallest_eigenvalues
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.cone_program import solve_conic_least_squares
@@ -42,15 +43,12 @@ _CARRIED = 0.1
 _SHORT = 'the recording is too short to identify a payload; record several seconds of motion'
 _STILL = ('no joint moves in the recording, and friction at rest hides a payload: move the last '
           'joints through at least four poses that differ')
-_MOMENTS = 4, 6, 9
-"""Indices of Ixx, Iyy and Izz."""
+_MOMENTS = [INERTIAL_NAMES.index(name) for name in ('Ixx', 'Iyy', 'Izz')]
 _MARGIN = 1e-4
 """Distance of the pseudo-inertia from the boundary of the feasible cone, in units of its scale."""
 _WEAK_DEVIATION = 10.0
 """Prior standard deviation in units of the payload's scale: it only affects undetermined
 parameters."""
-_RADIUS = 0.1
-"""[m] Prior radius of gyration of a payload, typical of tools."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -124,9 +122,9 @@ class PayloadEstimate(ReadOnlyArrays):
         of the moments.
         """
         half = 1.96 * np.sqrt(np.diag(self.covariance))
-        moments = np.abs(self.parameters[list(_MOMENTS)])
+        moments = np.abs(self.parameters[_MOMENTS])
         size = np.array([*[np.inf] * 4, *[np.mean(moments)] * 6])
-        size[list(_MOMENTS)] = moments
+        size[_MOMENTS] = moments
         return np.asarray(half > size)
 
     def centre_in(self, arm: Arm, frame: str) -> tuple[Array, Array]:
@@ -201,7 +199,7 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
         The recording is too short, or no joint moves.
 
     """
-    sensors = torque_columns.SensorErrors.of(model.arm, sensor_deviation)
+    sensors = torque_columns.sensor_deviations(model.arm, sensor_deviation)
     carrying, empty = ([] if recording is None else motion_run.recorded_runs(process(
         recording, model.arm, standstill='zero'), model)    # rests do not end runs
         for recording in (loaded, unloaded))
@@ -224,7 +222,7 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
 
 def _estimate(model: IdentifiedModel, empty: list[motion_run.MotionRun],
               carrying: list[motion_run.MotionRun],
-              sensors: torque_columns.SensorErrors) -> PayloadEstimate:
+              sensors: Array) -> PayloadEstimate:
     """
     Return the payload that explains the torque errors of the model.
 
@@ -233,8 +231,8 @@ def _estimate(model: IdentifiedModel, empty: list[motion_run.MotionRun],
     """
     both = (*empty, *carrying)
     top = motion_run.top_speed(both)
-    bodies, friction = ([columns(model, run) for run in carrying] for columns in (
-        torque_columns.body_columns, torque_columns.load_friction_columns))
+    bodies, friction = ([run.apply(partial(torques, model)) for run in carrying] for torques in (
+        torque_columns.body_torques, torque_columns.body_friction))
     if empty:
         equations, _ = joint_fit.join_runs(
             model, (empty, carrying), [run.residual for run in both],
@@ -326,7 +324,7 @@ def _feasible_body(matrix: Array, target: Array, free: Array) -> Array:
     """
     mass, shift = max(float(free[0]), 1e-6), np.eye(4)
     shift[:3, 3] = free[1:4] / mass
-    scale = mass * shift @ np.diag([_RADIUS ** 2] * 3 + [1.0]) @ shift.T
+    scale = mass * shift @ np.diag([torque_columns.RADIUS ** 2] * 3 + [1.0]) @ shift.T
     mean = from_pseudo_inertia(scale)
     transform = _WEAK_DEVIATION * link_transform(scale).T
     orthogonal, triangle = np.linalg.qr(matrix @ transform)

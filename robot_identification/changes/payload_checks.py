@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from robot_identification.arm import Arm
@@ -30,7 +31,7 @@ from robot_identification.changes.joint_fit import (
     time_blocks,
 )
 from robot_identification.changes.motion_run import MotionRun, top_speed
-from robot_identification.changes.torque_columns import body_columns, common_columns
+from robot_identification.changes.torque_columns import body_torques, common_columns
 from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.dynamics.inertial import BODY_SCALE
 from robot_identification.errors import ConfigurationError
@@ -40,8 +41,8 @@ _LEVEL = 0.001
 """Probability that a payload that does not change is said to change."""
 _PARTS = 8
 """Number of equal parts of a recording, between which a change is searched."""
-_FINEST = 1 / 64
-"""Smallest distance of two splits, as a part of the recording."""
+_FINEST = 1 / _PARTS ** 2
+"""Smallest distance of two splits, as a part of the recording: an eighth of these parts."""
 _NOTICEABLE = 0.1, 0.02
 """Smallest change of the mass, relative to it, and of the centre of mass [m] that counts."""
 _REST, _STILL = 0.2, 0.002
@@ -107,7 +108,7 @@ def find_change(model: IdentifiedModel, runs: Sequence[MotionRun], carried: floa
         return None
     top, starts = top_speed((*unloaded, *runs)), np.cumsum([0.0, *(run.t[-1] for run in runs)])
     count = sum(len(np.unique(time_blocks(run.clock))) for run in runs)
-    bodies = [body_columns(model, run) for run in runs]
+    bodies = [run.apply(partial(body_torques, model)) for run in runs]
     clocks = [(run.clock + start) / starts[-1] for run, start in zip(runs, starts)]
     dated = [np.concatenate([body, np.broadcast_to(clock[:, None, None], (*body.shape[:2], 1))],
                             axis=2) for body, clock in zip(bodies, clocks)]

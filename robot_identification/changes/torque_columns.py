@@ -15,11 +15,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array, ReadOnlyArrays, solve_normal
+from robot_identification.arrays import Array, solve_normal
 from robot_identification.changes.motion_run import MotionRun, path_torque
 from robot_identification.dynamics import IdentifiedModel, joint_torque_regressor
 from robot_identification.errors import ConfigurationError
@@ -30,58 +28,44 @@ SENSOR_DEVIATION = 0.02
 gauges in joints and for torque constants of motors."""
 _SPEEDS = (0.03, 0.15)
 """Speeds, relative to the highest, over which the shapes of `friction_shapes` fall."""
-SHAPES = 4
+SHAPES = len(_SPEEDS) + 2
 """Number of columns of `friction_shapes` for each joint or drive."""
 FRICTION, LOAD = 0.3, 0.03
 """Standard deviation of friction relative to that of the model, on another day or at low speed,
 and of the friction per load of a drive [-]: friction changes by tens of per cent with the
 temperature of a gear, and some per cent of the load are common."""
+RADIUS = 0.1
+"""[m] Radius of gyration of a payload before it is identified, typical of tools."""
 _TRAINING_RATE, _TRAINING_ROWS = 50.0, 1500
 """Rate [Hz] and largest number of samples of a part of the training motion in `learnt_errors`."""
 
 
-@dataclass(frozen=True, eq=False)
-class SensorErrors(ReadOnlyArrays):
+def sensor_deviations(arm: Arm, stated: float | None = None,
+                      default: float = SENSOR_DEVIATION) -> Array:
     """
-    Errors of the torque sensors of an arm that recordings do not show.
+    Return the standard deviation of the gain of each joint's torque sensor or drive, (n,) [-].
 
     Parameters
     ----------
-    gain
-        Standard deviation of the gain of each joint's torque sensor or drive, (n,) [-].
+    arm
+        The arm; `Arm.sensor_deviation` has what its robot file states.
+    stated
+        Standard deviation of all joints that replaces that of the robot file.
+    default
+        Standard deviation where neither states one.
+
+    Raises
+    ------
+    ConfigurationError
+        The deviation is negative, or 1 or more.
 
     """
-
-    gain: Array
-
-    @classmethod
-    def of(cls, arm: Arm, gain: float | None = None,
-           default: float = SENSOR_DEVIATION) -> SensorErrors:
-        """
-        Return the errors of the sensors of an arm.
-
-        Parameters
-        ----------
-        arm
-            The arm; `Arm.sensor_deviation` has what its robot file states.
-        gain
-            Standard deviation of the gains of all joints that replaces that of the robot file.
-        default
-            Standard deviation where neither states one.
-
-        Raises
-        ------
-        ConfigurationError
-            The deviation is negative, or 1 or more.
-
-        """
-        if gain is None:
-            return cls(np.array([arm.sensor_deviation.get(joint, default)
-                                 for joint in arm.joint_names]))
-        if not 0 <= gain < 1:
-            raise ConfigurationError(f'the deviation of the sensors must be from 0 to 1, not '
-                                     f'{gain:g}')
-        return cls(np.full(arm.n, gain))
+    if stated is None:
+        return np.array([arm.sensor_deviation.get(joint, default) for joint in arm.joint_names])
+    if not 0 <= stated < 1:
+        raise ConfigurationError(f'the deviation of the sensors must be from 0 to 1, not '
+                                 f'{stated:g}')
+    return np.full(arm.n, stated)
 
 
 def common_columns(model: IdentifiedModel, run: MotionRun, top: Array) -> Array:
@@ -91,21 +75,19 @@ def common_columns(model: IdentifiedModel, run: MotionRun, top: Array) -> Array:
         sensor_columns(model, q, v, a, run.rate)], axis=2))
 
 
-def body_columns(model: IdentifiedModel, run: MotionRun) -> Array:
-    """Return the torques per inertial parameter of a body at the last link, (K, n, 10)."""
-    return run.apply(lambda q, v, a: joint_torque_regressor(
-        model.arm, q, v, a, first_link=model.arm.n - 1))
+def body_torques(model: IdentifiedModel, q: Array, v: Array, a: Array) -> Array:
+    """Return the torques per inertial parameter of a body at the last link, (N, n, 10)."""
+    return joint_torque_regressor(model.arm, q, v, a, first_link=model.arm.n - 1)
 
 
-def load_friction_columns(model: IdentifiedModel, run: MotionRun) -> Array:
+def body_friction(model: IdentifiedModel, q: Array, v: Array, a: Array) -> Array:
     """
-    Return the friction of a body at the last link, for friction of one per load, (K, n, 10).
+    Return the friction of a body at the last link, for friction of one per load, (N, n, 10).
 
     Friction grows where the body adds to the load of the arm, and falls where it relieves it.
     """
-    return run.apply(lambda q, v, a: joint_torque_regressor(
-        model.arm, q, v, a, first_link=model.arm.n - 1) * np.sign(
-            v * model.transmitted_torque(q, v, a))[:, :, None])
+    grows = np.sign(v * model.transmitted_torque(q, v, a))
+    return body_torques(model, q, v, a) * grows[:, :, None]
 
 
 def friction_shapes(model: IdentifiedModel, q: Array, v: Array, a: Array, top: Array) -> Array:
@@ -136,7 +118,7 @@ def friction_shapes(model: IdentifiedModel, q: Array, v: Array, a: Array, top: A
 
 
 def _low_speeds(model: IdentifiedModel, size: Array, top: Array) -> list[Array]:
-    """Return weights of low speeds of each drive, (N, m), for both of `_SPEEDS`."""
+    """Return exp(-speed / s) of each drive, (N, m), for s of `_SPEEDS` times its top speed."""
     highest = np.maximum(top @ np.abs(model.arm.transmission).T, 1e-6)
     return [np.exp(-size / (fraction * highest)) for fraction in _SPEEDS]
 
@@ -194,16 +176,16 @@ def lacking_torques(model: IdentifiedModel, q: Array, v: Array, a: Array) -> Arr
     through = np.abs(load) @ np.abs(transmission).T
     drives = np.concatenate([each[:, :, None] * transmission for each in (
         *slow, *(shape * away for shape in slow), LOAD * np.sign(speed) * through)], axis=1)
-    gains = (SensorErrors.of(model.arm).gain * path_torque(model, q, v, a))[:, :, None]
+    gains = (sensor_deviations(model.arm) * path_torque(model, q, v, a))[:, :, None]
     return np.concatenate([drives.transpose(0, 2, 1), gains * np.eye(model.arm.n)], axis=2)
 
 
 def learnt_errors(model: IdentifiedModel) -> Array | None:
     """
-    Return what the parameters learnt of `lacking_torques` in the training motion, (count, p).
+    Return the changes of the parameters that `lacking_torques` caused in training, (count, p).
 
-    The parameters are those of a least-squares fit of these torques alone, with the residuals of
-    the model as weights. None for a model that does not know its training motion.
+    They are a least-squares fit of these torques alone on the training motion, with the residuals
+    of the model as weights; None for a model that does not know its training motion.
     """
     if model.band is None:
         return None

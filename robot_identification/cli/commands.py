@@ -33,7 +33,7 @@ COMMANDS = {    # name: module, first line of the help; `--help` imports no modu
     'identify': ('cli.identify', 'Identify a dynamic model from recordings.'),
     'validate': ('cli.validate', 'Predict recorded torques with a model.'),
     'report': ('cli.validate', 'Rewrite the HTML report of an identification.'),
-    'compare': ('changes.compare', 'Compare two identifications of one arm, with significance.'),
+    'compare': ('changes.commands', 'Compare two identifications of one arm, with significance.'),
     'export': ('cli.export', 'Export a model to a simulator, a controller or source code.'),
     'payload': ('changes.commands', 'Identify the ten inertial parameters of a payload.'),
     'payload-motion': (

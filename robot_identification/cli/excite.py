@@ -204,7 +204,7 @@ def read_options(path: Path) -> excitation.DesignOptions:
 
 
 def _replace_given(base: Any, **values: Any) -> Any:
-    """Return a copy of a dataclass in which the values that are not None replace the fields."""
+    """Return a copy of a dataclass with the given values that are not None."""
     return dataclasses.replace(base, **{
         name: value for name, value in values.items() if value is not None})
 

@@ -110,7 +110,7 @@ def _write(urdf: Path, target: Path, options: InitArguments, moving: tuple[str, 
     recording, notes = options.propose_recording(arm)
     text = robot_template(
         description, target.parent, limits=limits, recording=recording,
-        effort=options.effort and parse_effort(options.effort),
+        effort=parse_effort(options.effort) if options.effort else None,
         guessed=repair.guessed if repair else ())
     arm = replace(arm, limits=limits)
     if repair is None:

@@ -72,7 +72,7 @@ class InitArguments:
     )] = None
 
     def read_description(self, urdf: Path, moving: Collection[str]) -> Description:
-        """Return the description in a URDF or xacro; a controller may say which joints move."""
+        """Return the robot description; `moving` are the joints of a controller, if known."""
         from robot_identification.arm.arm_chain import ArmChoice
         from robot_identification.arm.robot_template import read_description
 
@@ -81,7 +81,7 @@ class InitArguments:
             _parse_arguments(self.arguments or ()), self.package_dir or ())
 
     def limits(self, arm: Arm) -> tuple[Limits, tuple[str, ...]]:
-        """Return the limits of the URDF, replaced by those of the options, and what is unused."""
+        """Return the URDF's limits with those of the options in place, and notes on the unused."""
         import numpy as np
         from robot_identification.arm.moveit_limits import apply_moveit_limits
         from robot_identification.excitation import limit_check

@@ -237,6 +237,6 @@ class Repair:
             write_repair_page(self.arm, self.changes, self._scene, temporary[paths[2]])
 
     def description(self, path: Path) -> Description:
-        """Return the repaired description, as if it were read from a path."""
+        """Return the repaired description, whose URDF is to be written to a path."""
         folders = [folder for folders in self._packages.values() for folder in folders[:1]]
         return Description(self.text, path, self._source.locked, package_dirs=folders)

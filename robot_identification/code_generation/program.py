@@ -218,7 +218,7 @@ def build_program(context: ExportContext) -> Program:
 
 
 def _function(name: str, inputs: dict[str, ca.SX], **outputs: ca.SX) -> Function:
-    """Return a function of named inputs, with the rows of each matrix of values as a column."""
+    """Return a function of named inputs; each output is the rows of a matrix in one column."""
     rows = ca.cse([ca.densify(ca.vec(values.T)) for values in outputs.values()])
     return Function(ca.Function(name, list(inputs.values()), rows, list(inputs), list(outputs)),
                     {output: values.shape for output, values in outputs.items()})

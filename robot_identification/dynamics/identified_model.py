@@ -316,15 +316,12 @@ class IdentifiedModel(ListedAttributes):
                                  ) from error
         if not np.all(np.isfinite(directions)):
             raise ModelFileError(f"'{UNCERTAINTY}' in the model file is damaged: a number is not "
-                                 f'finite')
+                                 'finite')
         return directions
 
     def transmitted_torque(self, q: Array, v: Array, a: Array) -> Array:
         """Return the torques at the gear outputs (links and balancers), (N, n) [N m or N]."""
-        torque = inverse_dynamics(self.arm, q, v, a, self.inertial)
-        if self.arm.balancers:
-            torque += self.balancer_torque(q)
-        return torque
+        return inverse_dynamics(self.arm, q, v, a, self.inertial) + self.balancer_torque(q)
 
     def balancer_torque(self, q: Array) -> Array:
         """Return the contribution of the balancers to the joint torques, (N, n) [N m or N]."""

@@ -38,6 +38,7 @@ links", 1986; R. Featherstone, "Rigid Body Dynamics Algorithms", 2008.
 
 from __future__ import annotations
 
+from itertools import accumulate
 import math
 
 from numba import njit
@@ -46,19 +47,19 @@ import numpy as np
 OPTIONS = {'cache': True, 'nogil': True, 'error_model': 'numpy', 'fastmath': {'contract'}}
 LANES = 8
 """Samples processed at a time: the doubles of a 512-bit register, the widest SIMD instruction."""
-# first slot of each quantity in the table of a link
-_ROTATION, _OFFSET = 0, 9    # R row by row, and t: placement in the parent's frame
-_OMEGA, _ALPHA, _LINEAR = 12, 15, 18    # w, alpha and d; `_forward` copies the nine together
-_PARENT = 21    # w, alpha and d of the parent
-_FORCE, _MOMENT = 30, 33    # f and n
-_WRENCH = 36    # f and n in the parent's frame, about the parent's origin
-_WORLD, _ORIGIN, _AXIS = 42, 51, 54    # rotation, origin and joint axis in the base frame
-_PARENT_WORLD = 57    # rotation and origin of the parent in the base frame
-_JOINT = 69    # origin and axis of an ancestor's joint in the base frame
-_POWER = 75    # power of the link's wrench at that joint, for each of the ten parameters
-_STATE = 85    # q, v, a of the joint
-_SINE, _COSINE = 88, 89    # of the joint's angle
-SLOTS = 90
+# first slot of each quantity in the table of a link, and the number of slots
+(_ROTATION, _OFFSET,    # R row by row, and t: placement in the parent's frame
+ _OMEGA, _ALPHA, _LINEAR,    # w, alpha and d; `_forward` copies the nine together
+ _PARENT,    # w, alpha and d of the parent
+ _FORCE, _MOMENT,    # f and n
+ _WRENCH,    # f and n in the parent's frame, about the parent's origin
+ _WORLD, _ORIGIN, _AXIS,    # rotation, origin and joint axis in the base frame
+ _PARENT_WORLD,    # rotation and origin of the parent in the base frame
+ _JOINT,    # origin and axis of an ancestor's joint in the base frame
+ _POWER,    # power of the link's wrench at that joint, for each of the ten parameters
+ _STATE,    # q, v, a of the joint
+ _SINE, _COSINE,    # of the joint's angle
+ SLOTS) = accumulate((9, 3, 3, 3, 3, 9, 3, 3, 6, 9, 3, 3, 12, 6, 10, 3, 1, 1), initial=0)
 _MAX_ANGLE = 1e5
 """[rad] Largest angle for the polynomials of `_sines`, far beyond any joint. Up to 1e6 rad the
 products of the quarter turns with the parts in `_HALF_PI` are exact."""

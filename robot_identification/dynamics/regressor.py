@@ -45,6 +45,7 @@ def joint_torque_regressor(
     v: ArrayLike,
     a: ArrayLike,
     out: Array | None = None,
+    *,
     backend: str | None = None,
     first_link: int = 0,
 ) -> Array:

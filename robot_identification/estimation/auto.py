@@ -29,7 +29,7 @@ from robot_identification.errors import EstimationError, RobotIdentificationErro
 from robot_identification.estimation.consistent import RELATIVE_DEVIATION
 from robot_identification.estimation.estimator import Estimator
 from robot_identification.estimation.fit import Fit, fit_samples, FitOptions, PLAIN
-import robot_identification.estimation.resampling as resampling
+from robot_identification.estimation.resampling import left_out_errors, split_folds
 from robot_identification.estimation.selection import select_terms
 from robot_identification.signals import Samples, shift
 
@@ -303,7 +303,7 @@ class _TrialTable:
     def worse_elsewhere(self, options: FitOptions, plain: FitOptions) -> bool:
         """Return whether options predict other postures or speeds worse, by joint or in sum."""
         self.report('predicting other postures and speeds', len(self.rows))
-        new, old = (resampling.left_out_errors(self.fit(each), each)[1:]
+        new, old = (left_out_errors(self.fit(each), each)[1:]
                     for each in (options, plain))    # (2, n)
         new, old = (np.vstack([x, x.sum(axis=0)])[:, old[0] > 0] for x in (new, old))
         worse = np.maximum(np.mean(new / old, axis=1), new.sum(axis=1) / old.sum(axis=1))
@@ -352,10 +352,10 @@ def _split(samples: Sequence[Samples]) -> list[tuple[list[tuple[Samples, Samples
     """Return the folds of each recording: `FOLDS`, or fewer if a recording is too short."""
     for count in range(FOLDS, 2, -1):
         try:
-            return [resampling.split_folds(recording, count) for recording in samples]
+            return [split_folds(recording, count) for recording in samples]
         except EstimationError:
             continue
-    return [resampling.split_folds(recording, 2) for recording in samples]
+    return [split_folds(recording, 2) for recording in samples]
 
 
 def _mean_and_error(values: Array) -> tuple[Array, Array]:

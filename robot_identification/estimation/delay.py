@@ -23,7 +23,7 @@ from robot_identification.dynamics import ModelStructure
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.regression import Regression
-from robot_identification.regression.packing import expand_rows
+from robot_identification.regression.packing import expand_rows, insert_columns
 from robot_identification.regression.reduce import packed_rows
 from robot_identification.regression.reduced_regression import triangle
 from robot_identification.signals import Samples
@@ -185,6 +185,4 @@ def _augmented_rows(regression: Regression, samples: Samples, load: Array | None
         model, slopes = torque(shifted), np.zeros((len(shifted), joints, joints))
         for run in shifted.segments:
             slopes[run, range(joints), range(joints)] = np.gradient(model[run], step, axis=0)
-    slopes = shifted.decimate(slopes)
-    return [np.column_stack([rows[:, :-1], rows.any(1, keepdims=True) * slopes[:, j], rows[:, -1]])
-            for j, rows in enumerate(packed_rows(base, shifted, load))]
+    return insert_columns(packed_rows(base, shifted, load), shifted.decimate(slopes))

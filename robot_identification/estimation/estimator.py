@@ -196,7 +196,8 @@ class Estimator(ABC):
         weights = self.weights(regression, reweighted)
         noise, factors = self.noise(regression, reweighted)
         return make_estimate(self.name, normal, weights, solve(normal, weights), noise, factors,
-                             OK if reweighted.converged else NOT_CONVERGED, reweighted.iterations)
+                             status=OK if reweighted.converged else NOT_CONVERGED,
+                             iterations=reweighted.iterations)
 
     def _fit_shape(self, regression: Regression) -> Estimate:
         """Return the estimate, computing nonlinear friction parameters and weights alternately."""
@@ -260,7 +261,7 @@ def _residual_deviations(normal: ReducedRegression, weights: Array, solution: _S
 
 
 def make_estimate(name: str, normal: ReducedRegression, weights: Array, solution: _Solution,
-                  noise: Array, factors: Array, status: str, iterations: int) -> Estimate:
+                  noise: Array, factors: Array, *, status: str, iterations: int) -> Estimate:
     """
     Return the estimate of a least-squares solution.
 
@@ -293,6 +294,35 @@ def make_estimate(name: str, normal: ReducedRegression, weights: Array, solution
         rank=solution.rank, unexcited=labels, status=status,
         message=_message(status, labels, base.rank, solution.rank, iterations),
         iterations=iterations, **_residual_sizes(normal, solution.beta))
+
+
+def make_estimate_at(name: str, fixed: Regression, reweighted: ReweightedFit, beta: Array,
+                     status: str, iterations: int) -> Estimate:
+    """
+    Return the estimate of parameters from a method other than least squares.
+
+    The covariance is that of least squares. Its noise is computed from the residuals of these
+    parameters, and is at least that of the reweighted fit.
+
+    Parameters
+    ----------
+    name
+        Name of the estimator.
+    fixed
+        The regression problem, with given nonlinear friction parameters.
+    reweighted
+        Its iteratively reweighted fit.
+    beta
+        The parameters, (r,).
+    status, iterations
+        Convergence status and number of iterations.
+
+    """
+    normal = fixed.normal
+    noise = np.maximum(np.sqrt(normal.rss(beta) / normal.rows), reweighted.deviations)
+    return make_estimate(name, normal, reweighted.weights, replace(reweighted.solution, beta=beta),
+                         noise, residual_autocorrelation(fixed, beta), status=status,
+                         iterations=iterations)
 
 
 def residual_autocorrelation(regression: Regression, beta: Array) -> Array:

@@ -22,14 +22,22 @@ from typing import Any
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-import robot_identification.dynamics as dynamics
+from robot_identification.dynamics import (
+    BaseParameters,
+    get_friction,
+    IdentifiedModel,
+    inverse_dynamics,
+)
 from robot_identification.dynamics.identified_model import DELAYED
-import robot_identification.errors as errors
-import robot_identification.estimation.consistent as constrained
-import robot_identification.estimation.delay as delays
+from robot_identification.errors import ConfigurationError, EstimationError
+from robot_identification.estimation.consistent import ConsistentEstimate, fit_consistent
+from robot_identification.estimation.delay import DelayEstimate, estimate_delay
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimator import Estimator
-import robot_identification.estimation.recording_effects as recordings
+from robot_identification.estimation.recording_effects import (
+    fit_recording_effects,
+    RecordingEffects,
+)
 from robot_identification.estimation.wls import WeightedLeastSquares
 from robot_identification.parallel import single_threaded_blas
 from robot_identification.regression import build_regression, Regression
@@ -77,7 +85,7 @@ class FitOptions:
     def __post_init__(self) -> None:
         delay = DELAYED[0] if self.delay is True else self.delay or ''
         if delay and delay not in DELAYED:
-            raise errors.ConfigurationError(
+            raise ConfigurationError(
                 f"delays shift {' or '.join(DELAYED)}, not '{delay}'")
         object.__setattr__(self, 'delay', delay)
 
@@ -104,20 +112,20 @@ class Fit:
 
     regression: Regression
     estimate: Estimate
-    consistent: constrained.ConsistentEstimate
-    delay: delays.DelayEstimate
-    effects: recordings.RecordingEffects | None = None
+    consistent: ConsistentEstimate
+    delay: DelayEstimate
+    effects: RecordingEffects | None = None
 
-    def model(self, information: Mapping[str, Any]) -> dynamics.IdentifiedModel:
+    def model(self, information: Mapping[str, Any]) -> IdentifiedModel:
         """Return the identified model, with entries of information for its file."""
         structure = self.regression.base.structure
-        return dynamics.IdentifiedModel(
+        return IdentifiedModel(
             structure.arm, self.consistent.inertial, self.consistent.rotor_inertia,
             structure.friction.key, self.consistent.friction_parameters, information,
             friction_shape=structure.shape, delay=self.delay.values, delay_of=self.delay.of,
             balancers=self.consistent.balancers)
 
-    def free_model(self) -> dynamics.IdentifiedModel:
+    def free_model(self) -> IdentifiedModel:
         """Return a model, possibly unphysical, that predicts the torques of the free estimate."""
         base, structure = self.estimate.base, self.estimate.base.structure
         standard = np.asarray(
@@ -140,7 +148,7 @@ def fit_samples(
     options: FitOptions,
     *,
     backend: str | None = None,
-    base: dynamics.BaseParameters | None = None,
+    base: BaseParameters | None = None,
     start: Array | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Fit:
@@ -182,9 +190,9 @@ def fit_samples(
     >>> model = fit.model({})    # doctest: +SKIP
 
     """
-    friction = dynamics.get_friction(options.friction)
+    friction = get_friction(options.friction)
     if friction.not_identifiable_because:
-        raise errors.EstimationError(
+        raise EstimationError(
             f"the friction '{friction.key}' cannot be identified from a recording: "
             f'{friction.not_identifiable_because}')
     loads = None
@@ -234,16 +242,16 @@ def _fit_regression(regression: Regression, options: FitOptions,
     if options.shape is not None:
         regression = regression.with_friction_shape(options.shape)
     original, zero = regression, np.zeros(regression.base.structure.arm.n)
-    delay = delays.DelayEstimate(zero, zero)
+    delay = DelayEstimate(zero, zero)
     estimate = options.estimator.fit(regression)
     for _ in range(DELAY_ITERATIONS if options.delay else 0):
-        delay = delays.estimate_delay(original, estimate, initial_delay, str(options.delay))
+        delay = estimate_delay(original, estimate, initial_delay, str(options.delay))
         initial_delay = delay.values
         regression = replace(_shifted(original, delay), start=estimate.shape)
         estimate = options.estimator.fit(regression)
-    regression, estimate, effects = recordings.fit_recording_effects(
+    regression, estimate, effects = fit_recording_effects(
         regression.of(estimate.base), estimate, options.estimator)
-    consistent = constrained.fit_consistent(regression, estimate, **options.consistency)
+    consistent = fit_consistent(regression, estimate, **options.consistency)
     return Fit(regression, estimate, consistent, delay, effects)
 
 
@@ -254,7 +262,7 @@ def _transmitted(samples: Sequence[Samples], fit: Fit) -> tuple[Array, ...]:
     return transmitted_torques(samples, fit.consistent)
 
 
-def _shifted(regression: Regression, delay: delays.DelayEstimate) -> Regression:
+def _shifted(regression: Regression, delay: DelayEstimate) -> Regression:
     """Return the regression with the delays removed from samples and gear torques."""
     shifted = SpillingList(delayed(samples, delay.values, of=delay.of)
                            for samples in regression.samples)
@@ -266,7 +274,7 @@ def _shifted(regression: Regression, delay: delays.DelayEstimate) -> Regression:
 
 
 def transmitted_torques(samples: Sequence[Samples],
-                        consistent: constrained.ConsistentEstimate) -> tuple[Array, ...]:
+                        consistent: ConsistentEstimate) -> tuple[Array, ...]:
     """
     Return the gear torques: rigid-body torques minus balancer torques, (N, n) for each recording.
 
@@ -280,6 +288,6 @@ def transmitted_torques(samples: Sequence[Samples],
     """
     arm = consistent.structure.arm
     return tuple(
-        dynamics.inverse_dynamics(arm, each.q, each.v, each.a, consistent.inertial)
+        inverse_dynamics(arm, each.q, each.v, each.a, consistent.inertial)
         + arm.balancer_torque(each.q, consistent.balancers)
         for each in samples)

@@ -127,7 +127,7 @@ class Huber(Estimator):
             for e, w, s in zip(errors, weights, scale)])
         noise[~normal.measured] = 1.0
         plain = make_estimate(self.name, normal, 1 / scale, solve(normal, 1 / scale), noise,
-                              factors, status, iteration)
+                              factors, status=status, iterations=iteration)
         message = plain.message
         if status == OK and not plain.unexcited:
             reduced = np.mean([np.mean(w < 1) for w in weights])

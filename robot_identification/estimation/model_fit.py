@@ -22,13 +22,17 @@ from typing import Any
 from robot_identification import estimation
 from robot_identification.arm import Arm
 from robot_identification.dynamics import get_friction, IdentifiedModel
-import robot_identification.errors as errors
+from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.auto import Choice
 from robot_identification.estimation.consistent import with_data_covariance
 from robot_identification.estimation.estimator_info import AUTO
 from robot_identification.estimation.fit import PLAIN
 from robot_identification.estimation.resampling import inflate_covariance
-import robot_identification.estimation.tilt as tilts
+from robot_identification.estimation.tilt import (
+    choose_gravity_direction,
+    estimate_gravity_direction,
+    Tilt,
+)
 from robot_identification.registry import Registry
 from robot_identification.signals import Samples
 
@@ -90,14 +94,14 @@ class ModelOptions:
         if self.residual:
             RESIDUALS.find(self.residual)
         if not count:
-            raise errors.EstimationError('no recording to identify from')
+            raise EstimationError('no recording to identify from')
 
     def method(self) -> estimation.Estimator | None:
         """Return the estimator, None for 'auto'."""
         if self.estimator != AUTO:
             return estimation.get_estimator(self.estimator, **self.settings)
         if self.settings:
-            raise errors.ConfigurationError(
+            raise ConfigurationError(
                 "the estimator 'auto' has no settings; name an estimator")
         return None
 
@@ -123,7 +127,7 @@ class ModelFit:
     fit: estimation.Fit
     options: estimation.FitOptions
     choice: Choice | None = None
-    tilt: tilts.Tilt | None = None
+    tilt: Tilt | None = None
 
 
 def fit_model(arm: Arm, samples: Sequence[Samples], options: ModelOptions,
@@ -151,8 +155,8 @@ def fit_model(arm: Arm, samples: Sequence[Samples], options: ModelOptions,
     tilt = None
     if arm.estimate_gravity or options.estimator == AUTO:
         report('estimating the direction of gravity', 1.0)
-        estimate_direction = (tilts.estimate_gravity_direction if arm.estimate_gravity
-                              else tilts.choose_gravity_direction)
+        estimate_direction = (estimate_gravity_direction if arm.estimate_gravity
+                              else choose_gravity_direction)
         arm, tilt = estimate_direction(arm, samples, estimation.FitOptions(
             estimation.get_estimator('wls'), options.friction or PLAIN))
     fit_options, choice = _select(arm, samples, options, report)

@@ -24,10 +24,16 @@ import numpy as np
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters
 from robot_identification.estimation.estimate import Estimate
-import robot_identification.estimation.estimator as weighted
+from robot_identification.estimation.estimator import (
+    Estimator,
+    make_estimate,
+    ReweightedFit,
+    solve,
+)
 from robot_identification.estimation.prior import Prior
 from robot_identification.regression import ReducedRegression, Regression
 from robot_identification.regression.inference import autocorrelation_factor, interval_factor
+from robot_identification.regression.packing import row_residuals
 
 ROUNDS, ITERATIONS = 2, 20
 """Computations of the residuals' autocorrelation, and iterations between them (EM)."""
@@ -66,7 +72,7 @@ class RecordingEffects:
 
 
 def fit_recording_effects(
-    regression: Regression, estimate: Estimate, estimator: weighted.Estimator,
+    regression: Regression, estimate: Estimate, estimator: Estimator,
 ) -> tuple[Regression, Estimate, RecordingEffects | None]:
     """
     Return regression and estimate with effects of the recordings on friction, and the effects.
@@ -124,11 +130,11 @@ def fit_recording_effects(
     whitened = [_whiten(each, index, variances, fitted.weights) for each in normals]
     fitted = refit(reduce(operator.add, whitened), regression, fitted, estimator)
     if estimate.shape_covariance.size:    # the part that is due to unknown nonlinear parameters
-        weights = estimator.weights(regression, weighted.ReweightedFit.of(regression.normal))
-        fixed = weighted.make_estimate(
+        weights = estimator.weights(regression, ReweightedFit.of(regression.normal))
+        fixed = make_estimate(
             estimate.estimator, regression.normal, weights,
-            weighted.solve(regression.normal, weights), estimate.noise,
-            estimate.autocorrelation_factor, estimate.status, 0)
+            solve(regression.normal, weights), estimate.noise,
+            estimate.autocorrelation_factor, status=estimate.status, iterations=0)
         fitted = replace(fitted, covariance=fitted.covariance
                          + np.nan_to_num(estimate.covariance - fixed.covariance))
     largest = _largest_alike(regression.base, index, fitted.values)
@@ -186,7 +192,7 @@ def _whiten(normal: ReducedRegression, index: IndexArray, variances: Array,
 
 
 def refit(normal: ReducedRegression, regression: Regression, last: Estimate,
-          estimator: weighted.Estimator) -> Estimate:
+          estimator: Estimator) -> Estimate:
     """
     Return the estimate from another reduced regression, with the last one's autocorrelation.
 
@@ -202,11 +208,11 @@ def refit(normal: ReducedRegression, regression: Regression, last: Estimate,
         The estimator.
 
     """
-    reweighted = weighted.ReweightedFit.of(normal, 1 / last.noise)
+    reweighted = ReweightedFit.of(normal, 1 / last.noise)
     weights = estimator.weights(replace(regression, reduced=normal), reweighted)
-    return replace(weighted.make_estimate(
-        last.estimator, normal, weights, weighted.solve(normal, weights), reweighted.deviations,
-        last.autocorrelation_factor, last.status, last.iterations),
+    return replace(make_estimate(
+        last.estimator, normal, weights, solve(normal, weights), reweighted.deviations,
+        last.autocorrelation_factor, status=last.status, iterations=last.iterations),
         equal_weights=last.equal_weights, interval_doubt=last.interval_doubt)
 
 
@@ -236,9 +242,7 @@ def _predict(normals: Sequence[ReducedRegression], index: IndexArray, variances:
 
 def _autocorrelation(regression: Regression, parameters: Array) -> Array:
     """Return the autocorrelation factor of each joint's residuals, (n,), with own parameters."""
-    columns = regression.base.joint_columns
     return autocorrelation_factor(
-        (np.column_stack([rows[:, -1] - rows[:, :-1] @ beta[chosen]
-                          for rows, chosen in zip(packed, columns)])
+        (row_residuals(packed, regression.base.joint_columns, beta)
          for packed, beta in zip(regression.rows_per_piece(), parameters)),
         int(regression.normal.rows.max()))

@@ -36,6 +36,7 @@ from robot_identification.regression.blocked_regression import (
     inverse,
     repeated_period,
 )
+from robot_identification.regression.packing import row_residuals
 from robot_identification.regression.reduced_regression import triangle
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import select
@@ -205,9 +206,7 @@ def _block_products(regression: Regression, weights: Array, own: Array) -> Itera
     for samples, packed, owner in zip(regression.samples, regression.rows_per_piece(),
                                       regression.owners):
         rows = [weight * part[:, :-1] for weight, part in zip(weights, packed)]
-        target = np.column_stack([weight * part[:, -1] - part_rows @ own[owner][chosen]
-                                  for weight, part, part_rows, chosen in zip(
-                                      weights, packed, rows, columns)])
+        target = weights * row_residuals(packed, columns, own[owner])
         products = np.zeros((3, BLOCKS, len(own[0]) + 1, len(own[0]) + 1))
         for each, label in zip(products, row_blocks(samples)):
             each[:label.max() + 1] = BlockedRegression(columns, rows, target, label).by_block
@@ -251,6 +250,5 @@ def left_out_errors(fit: Fit, options: FitOptions) -> Array:
         estimate = refit(training, regression, fit.estimate, options.estimator)
         beta = base.project(fit_consistent(replace(regression, reduced=training), estimate,
                                            **options.consistency).values)
-        errors[kind] += [np.sum((part[inside, -1] - part[inside, :-1] @ beta[chosen]) ** 2)
-                         for part, chosen in zip(rows, base.joint_columns)]
+        errors[kind] += np.sum(row_residuals(rows, base.joint_columns, beta)[inside] ** 2, axis=0)
     return errors

@@ -149,10 +149,8 @@ def _augmented_factors(fit: Fit, samples: Samples, load: Array | None, kept: lis
         columns[block.rows] = decimator.apply(_interpolate(lambda q: np.stack([
             inverse_dynamics(other, q, 0 * q, 0 * q, inertial) for other in rotated], axis=2),
             samples.q[block.samples], step))
-    return tuple(
-        triangle(np.column_stack([
-            packed[:, :-1], packed.any(axis=1, keepdims=True) * columns[:, j], packed[:, -1]]))
-        for j, packed in enumerate(packed_rows(base, samples, load) if rows is None else rows))
+    packed = packed_rows(base, samples, load) if rows is None else rows
+    return tuple(map(triangle, packing.insert_columns(packed, columns)))
 
 
 def _solve(fit: Fit, rows: Array, axes: Array) -> Tilt:

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Moving links and geometries of an identified arm, for formats with one link per joint."""
+"""Moving links of an identified arm, and the shapes of its links."""
 
 from __future__ import annotations
 

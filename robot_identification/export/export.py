@@ -103,7 +103,7 @@ def export_model(model: IdentifiedModel, target: str,
 
 
 def _describe_worst(losses: Sequence[Loss]) -> str:
-    """Return a description of each kind of loss, at the joint with its largest relative error."""
+    """Describe each kind of loss at the joint where its relative error is largest."""
     kinds = {loss.what: [other for other in losses if other.what == loss.what] for loss in losses}
     return '; '.join(f'{max(kind, key=lambda loss: loss.relative)} ({len(kind)} joints, '
                      f'worst here)' for kind in kinds.values())

@@ -116,8 +116,8 @@ def _describe_model(context: ExportContext) -> dict[str, Any]:
         'joints': [
             {key: None if key in LIMITS and not np.isfinite(value) else value
              for key, value in vars(link).items() if key != 'kind'} | {'type': link.kind} | row
-            for link, row in zip(MovingLink.of(model), _rows(joints))],
-        'drives': _rows(drives),
+            for link, row in zip(MovingLink.of(model), rows_of_columns(joints))],
+        'drives': rows_of_columns(drives),
         'residual': {joint: part.to_dict() for joint, part in model.residual.items()},
         'balancers': [
             {'name': b.name, 'joint': b.joint, 'kind': b.kind, 'strength': float(strength),
@@ -129,6 +129,6 @@ def _describe_model(context: ExportContext) -> dict[str, Any]:
                      'fitted_over': context.states.description}}
 
 
-def _rows(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+def rows_of_columns(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of a table, as mappings from column name to value."""
-    return [dict(zip(columns, row)) for row in zip(*columns.values())]
+    return [dict(zip(columns, row)) for row in zip(*columns.values(), strict=True)]

@@ -15,7 +15,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from html import escape
 import json
 from pathlib import Path
@@ -24,28 +26,99 @@ import tempfile
 import time
 
 import numpy as np
-import robot_identification
-from robot_identification.arm import load_arm
+from robot_identification.arm import Arm, load_arm
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.fleet.drift import estimate_drift
 from robot_identification.fleet.fleet_file import RobotTask
+from robot_identification.fleet.recording_sources import fetch
 from robot_identification.fleet.robot_result import (
     BROKEN,
     FITTED,
     HELD_OUT,
     ParameterResult,
+    RecordingResult,
     RobotResult,
 )
-from robot_identification.fleet.usable_recordings import finite_or_none, UsableRecordings
-from robot_identification.identification_data import (
-    Identification,
-)
+from robot_identification.identification_data import Identification, IdentificationOptions
 from robot_identification.parallel import use_cores
 from robot_identification.pipeline import run_identification
+from robot_identification.recording import load_recording
 from robot_identification.reporting import save_results
+from robot_identification.reporting.results_dict import software_versions
+from robot_identification.signals import process
+from robot_identification.spilling_list import SpillingList
+from robot_identification.validation import HeldOut
 import scipy
 
 BUG = 'a bug in robot-identification'
+
+
+@dataclass(frozen=True)
+class UsableRecordings:
+    """
+    Usable recordings of a robot, and the errors of the others.
+
+    Parameters
+    ----------
+    sources
+        Paths or URLs of the usable recordings.
+    recordings
+        The usable recordings.
+    broken
+        Results of the recordings that cannot be used, with the reasons.
+
+    """
+
+    sources: list[str]
+    recordings: SpillingList
+    broken: list[RecordingResult]
+
+    @classmethod
+    def load(cls, sources: Sequence[str], arm: Arm) -> UsableRecordings:
+        """Load the recordings at paths or URLs and record the errors of unreadable ones."""
+        loaded = cls([], SpillingList(), [])
+        for source in sources:
+            with loaded._record_error(source), fetch(source) as path:
+                recording = load_recording(path, arm)
+                loaded.recordings.append(
+                    replace(recording, name=source) if '://' in source else recording)
+                loaded.sources.append(source)
+        return loaded
+
+    def processable(self, arm: Arm, options: IdentificationOptions) -> UsableRecordings:
+        """
+        Return the recordings that pass signal processing; the others are added to `broken`.
+
+        Parameters
+        ----------
+        arm
+            The arm.
+        options
+            Identification options, which include those of the signal processing.
+
+        """
+        usable = UsableRecordings([], SpillingList(), list(self.broken))
+        for source, recording in zip(self.sources, self.recordings, strict=True):
+            with usable._record_error(source):
+                process(recording, arm, **options.processing)
+                usable.recordings.append(recording)
+                usable.sources.append(source)
+        return usable
+
+    @contextmanager
+    def _record_error(self, source: str) -> Iterator[None]:
+        """Add a recording to `broken` if it raises an error in this block."""
+        try:
+            yield
+        except (RobotIdentificationError, OSError) as error:
+            self.broken.append(RecordingResult(source, BROKEN, str(error)))
+
+    def results(self, state: str, errors: Sequence[HeldOut]) -> list[RecordingResult]:
+        """Return a result with the given state and torque error for each usable recording."""
+        return [RecordingResult(source, state, '', recording.duration, recording.rate,
+                                _finite_or_none(error.relative_error))
+                for source, recording, error in zip(
+                    self.sources, self.recordings, errors, strict=True)]
 
 
 def identify_robot(task: RobotTask) -> RobotResult:
@@ -72,9 +145,7 @@ def identify_robot(task: RobotTask) -> RobotResult:
     except Exception as error:    # one robot must not stop the rest of the fleet
         result = RobotResult(task.name, task.robot, BROKEN,
                              f'{BUG}: {type(error).__name__}: {error}')
-    versions = {'robot_identification': robot_identification.__version__,
-                'python': platform.python_version(), 'numpy': np.__version__,
-                'scipy': scipy.__version__, 'machine': platform.machine()}
+    versions = {**software_versions(), 'scipy': scipy.__version__, 'machine': platform.machine()}
     return replace(result, versions=json.dumps(versions), settings=task.settings_text,
                    seconds=time.perf_counter() - start,
                    processor_seconds=time.process_time() - processor_start)
@@ -129,7 +200,12 @@ def _parameters(result: Identification) -> tuple[ParameterResult, ...]:
     structure, values = result.consistent.structure, result.consistent.values
     deviations = np.sqrt(np.diag(result.consistent.covariance))
     return tuple(
-        ParameterResult(name, unit, *map(finite_or_none, (
+        ParameterResult(name, unit, *map(_finite_or_none, (
             value, std, value - 1.96 * std, value + 1.96 * std)))
         for name, unit, value, std in zip(
             structure.names, structure.units, values, deviations))
+
+
+def _finite_or_none(value: float | None) -> float | None:
+    """Return a finite number as a float; None for other values."""
+    return None if value is None or not np.isfinite(value) else float(value)

@@ -16,23 +16,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 import time
+from typing import Any
+from uuid import uuid4
 
 from robot_identification.cluster import cluster
-from robot_identification.fleet.certificates import tls_security
-from robot_identification.fleet.finished_robots import finished_robots
-from robot_identification.fleet.fleet_file import Fleet
+from robot_identification.errors import ConfigurationError, MissingDependencyError
+from robot_identification.fleet.fleet_file import Fleet, RobotTask
+from robot_identification.fleet.identify_robot import BUG, identify_robot
 from robot_identification.fleet.input_digests import compute_fingerprints, compute_input_digests
 from robot_identification.fleet.results_folder import (
     check_fleet_outputs,
     iterate_results,
     Report,
 )
-from robot_identification.fleet.robot_result import BROKEN
+from robot_identification.fleet.robot_result import BROKEN, RobotResult
 from robot_identification.fleet.table_and_page import write_table_and_page
 
 
@@ -81,7 +83,7 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
         Number of workers of the cluster on this machine, one core each; at most one per robot is
         started. None: one per core.
     tls
-        Folder of certificates for the scheduler, see `tls_security`.
+        Folder of certificates for the scheduler, with `ca.pem`, `cert.pem` and `key.pem`.
     report
         Called with progress messages.
     force
@@ -111,7 +113,7 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
     check_fleet_outputs(fleet, folder, force)
     with ExitStack() as stack:
         client = None if scheduler is None else stack.enter_context(
-            cluster(scheduler, security=tls_security(tls, scheduler)))
+            cluster(scheduler, security=_tls_security(tls, scheduler)))
         fingerprints = compute_fingerprints(client, fleet.tasks, report)
         keys = compute_input_digests(fleet.tasks, fingerprints)
         folder.mkdir(parents=True, exist_ok=True)
@@ -127,7 +129,7 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
         path = fleet.path.resolve()
         name = path.parent.name if path.stem == 'fleet' else path.stem
         with write_table_and_page(folder, left, report, name):
-            for count, (task, result, final) in enumerate(finished_robots(client, todo), start=1):
+            for count, (task, result, final) in enumerate(_finished_robots(client, todo), start=1):
                 result = replace(
                     result, key=keys[task.name] if final else '',
                     finished=time.strftime('%Y-%m-%dT%H:%M:%S+00:00', time.gmtime()),
@@ -140,3 +142,66 @@ def run_fleet(fleet: Fleet, folder: str | Path, *, scheduler: str | None = None,
                        + (f' ({result.sentence})' if result.state == BROKEN else ''))
     states = Counter(stored[task.name][0] for task in fleet.tasks)
     return FleetSummary(folder, len(todo), len(fleet.tasks) - len(todo), dict(states))
+
+
+def _finished_robots(client: Any, tasks: Sequence[RobotTask],
+                     ) -> Iterator[tuple[RobotTask, RobotResult, bool]]:
+    """Yield each finished task with its result and whether the result is reproducible."""
+    if not tasks:
+        return
+    from distributed import as_completed
+    futures = {client.submit(identify_robot, task, pure=False, key=f'{task.name}-{uuid4()}'): task
+               for task in tasks}
+    for future in as_completed(list(futures), loop=client.loop):
+        task = futures.pop(future)
+        if future.status == 'finished':
+            result = future.result()
+            yield task, result, not result.sentence.startswith(BUG)
+        elif future.status == 'error':
+            yield task, RobotResult(
+                task.name, task.robot, BROKEN,
+                f'workers died at this robot ({future.exception()}); they may have run out of '
+                'memory for its recordings'), False
+        else:    # cancelled or lost
+            raise ConfigurationError(
+                f'connection to the scheduler was lost with {len(futures) + 1} of {len(tasks)} '
+                'robots left; the others are stored: start it again and repeat the command')
+        future.release()
+
+
+def _tls_security(folder: Path | None, scheduler: str | None) -> Any:
+    """
+    Return Dask's `Security` with the certificates of a folder; None without a folder.
+
+    Parameters
+    ----------
+    folder
+        Folder with `ca.pem`, `cert.pem` and `key.pem`.
+    scheduler
+        Address of the scheduler.
+
+    Raises
+    ------
+    ConfigurationError
+        A file is missing, or the scheduler is not at tls://.
+    MissingDependencyError
+        dask.distributed is not installed.
+
+    """
+    if folder is None:
+        return None
+    if not str(scheduler).startswith('tls://'):
+        raise ConfigurationError('--tls is for a scheduler with certificates: --scheduler '
+                                 'tls://HOST:PORT')
+    try:
+        from distributed import Security
+    except ImportError as error:
+        raise MissingDependencyError('distributed', 'a cluster') from error
+    files = [folder / name for name in ('ca.pem', 'cert.pem', 'key.pem')]
+    for file in files:
+        if not file.is_file():
+            raise ConfigurationError(f"there is no '{file}'; --tls needs a folder with ca.pem, "
+                                     'cert.pem and key.pem')
+    authority, certificate, key = map(str, files)
+    return Security(require_encryption=True, tls_ca_file=authority, tls_client_cert=certificate,
+                    tls_client_key=key)

@@ -81,7 +81,7 @@ def _without_garbage_collection() -> Iterator[None]:
 
 class _PageContent:
     """
-    What the page of a fleet shows: no parameters, and all drift of those that drift most.
+    Results reduced to what the page shows: no parameters, and all drift only where it is largest.
 
     Attributes
     ----------

@@ -25,11 +25,10 @@ import zipfile
 
 from robot_identification.errors import explain_missing, RecordingError, RobotIdentificationError
 from robot_identification.files import check_decoded_size, decoded_limit, regular_size
-from robot_identification.log_formats.converted_file import open_converted, SIZE, TemporaryFolder
+from robot_identification.log_formats.converted_file import open_converted, TemporaryFolder
 from robot_identification.recording.bag.bag import BAG_FILES
 from robot_identification.recording.column_source import ColumnSource, SPLIT
-
-_CHUNK = 1 << 20    # [bytes]
+from robot_identification.recording.csv_file import BLOCK_BYTES, SIZE
 
 
 def _open_zstd(path: Path) -> IO[bytes]:
@@ -77,7 +76,7 @@ def compressed_source(path: Path) -> ColumnSource:
         target = Path(folder.name, inner if '.' in inner else f'{inner}.txt')
         size, limit = 0, decoded_limit(stored)
         with COMPRESSIONS[path.suffix.lower()](path) as source, target.open('wb') as file:
-            while chunk := source.read(_CHUNK):
+            while chunk := source.read(BLOCK_BYTES):
                 size += len(chunk)
                 if size > limit:
                     check_decoded_size(size, stored, label, RecordingError)

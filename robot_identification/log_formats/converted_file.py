@@ -31,9 +31,9 @@ from robot_identification.errors import MissingDependencyError, RecordingError
 from robot_identification.files import check_decoded_size, decoded_limit, regular_size
 from robot_identification.helper_process import Helper, HELPERS, run_helper, TimeoutExpired
 from robot_identification.recording.column_source import ColumnSource, SPLIT
+from robot_identification.recording.csv_file import SIZE
 from robot_identification.recording.load import find_reader
 
-SIZE = 4_000_000_000    # largest file that is converted [bytes]
 SIGNATURE = b'\x89HDF\r\n\x1a\n'    # of HDF5, at 0 or behind a user block of 512, 1024 ... bytes
 
 

@@ -28,7 +28,7 @@ _DATE = (r'(?:(?P<y>\d{4})[-/.](?P<m>\d\d?)[-/.](?P<d>\d\d?)'
 _TIME = (r'(?P<H>\d\d?):(?P<M>\d\d):(?P<S>\d\d)(?:[.,](?P<f>\d+))?(?: ?(?P<half>[AaPp])[Mm])?'
          r' ?(?P<zone>Z|UTC|[+-]\d\d:?\d\d)?')
 MOMENT = re.compile(f'(?:{_DATE})?(?:[T ]*)?(?:{_TIME})?')
-HALF_DAY = 43_200    # [s]
+DAY = datetime.timedelta(days=1) // datetime.timedelta(seconds=1)    # [s]
 
 
 def is_moment(cell: str) -> bool:
@@ -77,7 +77,7 @@ class Clock:
                                  'such as 2026-05-03 12:00:00.125')
         part = match.groupdict()
         try:
-            total = self._days(part) * 86_400
+            total = self._days(part) * DAY
         except ValueError as error:
             raise RecordingError(f"{self._label}: '{cell.strip():.60}' is not a date: "
                                  f'{error}') from error
@@ -91,8 +91,8 @@ class Clock:
             total -= (1 if digits[0] == '+' else -1) * (
                 3600 * int(digits[1:3]) + 60 * int(digits[3:]))
         if part['y'] is None and part['year'] is None:
-            if total + self._shift < self._last - HALF_DAY:    # midnight
-                self._shift += 86_400
+            if total + self._shift < self._last - DAY / 2:    # midnight
+                self._shift += DAY
             total += self._shift
             self._last = total
         return f'{total}.{part["f"] or 0}'

@@ -24,10 +24,10 @@ import numpy as np
 from robot_identification.errors import RecordingError
 from robot_identification.files import regular_size
 from robot_identification.log_formats.numbered_columns import HeaderlessCsv, is_derivative
+from robot_identification.recording.bag.joint_states import SIGNALS
 from robot_identification.recording.column_source import ColumnSource, SPLIT
 from robot_identification.recording.csv_file import LINE, number_in, SIZE
 
-_SIGNALS = {'position': 'q', 'velocity': 'v', 'effort': 'tau'}
 _START = re.compile(r'(?:---\s*\n)?header:\s*\n')
 _FIELD = re.compile(r'\s*(\w+):\s*(.*)')
 _STAMPED = 3    # cells of the header: seconds, nanoseconds, frame
@@ -145,7 +145,7 @@ def echo_text_source(path: Path) -> ColumnSource:
         stamps, values = publishers.setdefault(joints, ([], {}))
         stamps.append(float(_stamp(*(message.get(a, message.get(b, ['0']))[0] for a, b in (
             ('sec', 'secs'), ('nanosec', 'nsecs'))))))
-        for field, signal in _SIGNALS.items():
+        for field, signal in SIGNALS.items():
             if len(numbers := message.get(field, ())) == len(joints):
                 try:
                     values.setdefault(signal, array('d')).extend(

@@ -26,11 +26,11 @@ from typing import Any
 from robot_identification.errors import RecordingError
 from robot_identification.files import check_decoded_size, decoded_limit, regular_size
 from robot_identification.json_input import read_json
-from robot_identification.log_formats.converted_file import open_converted, SIZE, TemporaryFolder
+from robot_identification.log_formats.converted_file import open_converted, TemporaryFolder
+from robot_identification.recording.bag.joint_states import SIGNALS
 from robot_identification.recording.column_source import ColumnSource, SPLIT
-from robot_identification.recording.csv_file import LINE
+from robot_identification.recording.csv_file import LINE, SIZE
 
-_JOINT_STATE = {'position': 'q', 'velocity': 'v', 'effort': 'tau'}
 _NAMES = ('name', 'names', 'joint', 'joint_name', 'joint_names')
 
 
@@ -99,7 +99,7 @@ def flatten(record: Mapping[str, Any]) -> dict[str, Any]:
         nanoseconds = int(stamp.get('nanosec', stamp.get('nsecs', stamp.get('nsec', 0))))
         seconds = int(stamp.get('sec', stamp.get('secs', 0)))
         row: dict[str, Any] = {'t': f'{seconds}.{nanoseconds:09d}'}
-        for field, signal in _JOINT_STATE.items():
+        for field, signal in SIGNALS.items():
             values = record.get(field) or ()
             if len(values) == len(names):
                 row |= {f'{signal}_{name}': value for name, value in zip(names, values)}
@@ -175,7 +175,7 @@ def _whole(content: Any, label: str) -> Iterator[Mapping[str, Any]]:
                  and isinstance(value, list) and all(isinstance(name, str) for name in value)}
         joints = next(iter(texts.values()), [])
         for row in zip(*columns.values()):
-            yield _with_joints(dict(zip(columns, row)), joints)
+            yield _name_entries(dict(zip(columns, row)), joints)
     elif isinstance(content, list) and all(isinstance(item, dict) for item in content):
         yield from content
     else:
@@ -183,13 +183,12 @@ def _whole(content: Any, label: str) -> Iterator[Mapping[str, Any]]:
                              'object of lists, one per column')
 
 
-def _with_joints(record: dict[str, Any], joints: list[str]) -> dict[str, Any]:
-    """Return a sample whose lists with one entry per joint name the joints."""
-    if not joints:
-        return record
+def _name_entries(record: dict[str, Any], joints: list[str]) -> dict[str, Any]:
+    """Return a sample in which a list `q` of one entry per joint is split into `q_<joint>`."""
     row: dict[str, Any] = {}
     for key, value in record.items():
-        whole = isinstance(value, list) and len(value) == len(joints)
-        row |= {f'{key}_{joint}': item for joint, item in zip(joints, value)} if whole else {
-            key: value}
+        if isinstance(value, list) and joints and len(value) == len(joints):
+            row |= {f'{key}_{joint}': item for joint, item in zip(joints, value)}
+        else:
+            row[key] = value
     return row

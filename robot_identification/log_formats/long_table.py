@@ -21,13 +21,12 @@ from itertools import islice
 
 import numpy as np
 from robot_identification.errors import RecordingError
-from robot_identification.recording.column_source import ColumnSource
+from robot_identification.recording.column_source import COLUMNS, ColumnSource
 from robot_identification.recording.csv_file import CsvSource, KEY_NAMES, number_in
 from robot_identification.recording.infer_columns import STAMPS
 
 VALUE_NAMES = {'value', 'val', 'data', 'wert', 'y'}
 """Names of a column of values that says nothing about them."""
-MAX_COLUMNS = 2000    # largest number of combinations of names
 COMPLETE = 0.5    # smallest part of the stamps at which all requested values exist
 
 
@@ -57,7 +56,7 @@ def key_columns(table: CsvSource) -> list[int]:
     stamps = [row[stamp] for row in rows]
     repeats = len(set(stamps)) < len(rows) and len(set(zip(stamps, combined))) == len(rows)
     named = {names[k] for k in keys} & KEY_NAMES
-    return keys if len(set(combined)) <= MAX_COLUMNS and (repeats or named) else []
+    return keys if len(set(combined)) <= COLUMNS and (repeats or named) else []
 
 
 def long_source(table: CsvSource, keys: Sequence[int]) -> ColumnSource:
@@ -100,9 +99,9 @@ def long_source(table: CsvSource, keys: Sequence[int]) -> ColumnSource:
                     raise RecordingError(f'{table.label}, line {len(t) + 2}, column '
                                          f"'{table.names[k]:.60}': '{row[k]:.60}' is not a number")
                 column.append(number)
-            if len(codes) > MAX_COLUMNS:
+            if len(codes) > COLUMNS:
                 raise RecordingError(f'{table.label}: the column '
-                                     f"'{table.names[keys[0]]:.60}' has more than {MAX_COLUMNS} "
+                                     f"'{table.names[keys[0]]:.60}' has more than {COLUMNS} "
                                      'values; it does not name joints')
     constant = [k for k in range(len(keys)) if len({key[k] for key in codes}) == 1 < len(codes)]
     labels = ['_'.join(part for k, part in enumerate(key) if k not in constant) for key in codes]

@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 from robot_identification.errors import RecordingError
 from robot_identification.files import regular_size
-from robot_identification.log_formats.converted_file import SIZE
 from robot_identification.log_formats.numbered_columns import NumberedSource
 from robot_identification.recording.column_source import ColumnSource, SPLIT
+from robot_identification.recording.csv_file import SIZE
 
 
 def npy_source(path: Path) -> ColumnSource:

@@ -26,9 +26,8 @@ from robot_identification.errors import RecordingError
 from robot_identification.files import regular_size
 from robot_identification.recording.column_source import ColumnSource, SPLIT
 from robot_identification.recording.csv_file import CsvSource, number_in, SIZE
+from robot_identification.recording.infer_columns import MARGIN, SAME
 
-MARGIN = 1.05    # recorded angles are within the joint limits times this factor
-SAME = 0.15    # tolerance of the slope of a derivative
 MISFIT = 0.1    # largest part of a derivative's power that differences do not explain
 ALIKE = 0.7    # correlation with the slope above which other signals may be noisy velocities
 

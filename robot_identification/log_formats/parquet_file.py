@@ -26,11 +26,16 @@ import numpy as np
 from robot_identification.errors import explain_missing, RecordingError
 from robot_identification.files import check_decoded_size, regular_size
 from robot_identification.json_input import read_json
-from robot_identification.recording.column_source import ColumnSource, frame_arrays, SPLIT
+from robot_identification.recording.column_source import (
+    BLOCK_ROWS,
+    ColumnSource,
+    frame_arrays,
+    SPLIT,
+)
+from robot_identification.recording.csv_file import SIZE
 from robot_identification.yaml_file import truncated_repr
 
-SIZE = 1_000_000_000    # largest file [bytes]
-_ROWS, _VALUES = 50_000, 2_000_000    # largest number of rows and values of a block
+_VALUES = 2_000_000    # largest number of values of a block: 16 MB
 EPISODE = 'episode_index'
 INFO = Path('meta', 'info.json')    # in the folder of a LeRobot dataset
 
@@ -106,7 +111,7 @@ class ParquetSource(ColumnSource):
             columns = [name for name in self._counts if name in index or any(
                 item == name or item.startswith(f'{name}.') for item in requested)]
             values = sum(map(self._counts.__getitem__, columns)) / self._table.metadata.num_rows
-            rows = max(1, min(_ROWS, int(_VALUES / values)))
+            rows = max(1, min(BLOCK_ROWS, int(_VALUES / values)))
             for batch in self._table.iter_batches(rows, columns=columns):
                 frame = batch.to_pandas()
                 if self._episode is not None:

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from robot_identification.errors import RecordingError
+from robot_identification.files import HEAD
 from robot_identification.log_formats.dates import DatedCsv, is_moment
 from robot_identification.log_formats.echo_text import (
     echo_csv_source,
@@ -30,8 +31,6 @@ from robot_identification.log_formats.numbered_columns import headerless_source
 from robot_identification.recording.column_source import ColumnSource
 from robot_identification.recording.csv_file import CsvSource
 from robot_identification.recording.load import READERS
-
-HEAD = 1 << 18    # bytes at the beginning of a file from which its layout is recognised
 
 
 def text_layout(path: Path) -> Callable[[Path], ColumnSource] | None:

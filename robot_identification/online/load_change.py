@@ -111,7 +111,7 @@ class LoadChange(ReadOnlyArrays):
 
 class CorrelatedNoise:
     """
-    Size of innovations, in units of white noise with a standard deviation.
+    Long-run variance and mean square of innovations, relative to white noise.
 
     `ratio` is the ratio of their long-run variance to that of the noise, `square` their usual mean
     square.
@@ -148,7 +148,7 @@ class CorrelatedNoise:
         self._samples, self._squares = 0, 0.0
 
     def add(self, innovation: Array, used: NDArray[np.bool_]) -> None:
-        """Add the innovations of a sample, (n,), those that were used."""
+        """Add the innovations of a sample, (n,), where `used` is true."""
         scaled = np.where(used, innovation / self._noise, 0.0)
         self._sum += scaled
         self._squares += float(scaled @ scaled)
@@ -224,7 +224,7 @@ class _Sums:
 
 class LoadMonitor:
     """
-    Suspects a body that is added to the last link; `LoadEstimate` confirms it.
+    Detector of a body that is added to the last link; `LoadEstimate` confirms it.
 
     A body p at the last link changes base parameters by D p, and torques by X p with X = C D and
     the columns C of a sample. Under innovations e that are white with standard deviation one, the
@@ -385,7 +385,7 @@ class LoadEstimate:
         return False if self.passed or len(self._samples) >= self._end else None
 
     def change(self, ratio: float) -> LoadChange:
-        """Return the body, given the ratio of `CorrelatedNoise`."""
+        """Return the body with its intervals; `ratio` is that of `CorrelatedNoise`."""
         sums = self._blocks[0]
         inverse = np.asarray(np.linalg.inv(sums.gram + ratio * PRIOR), dtype=float)
         body: Array = inverse @ sums.score
@@ -396,7 +396,7 @@ class LoadEstimate:
 
 
 def _energy_decreases(gram: Array, score: Array, deviation: float, ratio: float) -> Array:
-    """Return the decrease of the energy by each fit, (k,), with a prior standard deviation."""
+    """Return by how much each fit with a prior reduces the squared errors, (k,)."""
     prior = np.eye(gram.shape[-1]) * ratio / deviation ** 2
     solutions = np.linalg.solve(gram + prior, score[..., None])[..., 0]
     return np.asarray(np.sum(score * solutions, axis=-1), dtype=float)

@@ -204,7 +204,7 @@ class OnlineEstimator:
         return OnlineUpdate(self._filter.parameters, self._filter.shape, innovation, used)
 
     def _follow_load(self, sample: Sample) -> None:
-        """Detect a change of the load, and open the filter for it."""
+        """Detect a change of the load, and let the filter adapt to it."""
         monitor, running = self._monitor, self._filter.filter
         if monitor is None:
             return
@@ -241,7 +241,7 @@ class OnlineEstimator:
         self._noise.drop_block()
 
     def _padded(self, rows: Array) -> Array:
-        """Return rows for the base parameters, (k, r), as rows for all unknowns of the filter."""
+        """Extend rows for base parameters, (k, r), by zeros for the other unknowns."""
         others = len(self._filter.filter.values) - self.base.rank
         return np.pad(rows, ((0, 0), (0, others)))
 

@@ -22,8 +22,7 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
-from robot_identification.estimation.estimate_at import make_estimate_at
-from robot_identification.estimation.estimator import Estimator, ReweightedFit
+from robot_identification.estimation.estimator import Estimator, make_estimate_at, ReweightedFit
 from robot_identification.estimation.estimator_info import EstimatorInfo, NEAREST
 from robot_identification.estimation.variable_projection import best_shape, project
 from robot_identification.online.torque_filter import REST_SPEED, TorqueFilter, WIDTH

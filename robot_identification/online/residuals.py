@@ -69,7 +69,7 @@ effort: the length of the window that smooths joint states, and some samples."""
 
 class FrictionAllowance:
     """
-    Largest external torque as which friction or a delay may appear, joint by joint.
+    Largest external torque of each joint that friction or a delay may imitate.
 
     A joint at rest may hold any torque up to its static friction, so that this is a bound and not
     a standard deviation. After rest or a reversal friction may even act in the direction of
@@ -387,7 +387,7 @@ def _rest_statistics(residual: Array, friction: Array, resting: Array
 
 def _allowed(observer: MomentumObserver, states: tuple[Array, Array, Array], friction: Array,
              rest_friction: Array | None) -> tuple[Array, Array]:
-    """Return the allowance at t, v and tau (N, n) [N m or N], and where the arm rests (N,)."""
+    """Return the allowances of a recording, (N, n) [N m or N], and where the arm rests, (N,)."""
     t, v, tau = states
     allowance = FrictionAllowance(observer.bandwidth, rest_friction)
     starts, resting = set(observer.segment_starts(t)), np.zeros(len(t), dtype=bool)

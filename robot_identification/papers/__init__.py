@@ -21,8 +21,8 @@ Importing this package registers its methods by name. The core does not import i
 from robot_identification.estimation import ESTIMATORS
 from robot_identification.estimation.model_fit import RESIDUALS
 from robot_identification.papers import differentiation as _differentiation  # noqa: F401
-from robot_identification.papers.designs import DESIGN_NAMES
 from robot_identification.papers.gaussian_process import fit_gaussian_process
+from robot_identification.papers.genetic_design import DESIGN_NAMES
 from robot_identification.papers.idim import Didim, InstrumentalVariables
 from robot_identification.papers.output_error import ClosedLoopInputError, ClosedLoopOutputError
 from robot_identification.papers.searches import SEARCHES

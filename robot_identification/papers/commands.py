@@ -80,9 +80,6 @@ def study_command(
         raise ConfigurationError('--seeds is for --all; name one study with --seed')
     if every and recording is not None:
         raise ConfigurationError('--recording is for the study survey_er20, not for --all')
-    if scheduler is not None and workers is not None:
-        raise ConfigurationError('--workers starts workers on this machine, --scheduler uses a '
-                                 'running cluster: use one of them')
     if recording is not None and draws is not None:
         raise ConfigurationError('--draws is for simulated arms, not for a recording')
     if recording is not None and (scheduler or workers):

@@ -111,7 +111,8 @@ class ClosedLoopEstimator(Estimator):
         reweighted = ReweightedFit.of(normal)
         noise, factors = self.noise(regression, reweighted)
         estimate = make_estimate(self.name, normal, reweighted.weights, reweighted.solution, noise,
-                                 factors, OK if reweighted.converged else NOT_CONVERGED, 1)
+                                 factors, status=OK if reweighted.converged else NOT_CONVERGED,
+                                 iterations=1)
         if estimate.unexcited:
             raise EstimationError(f'the estimator {self.name} needs a motion that excites every '
                                   f'base parameter; this one does not determine '

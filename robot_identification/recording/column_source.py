@@ -26,6 +26,8 @@ from robot_identification.errors import RecordingError
 from robot_identification.files import check_decoded_size
 
 Chunks = Callable[[Sequence[str]], Iterator[Mapping[str, np.ndarray]]]
+BLOCK_ROWS = 50_000    # samples of a block: 2.8 MB per signal of seven joints
+COLUMNS = 10_000    # largest number of columns or arrays of a file; logs have hundreds
 SPLIT = '; split it, or write it as NPZ'    # hint for files that are too large
 
 

@@ -26,14 +26,13 @@ from typing import Any
 import numpy as np
 from robot_identification.errors import RecordingError
 from robot_identification.files import NOT_UTF8, regular_size
-from robot_identification.recording.column_source import ColumnSource, SPLIT
+from robot_identification.recording.column_source import COLUMNS, ColumnSource, SPLIT
 from robot_identification.yaml_file import truncated_repr
 
 DELIMITERS = ',;\t'
-SIZE = 4_000_000_000    # largest file [bytes]: four hours of seven joints at 1 kHz
-_BYTES = 1 << 21    # size of a block of lines [bytes]
+SIZE = 4_000_000_000    # largest file of any format [bytes]: as CSV, 4 h of 7 joints at 1 kHz
+BLOCK_BYTES = 1 << 21    # size of a block of lines [bytes]
 LINE = 1_000_000    # largest number of bytes in a line
-COLUMNS = 10_000    # largest number of columns
 _COMMENTS = 100    # largest number of comment lines before the header
 KEY_NAMES = {'joint', 'joint_name', 'joint_id', 'name', 'id', 'axis', 'motor', 'variable',
              'signal', 'field', 'channel', 'key'}
@@ -136,7 +135,7 @@ class CsvSource(ColumnSource):
         with self._path.open('rb') as file:
             file.seek(self._start)
             rest = b''
-            while chunk := file.read(_BYTES):
+            while chunk := file.read(BLOCK_BYTES):
                 lines, end, rest = (rest + chunk).rpartition(b'\n')
                 if len(rest) > LINE:
                     raise RecordingError(f'{self.label} has a line of more than {LINE // 1000} '

@@ -36,7 +36,7 @@ def joint_position(arm: Arm, q: Array) -> Array:
 
     """
     if arm.position.side == 'motor':
-        q = _solve(arm.drives.motor_from_joint, q)
+        q = solve_rows(arm.drives.motor_from_joint, q)
     if np.any(arm.position.offset) or q.flags.writeable:
         q = q + arm.position.offset
     return np.ascontiguousarray(q)
@@ -45,7 +45,7 @@ def joint_position(arm: Arm, q: Array) -> Array:
 def joint_velocity(arm: Arm, v: Array) -> Array:
     """Return joint velocities from recorded velocities, (N, n) [rad/s or m/s]."""
     if arm.position.side == 'motor':
-        v = _solve(arm.drives.motor_from_joint, v)
+        v = solve_rows(arm.drives.motor_from_joint, v)
     return np.ascontiguousarray(v)
 
 
@@ -249,6 +249,6 @@ def gravity_torque(arm: Arm, q: Array) -> Array:
     return inverse_dynamics(arm, q, zero, zero)
 
 
-def _solve(matrix: Array, rows: Array) -> Array:
+def solve_rows(matrix: Array, rows: Array) -> Array:
     """Return x with matrix x = row for each row, (N, n)."""
     return np.asarray(np.linalg.solve(matrix, rows.T).T, np.float64)

@@ -27,10 +27,8 @@ import numpy as np
 from numpy.lib import format as npy
 from robot_identification.errors import RecordingError, RobotIdentificationError
 from robot_identification.files import check_decoded_size, regular_size
-from robot_identification.recording.column_source import ColumnSource
+from robot_identification.recording.column_source import BLOCK_ROWS, COLUMNS, ColumnSource
 
-MEMBERS = 10_000    # largest number of arrays that are read
-_ROWS = 50_000    # samples of a block
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)    # compression methods of NumPy
 
@@ -84,7 +82,7 @@ class NumpyArchive(zipfile.ZipFile):
         self._returned = 0    # size of the arrays returned so far [bytes]
         with self._explain(' is not a NumPy archive (.npz with t, q, tau); it'):
             super().__init__(path)
-        infos = self.infolist()[:MEMBERS]
+        infos = self.infolist()[:COLUMNS]
         self._members = {info.filename.removesuffix('.npy'): info for info in infos}
         self.names = sorted(self._members)    # names of the arrays
 
@@ -109,11 +107,11 @@ class NumpyArchive(zipfile.ZipFile):
             self._check_size(sum(member.size for member in members.values()))
             rows = {-1 if member.fortran or not member.shape else member.shape[0]
                     for member in members.values()}
-            if len(rows) > 1 or min(rows) <= _ROWS:
+            if len(rows) > 1 or min(rows) <= BLOCK_ROWS:
                 yield {name: member.read() for name, member in members.items()}
                 return
-            for start in range(0, min(rows), _ROWS):
-                count = min(_ROWS, min(rows) - start)
+            for start in range(0, min(rows), BLOCK_ROWS):
+                count = min(BLOCK_ROWS, min(rows) - start)
                 yield {name: member.read(count) for name, member in members.items()}
 
     def _open(self, name: str, stack: ExitStack) -> _Member:

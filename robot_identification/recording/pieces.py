@@ -22,8 +22,10 @@ from typing import NamedTuple
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
+from robot_identification.recording.column_source import BLOCK_ROWS
 from robot_identification.recording.columns import Block, merge_blocks, SignalBlocks
 from robot_identification.recording.recording import Recording
+from robot_identification.recording.stamps import JUMP
 
 PIECE = 60_000
 """Length of the core of a piece [samples]: 1 min at 1 kHz; 3.4 MB per signal of seven joints."""
@@ -32,8 +34,6 @@ MAX_UNSPLIT = 300_000
 HALO = 5.0
 """Overlap [s] of a piece with each neighbour. The impulse response of a Butterworth low-pass of
 order 4 decays to 1e-12 within that time at a cut-off of 2.3 Hz, and to 1e-9 at 1.7 Hz."""
-_ROWS = 20_000    # samples per block, when a recording in memory is split
-HALO_ROWS = 100    # minimum samples of a halo and of a core; no stamp is later than 100 steps
 
 
 def split_recording(recording: Recording) -> Iterator[Recording]:
@@ -50,8 +50,8 @@ def split_recording(recording: Recording) -> Iterator[Recording]:
 
     """
     arrays = {'t': recording.t, **recording.signals}
-    blocks = ({name: values[start:start + _ROWS] for name, values in arrays.items()}
-              for start in range(0, len(recording), _ROWS))
+    blocks = ({name: values[start:start + BLOCK_ROWS] for name, values in arrays.items()}
+              for start in range(0, len(recording), BLOCK_ROWS))
     return split_blocks(SignalBlocks(recording.name, recording.joint_names, blocks,
                                      lambda: recording.remarks), None, math.inf)
 
@@ -123,13 +123,13 @@ def _cut(t: Array, core: int, time: float) -> _Cut | None:
         """Return the index of the first possible cut at or after a time and a row."""
         return int(max(np.searchsorted(times, time), np.searchsorted(cuts, row)))
 
-    index = first_cut(time, core + HALO_ROWS)
+    index = first_cut(time, core + JUMP)
     if index == len(cuts):
         return None
     end, time = int(cuts[index]), float(times[index])
-    after = first_cut(time + HALO, end + HALO_ROWS)
+    after = first_cut(time + HALO, end + JUMP)
     before = min(np.searchsorted(times, time - HALO, 'right'),
-                 np.searchsorted(cuts, end - HALO_ROWS, 'right')) - 1
+                 np.searchsorted(cuts, end - JUMP, 'right')) - 1
     return _Cut(end, int(cuts[after]) if after < len(cuts) else len(t),
                 int(cuts[before]) if before >= 0 else 0, time,
                 slice(core, end))

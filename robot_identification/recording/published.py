@@ -15,13 +15,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.recording.effort import (
     check_effort_known,
     drive_gains,
     gravity_torque,
+    solve_rows,
 )
 
 
@@ -78,7 +78,7 @@ def published_effort(arm: Arm, torque: Array, q: Array) -> dict[str, Array]:
     if effort.gravity_compensated:
         torque = torque - gravity_torque(arm, q)
     if effort.side == 'motor':
-        torque = np.asarray(np.linalg.solve(arm.drives.motor_from_joint.T, torque.T).T, np.float64)
+        torque = solve_rows(arm.drives.motor_from_joint.T, torque)
     torque = effort.sign * torque
     if effort.quantity == 'torque':
         return {'tau': torque}

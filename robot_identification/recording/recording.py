@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arm import Arm
+from robot_identification.arm.urdf_check import MAX_NUMBER
 from robot_identification.arrays import Array, column_range, read_only
 from robot_identification.errors import ListedAttributes, RecordingError
 from robot_identification.files import atomic_write
@@ -34,7 +35,6 @@ from robot_identification.recording.column_source import frame_source
 
 EFFORTS = ('tau', 'current')
 DEGREES = 180 / np.pi
-LARGEST = 1e9    # largest plausible magnitude of a measured value, in any unit
 COMPARED = 65_536    # maximum samples at which v is compared with the derivative of q
 LARGEST_STAMP = 1e19    # largest magnitude of a stamp: nanoseconds since 1970 are 1.8e18
 
@@ -417,7 +417,7 @@ def _numbers(values: ArrayLike, signal: str, label: str) -> np.ndarray:
 def _check_finite(values: np.ndarray, signal: str, names: tuple[str, ...], t: np.ndarray | None,
                   label: str) -> None:
     """Raise an error for values that are not finite; an effort may be NaN throughout."""
-    largest = LARGEST_STAMP if signal == 't' else LARGEST
+    largest = LARGEST_STAMP if signal == 't' else MAX_NUMBER
     with np.errstate(invalid='ignore'):
         lowest, highest = column_range(values)
         peaks = np.maximum(-lowest, highest)

@@ -78,6 +78,28 @@ def expand_rows(packed: Sequence[Array], columns: Sequence[IndexArray], rank: in
     return np.vstack(expanded)
 
 
+def row_residuals(packed: Sequence[Array], columns: Sequence[IndexArray], beta: Array) -> Array:
+    """Return the torques of packed rows [columns, torque] minus those of beta (r,), (rows, n)."""
+    return np.column_stack([rows[:, -1] - rows[:, :-1] @ beta[chosen]
+                            for rows, chosen in zip(packed, columns)])
+
+
+def insert_columns(packed: Sequence[Array], columns: Array) -> list[Array]:
+    """
+    Return packed rows [columns, added columns, torque].
+
+    Parameters
+    ----------
+    packed
+        Rows [columns, torque] of each joint, (rows, c_j + 1); zero where they are not used.
+    columns
+        Added columns in the rows of each joint, (rows, n, k).
+
+    """
+    return [np.column_stack([rows[:, :-1], rows.any(axis=1, keepdims=True) * columns[:, j],
+                             rows[:, -1]]) for j, rows in enumerate(packed)]
+
+
 def row_count(samples: Samples) -> int:
     """Return the number of decimated rows of each joint."""
     return sum(samples.decimator().rows(run.stop - run.start) for run in samples.segments)

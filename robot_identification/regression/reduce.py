@@ -87,24 +87,7 @@ def residuals(base: BaseParameters, samples: Samples, beta: Array, *,
         There are too few samples for one row.
 
     """
-    structure, decimator = base.structure, samples.decimator()
-    standard = base.lift(beta)
-    states = structure.states(samples.q)
-    out = np.empty((packing.row_count(samples), structure.arm.n))
-    slides = structure.arm.measured & samples.sliding_rows
-
-    def fill(block: packing.Block) -> None:
-        """Fill the rows of a block; zero for torques that are not used."""
-        rows = block.samples
-        errors = samples.tau[rows] - structure.torque(
-            samples.q[rows], samples.v[rows], samples.a[rows], standard,
-            *(None if x is None else x[rows] for x in (load, states)))
-        np.multiply(decimator.apply(errors), slides[block.rows], out=out[block.rows])
-
-    with single_threaded_blas():
-        list(parallel_map(fill, packing.blocks_of(samples)))
-    out.flags.writeable = False
-    return out
+    return packing.row_residuals(packed_rows(base, samples, load), base.joint_columns, beta)
 
 
 def packed_rows(

@@ -25,8 +25,8 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import base_parameters, BaseParameters, ModelStructure
 from robot_identification.errors import EstimationError
-from robot_identification.regression.packing import row_count
-from robot_identification.regression.reduce import packed_rows, reduce_samples, residuals
+from robot_identification.regression.packing import row_count, row_residuals
+from robot_identification.regression.reduce import packed_rows, reduce_samples
 from robot_identification.regression.reduced_regression import ReducedRegression, triangle
 from robot_identification.signals import Samples
 from robot_identification.spilling_list import SpillingList
@@ -174,11 +174,8 @@ class Regression:
 
     def residuals_per_piece(self, beta: Array) -> Iterator[Array]:
         """Yield the torque residuals of each item of `samples`, (rows, n) [N m or N]."""
-        if self.kept is None:
-            return (residuals(self.base, samples, beta, load=load)
-                    for samples, load in self.samples_with_loads)
-        return (np.column_stack([packed[:, -1] - packed[:, :-1] @ beta[chosen] for packed, chosen
-                                 in zip(rows, self.base.joint_columns)]) for rows in self.kept)
+        return (row_residuals(packed, self.base.joint_columns, beta)
+                for packed in self.rows_per_piece())
 
     def residuals(self, beta: Array) -> Array:
         """Return the torque residuals on all rows, (rows, n) [N m or N]."""

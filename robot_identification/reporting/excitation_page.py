@@ -192,7 +192,7 @@ def _still(motion: dict[str, Any]) -> dict[str, Any]:
                      [np.cos(pitch) * np.cos(yaw), np.cos(pitch) * np.sin(yaw), np.sin(pitch)]])
 
     def seen(points: Any) -> Array:
-        """Return pixels from the left and the top, and the distance towards the eye."""
+        """Return projected points: pixels from the left and the top, and depth."""
         scale = 126 / motion['radius']
         pixels: Array = scale * (np.array(points) - motion['centre']) @ turn.T + (200, 150, 0)
         return pixels
@@ -232,7 +232,7 @@ def _floor(centre: Array, radius: float, height: float) -> list[Any]:
 
 
 def _hull(shape: Shape, n: int) -> dict[str, Any]:
-    """Return the convex hull of a shape with its link and the hue of its colour."""
+    """Return what the page draws of the convex hull of a shape."""
     vertices = coarsen(shape).vertices
     try:
         faces = ConvexHull(vertices).simplices
@@ -242,7 +242,7 @@ def _hull(shape: Shape, n: int) -> dict[str, Any]:
 
 
 def _drawn(n: int, link: int, vertices: Array, faces: Array) -> dict[str, Any]:
-    """Return a body with its link and the hue of its colour."""
+    """Return what the page draws of a body: link, vertices, faces and hue."""
     hue = 210 if link < 0 else round(360 * (link + 1) / (n + 1))
     return {'link': int(link), 'vertices': _rounded(vertices), 'faces': faces.tolist(), 'hue': hue}
 

@@ -15,7 +15,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from robot_identification.dynamics import BaseParameters, ModelStructure
 from robot_identification.dynamics.base_parameters import VISIBLE
 from robot_identification.dynamics.friction import get_friction
 from robot_identification.dynamics.inertial import smallest_eigenvalues
+from robot_identification.export.json_file import rows_of_columns
 from robot_identification.identification_data import Identification
 
 
@@ -70,7 +70,7 @@ def base_parameter_dicts(result: Identification, level: float) -> list[dict[str,
     urdf = base.project(np.nan_to_num(known))
     unknown = ~np.any((np.abs(base.matrix) > 1e-9) & np.isfinite(known), axis=1)
     lower, upper = np.transpose(estimate.confidence_interval(level))
-    return _rows({
+    return rows_of_columns({
         'label': base.labels, 'combination': base.names, 'unit': base.units,
         'value': estimate.values, 'std': estimate.standard_deviations, 'lower': lower,
         'upper': upper, 'urdf': np.where(unknown, np.nan, urdf),
@@ -81,7 +81,7 @@ def standard_parameter_dicts(result: Identification) -> list[dict[str, Any]]:
     """Return a mapping for each standard parameter of the consistent model."""
     consistent, structure = result.consistent, result.consistent.structure
     actuators, parameters = zip(*(name.rsplit('.', 1) for name in structure.names))
-    return _rows({
+    return rows_of_columns({
         'name': structure.names, 'element': actuators, 'parameter': parameters,
         'unit': structure.units, 'value': consistent.values,
         'std': np.sqrt(np.diag(consistent.covariance)), 'urdf': _urdf_values(structure),
@@ -91,7 +91,7 @@ def standard_parameter_dicts(result: Identification) -> list[dict[str, Any]]:
 def link_dicts(result: Identification) -> list[dict[str, Any]]:
     """Return mass, centre of mass and inertia of each link, identified and of the URDF."""
     nominal = result.arm.inertial_parameters
-    return _rows({
+    return rows_of_columns({
         'joint': result.arm.joint_names,
         'identified': list(map(body_properties, result.model.inertial)),
         'urdf': list(map(body_properties, nominal)),
@@ -99,14 +99,9 @@ def link_dicts(result: Identification) -> list[dict[str, Any]]:
         'urdf_certificate': smallest_eigenvalues(nominal)})
 
 
-def _rows(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the rows of a table from its columns."""
-    return [dict(zip(columns, row)) for row in zip(*columns.values(), strict=True)]
-
-
 def body_properties(parameters: Array) -> dict[str, Any]:
     """
-    Return mass, centre of mass and inertia about it of a link, with the axes of its joint frame.
+    Return mass, centre of mass and central inertia of a link, in the axes of its joint frame.
 
     Parameters
     ----------

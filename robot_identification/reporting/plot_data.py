@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The arrays of a report's plots, subsampled so that all visible extremes are kept."""
+"""The arrays of a report's plots; subsampling keeps the extremes of all signals."""
 
 from __future__ import annotations
 

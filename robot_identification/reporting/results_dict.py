@@ -183,7 +183,7 @@ def _evaluation(held_out: HeldOut, arm: Arm, thresholds: Thresholds) -> dict[str
 
 
 def _recordings(result: Identification) -> list[dict[str, Any]]:
-    """Return samples and processing of each fitted recording, over all its pieces."""
+    """Return duration and processing of each fitted recording, whose pieces are combined."""
     recordings: list[dict[str, Any]] = []
     fitted = iter(result.fitted)
     for piece in result.training:

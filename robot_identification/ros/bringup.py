@@ -305,7 +305,7 @@ def description_file(arm: Arm, folder: Path | None = None) -> Path:
 
 def robot_description(
     arm: Arm, hardware: str = 'none', command_interface: str = 'position',
-    controllers: Path | None = None, namespace: str = '', scene: Path | None = None,
+    controllers: Path | None = None, namespace: str = '', *, scene: Path | None = None,
     headless: bool = False, base: tuple[float, float] = (0.0, 0.0),
 ) -> str:
     """

@@ -170,14 +170,11 @@ def _correct_friction(joints: dict[str | None, ElementTree.Element], arm: Arm) -
 
 def _add_root_inertia(root: ElementTree.Element) -> None:
     """Give an inertia to links fixed to the world; sdformat drops one without, and the arm."""
-    fixed = {'world'}
-    for joint in root.iterfind('joint'):
-        parent, child = joint.find('parent'), joint.find('child')
-        if parent is not None and child is not None and parent.get('link') == 'world':
-            fixed.add(child.get('link', ''))
+    fixed = {child.get('link') for joint in _fixed_to_world(root)
+             if (child := joint.find('child')) is not None}
     for link in root.iterfind('link'):
         mass = link.find('inertial/mass')
-        if link.get('name') == 'world' or link.get('name') not in fixed or (
+        if link.get('name') not in fixed or (
                 mass is not None and float(mass.get('value', 0.0)) > 0):
             continue
         for empty in link.findall('inertial'):
@@ -189,12 +186,15 @@ def _add_root_inertia(root: ElementTree.Element) -> None:
             for name in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')})
 
 
+def _fixed_to_world(root: ElementTree.Element) -> list[ElementTree.Element]:
+    """Return the joints whose parent is the link `world`."""
+    return [joint for joint in root.iterfind('joint')
+            if joint.find("parent[@link='world']") is not None]
+
+
 def _lift_base(root: ElementTree.Element, height: float, base: tuple[float, float]) -> None:
     """Put what is fixed to the world to a horizontal position and to a height, at least."""
-    for joint in root.iterfind('joint'):
-        parent = joint.find('parent')
-        if parent is None or parent.get('link') != 'world':
-            continue
+    for joint in _fixed_to_world(root):
         origin = joint.find('origin')
         if origin is None:
             origin = ElementTree.SubElement(joint, 'origin', xyz='0 0 0', rpy='0 0 0')

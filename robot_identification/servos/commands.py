@@ -20,6 +20,7 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 from robot_identification import console, output_folder
 from robot_identification.arm import load_arm
 from robot_identification.console import AsJson, Force, Robot, Topic, Window
@@ -28,10 +29,12 @@ from robot_identification.export import export_model, ExportOptions
 from robot_identification.files import check_output_folder
 from robot_identification.reporting.results_dict import plain
 from robot_identification.servos import identify_servos, ServoRecording, ServoResult
-from robot_identification.servos.page import servo_page
-from robot_identification.servos.printing import print_servos
+from robot_identification.servos.page import PREDICTIONS, servo_page
+from robot_identification.servos.parameters import PARAMETERS
+from robot_identification.servos.result import BETTER, PLAIN
 import typer
 
+STYLES = {'passed': 'bold green', 'failed': 'bold red', 'not validated': 'bold black on yellow'}
 MODEL, MJCF, RESULT, PAGE = 'model.yaml', 'servos.xml', 'servos.json', 'servos.html'
 
 
@@ -71,7 +74,7 @@ def servos_command(
     if as_json:
         console.emit({**content, 'directory': str(output)})
     else:
-        print_servos(result, output, (MODEL, MJCF, RESULT, PAGE))
+        _print_servos(result, output)
     raise typer.Exit(0 if result.status == 'passed' else 1)
 
 
@@ -122,3 +125,53 @@ def save_servos(result: ServoResult, output: Path,
         (folder / RESULT).write_text(
             json.dumps(plain(content), indent=1, allow_nan=False) + '\n', encoding='utf-8')
     return content
+
+
+def _print_servos(result: ServoResult, output: Path) -> None:
+    """Print identified servos, what is not determined, their errors and the verdict."""
+    arm = result.model.arm
+    factors = np.where(arm.prismatic, 1e3, 180 / np.pi)
+    shown = ('kp', 'damping', 'armature', 'friction', 'limit', 'speed', 'friction/kp')
+    present = [parameter.name for parameter in PARAMETERS[len(shown) - 1:]
+               if np.any(result.values(parameter.name) != parameter.absent)]
+    for title, names in (('servos', shown), ('further effects', present)):
+        if names:
+            console.print_table(
+                f'{title} (95 % intervals), SI units', ('joint', *names),
+                ((joint, *(_interval(result, name, i) for name in names))
+                 for i, joint in enumerate(arm.joint_names)))
+    console.out.print(f'delay {1e3 * result.model.delay:.1f} ms; the masses of the URDF set the '
+                      'scale of all torques', markup=False)
+    for reason in result.undetermined:
+        console.out.print(f'not determined: {reason}', style='yellow', markup=False)
+    console.print_table(
+        'rms position errors of the joints that moved, deg or mm',
+        ('recording', 'run length', 'identified', 'command', 'delayed command', 'nominal servos'),
+        ((e.name, f'{e.horizon:g} s', *(
+            f'{e.rms(prediction, factors):.3g}' if e.moved.any() else '-'
+            for prediction in PREDICTIONS))
+         for e in result.held_out))
+    for reason in result.beyond:
+        console.out.print(f'beyond the fitted range: {reason}', style='yellow', markup=False)
+    console.out.print(result.status.upper(), style=STYLES[result.status])
+    worst = max((e.ratio for e in result.held_out), default=float('nan'))
+    console.out.print(
+        result.message or f'position error: {worst:.1%} of the error of the best prediction '
+        f'without identification (limit {BETTER:.0%})'
+        + ('' if result.validated else '; computed on the fitted motion: provide another one with '
+           '--held-out'), markup=False)
+    console.out.print(f'wrote {output}: {MODEL} for `export`, {MJCF} for MuJoCo, {RESULT}, {PAGE}',
+                      markup=False)
+
+
+def _interval(result: ServoResult, name: str, i: int) -> str:
+    value, deviation = result.values(name)[i], result.deviations[name][i]
+    if np.isfinite(result.model.tracking[i]):
+        return 'delayed command'
+    if not np.isfinite(value):
+        return f'above {result.reached[i]:.2g}' if name == 'limit' else 'unlimited'
+    if name in PLAIN and not np.isfinite(deviation):
+        return 'none'
+    low, high = (end[i] for end in result.interval(name))
+    clear = high - low < 2 * max(abs(low), abs(high)) if name in PLAIN else high < 10 * low
+    return f'{value:.3g} ({low:.3g} to {high:.3g})' if clear else f'{value:.2g} (?)'

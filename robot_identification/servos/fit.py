@@ -26,11 +26,12 @@ from robot_identification.errors import RecordingError
 from robot_identification.parallel import single_threaded_blas
 from robot_identification.recording import Recording
 from robot_identification.servos.model import Course, ServoModel, ServoRecording
+from robot_identification.servos.parameters import NAMES
 from robot_identification.servos.problem import ServoProblem, TICK
 from robot_identification.servos.result import (
     FACTOR,
     HorizonError,
-    QUANTITIES,
+    HORIZONS,
     RATIOS,
     ServoResult,
 )
@@ -38,7 +39,7 @@ from robot_identification.servos.solve import solve_servos
 from robot_identification.servos.starts import tracking_delays
 from robot_identification.servos.uncertainty import covariance
 
-RUN = 5.0    # [s] length of the simulated runs; each starts at the measured state
+RUN = HORIZONS[-1]    # [s] length of the simulated runs; each starts at the measured state
 _BEYOND = 1.2    # ratio of held-out to fitted torque above which a message is given
 
 
@@ -144,7 +145,7 @@ def _fall_back(problem: ServoProblem, x: Array, delays: Array
 
 def _deviations(covariance: Array, model: ServoModel) -> dict[str, Array]:
     n = model.arm.n
-    at = {name: slice(k * n, k * n + n) for k, name in enumerate(QUANTITIES)}
+    at = {name: slice(k * n, k * n + n) for k, name in enumerate(NAMES)}
     variances = {name: np.diag(covariance)[rows] for name, rows in at.items()}
     for ratio in RATIOS:
         over, under = ratio.split('/')
@@ -162,7 +163,7 @@ def _undetermined(model: ServoModel, deviations: dict[str, Array],
     sentences = [f'{joint} did not move: none of its parameters is determined'
                  for joint, still in zip(model.arm.joint_names, rests) if still]
     for i, joint in enumerate(model.arm.joint_names):
-        weak = [f'{name} ({_percent(width)})' for name in QUANTITIES[:4]
+        weak = [f'{name} ({_percent(width)})' for name in NAMES[:4]
                 if (width := float(1.96 * deviations[name][i])) > np.log(FACTOR)]
         if weak and not rests[i]:
             sentences.append(f'{joint}: {", ".join(weak)}, not determined by this motion')

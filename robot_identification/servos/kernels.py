@@ -18,11 +18,12 @@ from __future__ import annotations
 from numba import njit
 import numpy as np
 from robot_identification.dynamics.kernels import inverse_dynamics_rows, OPTIONS
+from robot_identification.servos.parameters import PARAMETERS
 
 SWEEPS = 30    # largest number of Gauss-Seidel sweeps in a step
 SETTLED = 1e-9    # [rad/s or m/s] velocity change at which the sweeps end
 NUDGE = 1e-6    # [rad or m] step of the finite differences of torques
-KINDS = 10    # parameters of a joint, in the order of `servos.parameters.PARAMETERS`
+KINDS = len(PARAMETERS)
 KP, DAMPING, ARMATURE, FRICTION, LIMIT, SPEED, ACCELERATION, DROOP, STICTION, LOAD = range(KINDS)
 DELAY = KINDS    # kind of the delay, which all joints share
 

@@ -140,13 +140,6 @@ class ServoModel:
     def __repr__(self) -> str:
         return f'<ServoModel of {self.arm.name}: {self.arm.n} servos>'
 
-    @property
-    def no_load_speed(self) -> Array:
-        """Speed at which a servo at its torque limit turns without load, (n,) [rad/s or m/s]."""
-        with np.errstate(divide='ignore', invalid='ignore'):
-            speed = (self.limit - self.friction) / ((1 + self.droop) * self.damping)
-        return np.where(np.isfinite(self.limit), np.maximum(speed, 0.0), np.inf)
-
     def simulate(self, recording: Recording | ServoRecording, horizon: float | None = None
                  ) -> Array:
         """
@@ -363,7 +356,7 @@ class Course:
         return q, slopes
 
     def busiest(self, duration: float) -> Course:
-        """Return the consecutive runs, of `duration` together, with the longest way."""
+        """Return the consecutive runs of this total duration [s] in which the joints move most."""
         length = self.steps * STEP * RENEWED
         run = (self.t / length).astype(int)
         count = max(1, round(duration / length))

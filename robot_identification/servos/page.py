@@ -37,13 +37,6 @@ from robot_identification.servos.result import BETTER, FACTOR, HORIZONS, RATIOS,
 
 PREDICTIONS = {'model': 'identified servos', 'commanded': 'the command',
                'delayed': 'the delayed command', 'nominal': 'nominal servos'}
-POINTS = 1500
-"""Largest number of points of a curve."""
-UNITS = {
-    'kp': ('N m/rad', 'N/m'), 'damping': ('N m s/rad', 'N s/m'), 'armature': ('kg m^2', 'kg'),
-    'friction': ('N m', 'N'), 'limit': ('N m', 'N'), 'speed': ('rad/s', 'm/s'),
-    'acceleration': ('rad/s^2', 'm/s^2'), 'stiction': ('N m', 'N'), 'kp/armature': ('1/s^2',) * 2,
-    'damping/kp': ('s', 's'), 'friction/kp': ('rad', 'm')}
 
 
 def servo_page(result: ServoResult, trials: Sequence[Recording | ServoRecording]) -> str:
@@ -60,9 +53,9 @@ def servo_page(result: ServoResult, trials: Sequence[Recording | ServoRecording]
     """
     arm = result.model.arm
     factors = np.where(arm.prismatic, 1e3, 180 / np.pi)
-    units = ['mm' if sliding else 'deg' for sliding in arm.prismatic]
-    errors = [{'evaluation': e, 'rms': {key: _rms(factors * getattr(e, key), e.moved)
-                                        for key in PREDICTIONS}} for e in result.held_out]
+    units = arm.units('deg', 'mm')
+    errors = [{'evaluation': e, 'rms': {key: e.rms(key, factors) for key in PREDICTIONS}}
+              for e in result.held_out]
     ratios = [e.ratio for e in result.held_out]
     worst = errors[int(np.argmax(ratios))] if errors else None
     return render_page(
@@ -74,25 +67,22 @@ def servo_page(result: ServoResult, trials: Sequence[Recording | ServoRecording]
                    for k, trial in enumerate(trials)])
 
 
-def _rms(errors: Any, moved: Any) -> float:
-    return float(np.sqrt(np.mean(errors[moved] ** 2))) if moved.any() else float('nan')
-
-
 def _rows(result: ServoResult) -> list[dict[str, Any]]:
     """Return a row for each parameter of each joint that the model has."""
     arm, rows = result.model.arm, []
+    shown = {parameter.name: (parameter.units, parameter.absent) for parameter in PARAMETERS} | {
+        ratio: (units, None) for ratio, units in RATIOS.items()}
     for i, joint in enumerate(arm.joint_names):
-        for name in (*(p.name for p in PARAMETERS), *RATIOS):
-            value, (low, high) = float(result.values(name)[i]), (
-                float(end[i]) for end in result.interval(name))
-            absent = next((p.absent for p in PARAMETERS if p.name == name), None)
+        for name, (units, absent) in shown.items():
+            value = float(result.values(name)[i])
+            low, high = (float(end[i]) for end in result.interval(name))
             if not np.isfinite(value) or value in (absent, 0.0):
                 continue
             rows.append({
                 'joint': joint, 'name': name.replace('_', ' '), 'value': value,
                 'deviation': (high - low) / 3.92,
                 'low': (low - value) / abs(value), 'high': (high - value) / abs(value),
-                'unit': UNITS.get(name, ('', ''))[int(arm.prismatic[i])],
+                'unit': units[int(arm.prismatic[i])],
                 'determined': high - low <= 2 * (FACTOR - 1) * abs(value)})
     return rows
 
@@ -109,7 +99,7 @@ def _position_figures(result: ServoResult, trial: Recording | ServoRecording, nu
     for i, joint in enumerate(result.model.arm.joint_names):
         signals = factors[i] * np.column_stack([course.command[:, i], course.q[:, i],
                                                 predicted[:, i]])
-        rows = envelope(np.nan_to_num(signals), POINTS)
+        rows = envelope(np.nan_to_num(signals))
         t, (command, measured, model) = course.t[rows], signals[rows].T
         figures.append(Figure(
             f'positions_{number}_{i}', joint, 'time [s]', (

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from robot_identification.arrays import Array
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class ServoParameter:
     scale
         How it is fitted: 'log' by its logarithm, 'friction' in units of a joint's initial
         friction, 'plain' as it is.
+    units
+        Units for revolute and prismatic joints.
     absent
         Value of a servo without the effect; None if every servo has it.
     lower
@@ -46,6 +49,7 @@ class ServoParameter:
 
     name: str
     scale: Literal['log', 'friction', 'plain']
+    units: tuple[str, str] = ('', '')
     absent: float | None = None
     lower: float = -np.inf
     prior: float = float(np.log(10.0))
@@ -53,16 +57,22 @@ class ServoParameter:
 
 
 PARAMETERS = (
-    ServoParameter('kp', 'log'),
-    ServoParameter('damping', 'log'),
-    ServoParameter('armature', 'log'),
-    ServoParameter('friction', 'friction', lower=0.01, prior=100.0),
-    ServoParameter('limit', 'log', np.inf),
-    ServoParameter('speed', 'log', np.inf),
-    ServoParameter('acceleration', 'log', np.inf),
-    ServoParameter('droop', 'plain', 0.0, lower=-1.0, prior=3.0),
-    ServoParameter('stiction', 'friction', 0.0, lower=0.0, prior=10.0, start=0.2),
-    ServoParameter('load_friction', 'plain', 0.0, lower=0.0, prior=1.0, start=0.05),
+    ServoParameter('kp', 'log', ('N m/rad', 'N/m')),
+    ServoParameter('damping', 'log', ('N m s/rad', 'N s/m')),
+    ServoParameter('armature', 'log', ('kg m^2', 'kg')),
+    ServoParameter('friction', 'friction', ('N m', 'N'), lower=0.01, prior=100.0),
+    ServoParameter('limit', 'log', ('N m', 'N'), np.inf),
+    ServoParameter('speed', 'log', ('rad/s', 'm/s'), np.inf),
+    ServoParameter('acceleration', 'log', ('rad/s^2', 'm/s^2'), np.inf),
+    ServoParameter('droop', 'plain', absent=0.0, lower=-1.0, prior=3.0),
+    ServoParameter('stiction', 'friction', ('N m', 'N'), 0.0, lower=0.0, prior=10.0, start=0.2),
+    ServoParameter('load_friction', 'plain', absent=0.0, lower=0.0, prior=1.0, start=0.05),
 )
 """The kernels number the parameters in this order."""
 NAMES = tuple(parameter.name for parameter in PARAMETERS)
+
+
+def values_of(x: Array, name: str) -> Array:
+    """Return the values of one parameter in a parameter vector, with or without delay, (n,)."""
+    n = len(x) // len(NAMES)
+    return x[NAMES.index(name) * n:][:n]

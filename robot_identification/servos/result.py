@@ -26,11 +26,11 @@ from robot_identification.recording import Recording
 from robot_identification.servos.model import Course, ServoModel, ServoRecording
 from robot_identification.servos.parameters import NAMES, PARAMETERS
 
-QUANTITIES = NAMES
 PLAIN = tuple(parameter.name for parameter in PARAMETERS
               if parameter.absent == 0)
-"""Quantities that may be zero, whose deviations are not those of logarithms."""
-RATIOS = ('kp/armature', 'damping/kp', 'friction/kp')
+"""Parameters that may be zero, whose deviations are not those of logarithms."""
+RATIOS = {'kp/armature': ('1/s^2', '1/s^2'), 'damping/kp': ('s', 's'), 'friction/kp': ('rad', 'm')}
+"""Ratios that are often determined better than their terms, with units of both kinds of joints."""
 HORIZONS = (1.0, 5.0)
 """Lengths of the runs in which positions are predicted from the commands [s]."""
 BETTER = 0.5
@@ -104,6 +104,11 @@ class HorizonError:
                               course.moved))
         return errors
 
+    def rms(self, prediction: str, factors: Array) -> float:
+        """Return the rms error of a prediction in other units; NaN if no joint moved."""
+        errors = (factors * getattr(self, prediction))[self.moved]
+        return float(np.sqrt(np.mean(errors ** 2))) if len(errors) else float('nan')
+
     @property
     def ratio(self) -> float:
         """Error relative to the best naive prediction of each joint, rms over the moved joints."""
@@ -124,7 +129,7 @@ class ServoResult:
     model
         Identified servos.
     deviations
-        Standard deviations of `QUANTITIES` and `RATIOS`, each (n,): of their logarithms, but of
+        Standard deviations of the parameters and `RATIOS`, each (n,): of their logarithms, but of
         the values of `PLAIN`. They account for autocorrelated residuals and for effects that the
         model lacks, and are infinite for quantities not estimated.
     delay_deviation
@@ -166,8 +171,8 @@ class ServoResult:
         return 'failed' if not good else 'passed' if self.validated else 'not validated'
 
     def values(self, quantity: str) -> Array:
-        """Return the values of one of `QUANTITIES` or `RATIOS`, (n,), in SI units."""
-        if quantity in QUANTITIES:
+        """Return the values of a parameter or of one of `RATIOS`, (n,), in SI units."""
+        if quantity in NAMES:
             value: Array = getattr(self.model, quantity)
             return value
         over, under = quantity.split('/')
@@ -181,7 +186,7 @@ class ServoResult:
         Parameters
         ----------
         quantity
-            One of `QUANTITIES` or `RATIOS`.
+            Name of a parameter or one of `RATIOS`.
         deviations
             Half width of the interval in standard deviations; 1.96 for 95 %.
 
@@ -206,7 +211,7 @@ class ServoResult:
             'delay': {'value': self.model.delay, 'std': self.delay_deviation},
             'joints': {joint: {name: {'value': self.values(name)[i],
                                       'interval': [end[i] for end in self.interval(name)]}
-                               for name in (*QUANTITIES, *RATIOS)}
+                               for name in (*NAMES, *RATIOS)}
                        for i, joint in enumerate(joints)},
             'residual': dict(zip(joints, self.residual)),
             'errors': [{'recording': e.name, 'horizon': e.horizon, 'ratio': e.ratio,

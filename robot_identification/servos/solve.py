@@ -23,7 +23,7 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError
 from robot_identification.servos.model import Course
-from robot_identification.servos.parameters import NAMES, PARAMETERS
+from robot_identification.servos.parameters import PARAMETERS, values_of
 from robot_identification.servos.problem import ServoProblem, TICK
 from robot_identification.servos.starts import (
     drawn_servos,
@@ -37,12 +37,11 @@ from robot_identification.servos.starts import (
 RANKS = (0, 3)    # ranks of the initial values that are combined; neighbours are similar
 SEARCHED = 20.0    # [s] of the recordings that the random search simulates
 UNEXPLAINED = 1.5    # residual, in encoder roundings, above which other solutions are tried
-CLEAR = 0.98    # largest cost ratio at which another solution replaces the present one
 OTHER_DELAYS = (0.0, 0.01, 0.02, 0.03, 0.05)    # [s] tried with the best initial values
 QUICKER = (2.0, 1.0)    # first limits of the target's acceleration over the largest one measured
 LIMITED = 2    # initial values with limited acceleration from which the fit starts
 NEEDED = 0.8    # largest cost ratio at which limits of the acceleration are fitted
-FORGIVEN = 1.02    # largest cost ratio at which an effect is removed
+NEGLIGIBLE = 0.02    # relative change of the cost that counts as none
 
 
 def solve_servos(arm: Arm, courses: Sequence[Course], progress: Callable[[str, float], None]
@@ -84,7 +83,7 @@ def solve_servos(arm: Arm, courses: Sequence[Course], progress: Callable[[str, f
     progress('fitting', 0.5)
     x = _release(problem, problem.solve(x, 1e-3))
     x = _limit_acceleration(problem, x, solutions, samples.quickest)
-    x = _release(problem, problem.solve(_with_effects(problem, x), 1e-3))
+    x = _release(problem, problem.solve(_with_effects(x), 1e-3))
     problem.weigh(x)
     progress('fitting', 0.7)
     x = problem.solve(x)
@@ -99,9 +98,8 @@ def _starts(problem: ServoProblem, pool: Sequence[Array], costs: Array) -> list[
     The costs (m, n) are those of the joints. A combination has that of several delays with which
     it fits best.
     """
-    n, starts = problem.arm.n, []
-    at = slice(NAMES.index('speed') * n, NAMES.index('speed') * n + n)
-    limited = np.isfinite([x[at] for x in pool])
+    starts = []
+    limited = np.isfinite([values_of(x, 'speed') for x in pool])
     for mask in (limited, ~limited):
         order = np.argsort(np.where(mask, costs, np.inf), axis=0)
         for rank in RANKS:
@@ -143,7 +141,7 @@ def _exchange(problem: ServoProblem, x: Array, solutions: Sequence[Array]) -> Ar
             trials.append(trial)
         trials = sorted(trials, key=problem.cost)[:2]
         best = min((problem.solve(trial, 1e-2, 8) for trial in trials), key=problem.cost)
-        if problem.cost(best) < CLEAR * problem.cost(x):
+        if problem.cost(best) < (1 - NEGLIGIBLE) * problem.cost(x):
             x = problem.solve(best, 1e-3)
     return x
 
@@ -156,26 +154,24 @@ def _limit_acceleration(problem: ServoProblem, x: Array, solutions: Sequence[Arr
     Without these limits, the delay or a soft servo stands for the lag that they cause. Other
     solutions and delays are therefore tried as initial values, too.
     """
-    n, at = problem.arm.n, NAMES.index('acceleration') * problem.arm.n
     trials = []
     for start, factor in product((x, *solutions), QUICKER):
         limited = start.copy()
-        limited[at:at + n] = np.log(factor * quickest)
+        values_of(limited, 'acceleration')[:] = np.log(factor * quickest)
         trials += [limited, *(np.append(limited[:-1], delay / TICK) for delay in OTHER_DELAYS)]
     trials = [trials[0], *sorted(trials[1:], key=problem.cost)[:LIMITED]]
     best = min((problem.solve(each, 1e-3, 15) for each in trials), key=problem.cost)
     return best if problem.cost(best) < NEEDED * problem.cost(x) else x
 
 
-def _with_effects(problem: ServoProblem, x: Array) -> Array:
+def _with_effects(x: Array) -> Array:
     """Return x with first values of the effects that it lacks."""
-    n, x = problem.arm.n, x.copy()
-    for k, each in enumerate(PARAMETERS):
-        part = x[k * n:k * n + n]
+    x = x.copy()
+    for each in PARAMETERS:
+        values = values_of(x, each.name)
         if each.scale != 'log':
-            part[np.isnan(part)] = each.start
-    limit = x[NAMES.index('limit') * n:][:n]
-    x[NAMES.index('droop') * n:][:n][np.isnan(limit)] = np.nan
+            values[np.isnan(values)] = each.start
+    values_of(x, 'droop')[np.isnan(values_of(x, 'limit'))] = np.nan
     return x
 
 
@@ -189,7 +185,7 @@ def _release(problem: ServoProblem, x: Array) -> Array:
             simpler = x.copy()
             simpler[i] = np.nan
             if each.name == 'limit':
-                simpler[NAMES.index('droop') * n + i - k * n] = np.nan
-            if (less := problem.cost(simpler)) < FORGIVEN * cost:
+                values_of(simpler, 'droop')[i - k * n] = np.nan
+            if (less := problem.cost(simpler)) < (1 + NEGLIGIBLE) * cost:
                 x, cost = simpler, less
     return x

@@ -24,7 +24,7 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.servos.model import Course, link_inertia, ServoModel
-from robot_identification.servos.parameters import NAMES
+from robot_identification.servos.parameters import values_of
 from robot_identification.servos.problem import ServoProblem
 from scipy.optimize import nnls
 from scipy.stats.qmc import Sobol
@@ -162,7 +162,7 @@ def search_starts(problem: ServoProblem, vectors: Sequence[Array]) -> tuple[list
     random.
     """
     n, rng = problem.arm.n, np.random.default_rng(0)
-    pool = [with_droop(x, n) for x in vectors]
+    pool = [with_droop(x) for x in vectors]
     costs = [problem.joint_costs(x) for x in pool]
     for size in CHANGES:
         order = np.argsort(np.array(costs), axis=0)[:PARENTS]
@@ -180,16 +180,16 @@ def search_starts(problem: ServoProblem, vectors: Sequence[Array]) -> tuple[list
     return pool, np.array(costs)
 
 
-def with_droop(x: Array, n: int) -> Array:
+def with_droop(x: Array) -> Array:
     """Return x with a value for the droop wherever the torque is limited."""
     x = x.copy()
-    droop, limit = (x[NAMES.index(name) * n:][:n] for name in ('droop', 'limit'))
-    droop[np.isnan(droop) & np.isfinite(limit)] = 0.0
+    droop = values_of(x, 'droop')
+    droop[np.isnan(droop) & np.isfinite(values_of(x, 'limit'))] = 0.0
     return x
 
 
 def join(vectors: Sequence[Array]) -> Array:
-    """Return parameters of which those of joint i are those of vector i, without the delay."""
+    """Return a parameter vector without delay, in which joint i has the values of vector i."""
     n = len(vectors)
     return np.array([vectors[k % n][k] for k in range(len(vectors[0]) - 1)])
 

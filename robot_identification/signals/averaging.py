@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.errors import SignalError
-from robot_identification.signals.resampling import Resampled
+from robot_identification.signals.resampling import FIT_SAMPLES, Resampled
 from scipy import fft
 from scipy.optimize import minimize_scalar
 
@@ -29,7 +29,6 @@ REPEAT_TOLERANCE = 0.02
 """Largest RMS difference between two periods, relative to the RMS of the motion."""
 SMALLEST_OVERLAP = 0.25
 """Minimum part of a period that is recorded twice, as a fraction of the period."""
-_COARSE_SAMPLES = 20_000    # maximum number of samples in a search
 
 
 def choose_period(
@@ -108,7 +107,7 @@ def detect_period(q: Array, rate: float) -> float:
         """Return some rows of the positions, with zero mean and unit variance."""
         return np.asarray((q[rows] - mean) / np.where(spread > 0, spread, 1.0))
 
-    thin = max(1, len(q) // _COARSE_SAMPLES)
+    thin = max(1, len(q) // FIT_SAMPLES)
     coarse = motion(np.arange(0, len(q), thin))
     difference = _differences(coarse)  # (lags, joints), RMS
     last = int(len(coarse) / (1 + SMALLEST_OVERLAP))
@@ -152,7 +151,7 @@ def _refine(q: Callable[[IndexArray], Array], samples: int, lag: int,
     count = samples - lag - 2 * width - 4
     if count < 10:
         return float(lag), float('inf')
-    every = max(1, count // _COARSE_SAMPLES)
+    every = max(1, count // FIT_SAMPLES)
     index = np.arange(width + 1, width + 1 + count, every)
     here = q(index)
 

@@ -23,6 +23,7 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import RecordingError
+from robot_identification.signals.resampling import FIT_SAMPLES
 from robot_identification.signals.samples import Samples
 from robot_identification.signals.shift import subsample
 
@@ -33,7 +34,6 @@ VISIBLE = 4.0
 LOADED = 0.2
 """Minimum gravity torque of a joint that is judged individually, relative to the largest one. At
 less loaded joints, a wrong centre of mass or a tool missing in the URDF can reverse the sign."""
-MAX_ROWS = 20000    # approximate number of samples in the fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ def check_effort(arm: Arm, samples: Sequence[Samples]) -> EffortCheck:
         is inconsistent with that of the others.
 
     """
-    q, v, a, tau = subsample(samples, MAX_ROWS)
+    q, v, a, tau = subsample(samples, FIT_SAMPLES)
     zero = np.zeros_like(q)
     gravity = inverse_dynamics(arm, q, zero, zero)
     inertia = inverse_dynamics(arm, q, v, a) - gravity

@@ -24,12 +24,12 @@ from robot_identification.errors import SignalError
 from scipy import ndimage
 from scipy.linalg.lapack import dtbtrs
 
-ORDER = 4
-STENCIL_HALF = 4
-"""Number of samples on either side that a central difference depends on."""
+ORDER = 4    # of the Butterworth low-pass, in each direction
 _FIRST = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
 _SECOND = np.array(
     [-1 / 560, 8 / 315, -1 / 5, 8 / 5, -205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560])
+STENCIL_HALF = len(_FIRST) // 2
+"""Number of samples on either side that a central difference depends on."""
 
 
 def butterworth_gain(frequency: Array, cutoff: float) -> Array:

@@ -22,10 +22,12 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.dynamics import ModelStructure
 from robot_identification.errors import SignalError
+from robot_identification.recording.stamps import SHORTEST
+from robot_identification.signals.cutoff import LONGEST_SETTLING
 from robot_identification.signals.decimation import Decimator
+from robot_identification.signals.resampling import FIT_SAMPLES
 from robot_identification.signals.spectrum import Spectrum
 
-MAX_SAMPLES = 20_000    # of the first fit
 MAX_ROWS = 2_000    # approximate number of decimated rows of the first fit
 PASS_BAND = 0.7
 """Highest decimation cut-off relative to the lowest position cut-off; there the gain of the
@@ -38,10 +40,6 @@ ROWS_PER_PARAMETER = 10.0
 """Minimum number of decimated equations (rows times joints) per standard parameter."""
 BLOCK = 2048
 """Number of samples whose regressor is computed at once."""
-LONGEST_HALO = 0.05
-"""Largest fraction of a run that the halo of the decimation may remove at either end."""
-MIN_ROWS = 10
-"""Minimum number of decimated rows, and of samples of a run."""
 
 
 def choose_decimation_cutoff(
@@ -63,7 +61,7 @@ def choose_decimation_cutoff(
     Raises
     ------
     SignalError
-        Fewer than `MIN_ROWS` decimated rows would remain.
+        Fewer than `SHORTEST` decimated rows would remain.
 
     """
     length, reason = len(motion[0]), 'given'
@@ -74,7 +72,7 @@ def choose_decimation_cutoff(
         raise SignalError(f'a decimation cut-off of {cutoff:.3g} Hz is slower than all of '
                           f'{length / rate:.3g} s; raise the decimation cut-off')
     decimator = Decimator(rate, cutoff)
-    if decimator.rows(length) < MIN_ROWS:
+    if decimator.rows(length) < SHORTEST:
         raise SignalError(
             f'parallel decimation to {decimator.decimated_rate / 2:.3g} Hz leaves '
             f'{decimator.rows(length)} rows of {length / rate:.3g} s; record for longer, or raise '
@@ -101,8 +99,8 @@ def decimation_cutoff(
     The cut-off has three limits. The position filter must be flat up to it: at most `PASS_BAND`
     times its cut-off. The motion and its low harmonics must pass: at least `HARMONICS` times the
     frequency below which 99.9 % of the positions' power lies. Enough rows must remain:
-    `ROWS_PER_PARAMETER` equations per standard parameter, and a halo of at most `LONGEST_HALO` of
-    the recording at either end.
+    `ROWS_PER_PARAMETER` equations per standard parameter, and a halo of at most
+    `LONGEST_SETTLING` of the recording at either end.
 
     Parameters
     ----------
@@ -128,15 +126,16 @@ def decimation_cutoff(
     duration = len(q) / rate
     rows_a_second = ROWS_PER_PARAMETER * ModelStructure.of(arm).count / (arm.n * duration)
     moving = HARMONICS * float(Spectrum.of(q, rate).bandwidth().max())
-    lowest = min(max(2.0 / (LONGEST_HALO * duration), rows_a_second / 2, moving), highest)
+    lowest = min(max(2.0 / (LONGEST_SETTLING * duration), rows_a_second / 2, moving), highest)
     # The first fit and the spectra use samples at about six times the highest cut-off.
     thin = max(1, int(rate / (6 * highest)))
     kept = Decimator(rate, rate / (2 * thin))
     rows = kept.centres(len(q))
-    middle = max(0, (len(rows) - MAX_SAMPLES) // 2)
-    rows = rows[middle:middle + MAX_SAMPLES]
+    middle = max(0, (len(rows) - FIT_SAMPLES) // 2)
+    rows = rows[middle:middle + FIT_SAMPLES]
     torque = kept.apply(tau[rows[0] - kept.half_length:rows[-1] + kept.half_length + 1])
-    explained = _first_fit(arm, q[rows], v[rows], a[rows], torque, rate / thin, highest)
+    explained = _first_fit(arm, q[rows], v[rows], a[rows], torque, rate=rate / thin,
+                           highest=highest)
     joints = _crossings(torque, torque - explained, rate / thin, lowest, highest)
     middle_joint = float(np.median(joints[arm.measured]))
     if middle_joint >= highest * 0.999:
@@ -149,7 +148,7 @@ def decimation_cutoff(
 
 
 def _first_fit(
-    arm: Arm, q: Array, v: Array, a: Array, tau: Array, rate: float, highest: float
+    arm: Arm, q: Array, v: Array, a: Array, tau: Array, *, rate: float, highest: float
 ) -> Array:
     """Fit a first model to decimated rows, and return the torque that it predicts, (N, n)."""
     structure = ModelStructure.of(arm)

@@ -23,17 +23,17 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array, consecutive_slices
 from robot_identification.errors import SignalError
 from robot_identification.recording import Recording
+from robot_identification.recording.columns import LISTED_NAMES
+from robot_identification.recording.stamps import SHORTEST
 from robot_identification.signals.averaging import average_periods, choose_period
 from robot_identification.signals.cutoff import choose_position_cutoffs
 from robot_identification.signals.differentiation import DifferentiationOptions, METHODS
-from robot_identification.signals.model_content import choose_decimation_cutoff, MIN_ROWS
+from robot_identification.signals.model_content import choose_decimation_cutoff
 from robot_identification.signals.options import ProcessingOptions
 from robot_identification.signals.resampling import resample, Resampled
 from robot_identification.signals.runs import fill_gaps, find_rests, PART_OF_PERIOD
 from robot_identification.signals.samples import Samples
 
-MAX_GAPS_LISTED = 20
-"""Maximum number of filled gaps that the notes list."""
 HELD = 1e-3
 """Range of positions [rad or m] below which a joint beside moving ones is held still: the rest is
 noise of its encoder, which would seem to be motion of a high frequency."""
@@ -135,7 +135,7 @@ def _fill_gaps(t: Array, signals: list[Array], cutoffs: Array,
     if len(gaps):
         notes |= {'bridged_gaps': len(gaps),
                   'bridged_s': round(float(gaps[:, 1].sum()), 6),
-                  'bridged_at_s': gaps[:MAX_GAPS_LISTED, 0].round(6).tolist()}
+                  'bridged_at_s': gaps[:LISTED_NAMES, 0].round(6).tolist()}
     return t, np.hsplit(columns, len(signals))
 
 
@@ -180,7 +180,7 @@ def _differentiate(
         q, tau = (signal[segment] for signal in uniform.signals)
         try:
             states = method.differentiate(q, rate, settings)
-            if len(states.q) < MIN_ROWS:
+            if len(states.q) < SHORTEST:
                 raise SignalError(
                     f'{len(q) / rate:.3g} s leave only {len(states.q)} samples after the edges '
                     'of the filter are cut; record for longer')
@@ -206,7 +206,7 @@ def _cut_to_core(runs: list[_Run], piece: Recording, core: slice, rate: float) -
     first = piece.t[core.start] - 0.5 / rate if core.start else -np.inf
     last = piece.t[core.stop] - 0.5 / rate if core.stop < len(piece) else np.inf
     cut = [run.select(slice(*np.searchsorted(run.t, (first, last)))) for run in runs]
-    cut = [run for run in cut if len(run.t) >= MIN_ROWS]
+    cut = [run for run in cut if len(run.t) >= SHORTEST]
     if not cut:
         raise SignalError('a piece of the recording has no usable samples')
     return cut

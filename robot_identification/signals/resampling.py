@@ -26,6 +26,9 @@ from robot_identification.signals.runs import median_step, split_at_gaps
 from scipy.interpolate import CubicSpline
 
 STAMPS = ('auto', 'recorded', 'uniform')
+FIT_SAMPLES = 20_000
+"""Largest number of samples from which a period, a cut-off or a scale is estimated: 20 s at 1 kHz,
+whose errors are far below the tolerances of these estimates."""
 SHORTEST = 4.0
 """Minimum duration of a run without gaps [median steps]; shorter runs are dropped."""
 UNIFORM_TOLERANCE = 1e-3

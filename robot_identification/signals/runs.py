@@ -19,7 +19,7 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.arrays import Array
+from robot_identification.arrays import Array, true_runs
 from robot_identification.recording.stamps import GAP_STEPS
 
 PART_OF_PERIOD = 1 / 8
@@ -141,13 +141,7 @@ def runs_between(slow: NDArray[np.bool_], rate: float) -> list[slice]:
         Sampling rate [Hz].
 
     """
-    moving: list[slice] = []
-    # runs of equal values of `slow`
-    for first, last in pairwise([0, *(np.flatnonzero(np.diff(slow)) + 1).tolist(), len(slow)]):
-        if slow[first] and last - first >= SHORTEST_REST * rate:
-            continue
-        if moving and moving[-1].stop == first:
-            moving[-1] = slice(moving[-1].start, last)
-        else:
-            moving.append(slice(first, last))
-    return moving
+    moving = np.ones(len(slow), dtype=bool)
+    for run in true_runs(slow):
+        moving[run] = run.stop - run.start < SHORTEST_REST * rate
+    return true_runs(moving)

@@ -30,7 +30,7 @@ LONGEST_DELAY = 0.05
 """Largest plausible delay of sensors and their filters [s]."""
 ROWS_PER_PERIOD = 12.0
 """Rows kept per period of the position filter's cut-off."""
-FINE_ROWS_PER_PERIOD = 36.0
+FINE_ROWS_PER_PERIOD = 3 * ROWS_PER_PERIOD
 """Rows per period if the instant of each velocity reversal matters, where friction jumps."""
 
 

@@ -29,8 +29,8 @@ from robot_identification.errors import SignalError
 from robot_identification.parallel import parallel_map
 from robot_identification.signals import delayed, Samples
 from robot_identification.signals.filters import filter_both_ways, lowpass_sections
+from robot_identification.signals.spectrum import power_density
 from robot_identification.validation.metrics import Errors, errors, JointErrors
-from robot_identification.validation.noise_floor import noise_variance
 
 CUTOFF = 7.5
 """[Hz] Cut-off of the low-pass for measured and predicted torques."""
@@ -53,6 +53,8 @@ _INTERVAL_STEP = 5
 """Rows of plots per row at which the width of intervals, which changes slowly, is computed."""
 _MAX_FILL = 10
 """Ratio of interpolated to recorded samples above which a recording is mostly gaps."""
+_SEGMENT = 1024
+"""Largest number of samples in a segment of the spectrum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,6 +262,41 @@ def _torque(model: IdentifiedModel, samples: Samples) -> Array:
     blocks = [slice(first, first + _BLOCK) for first in range(0, len(samples), _BLOCK)]
     return np.concatenate(list(parallel_map(lambda rows: model.torque(
         q[rows], v[rows], a[rows], None if states is None else states[rows]), blocks)))
+
+
+def noise_variance(run: Array, torque: Array, rate: float, period: int | None,
+                   cutoff: float) -> Array:
+    """
+    Return the variance of measured torques that no model can predict, (n,) [(N m)^2 or N^2].
+
+    If the motion repeats, this is the variance between periods at the same phase. Otherwise it is
+    white noise below the cut-off, with the median spectral density of high frequencies. NaN if
+    the rate is too low for either.
+
+    Parameters
+    ----------
+    run
+        Measured torques without a gap, (N, n) [N m or N].
+    torque
+        The same after the low-pass and without their ends, (K, n).
+    rate
+        Their rate [Hz].
+    period
+        Number of samples in a period of the motion; None if it does not repeat.
+    cutoff
+        Cut-off of the low-pass [Hz].
+
+    """
+    rows = len(torque)
+    if period is not None and rows >= 2 * period:
+        periods = torque[:rows - rows % period].reshape(-1, period, torque.shape[1])
+        return np.asarray(np.mean(np.var(periods, axis=0, ddof=1), axis=0))
+    if period is not None and rows > 1.25 * period:
+        return np.asarray(np.mean((torque[period:] - torque[:-period]) ** 2, axis=0) / 2)
+    frequency, density = power_density(run, rate, min(_SEGMENT, len(run) // 8))
+    high = frequency > max(2 * cutoff, rate / 4)
+    return (np.median(density[high], axis=0) * cutoff if np.any(high)
+            else np.full(torque.shape[1], np.nan))
 
 
 def nearly_resting(v: Array, limits: Array) -> NDArray[np.bool_]:

@@ -27,8 +27,13 @@ from robot_identification.recording import Recording
 from robot_identification.signals import process_pieces, ProcessingOptions, Samples
 from robot_identification.signals.shift import trim_for_validation
 from robot_identification.spilling_list import SpillingList, View
-from robot_identification.validation import held_out as errors
 from robot_identification.validation.checks.run_checks import check_held_out
+from robot_identification.validation.held_out import (
+    evaluate,
+    full_recording_error,
+    HeldOut,
+    SHORTEST,
+)
 from robot_identification.validation.predict import keep_rests, predict_pieces
 from robot_identification.validation.repeats import (
     describe_distance,
@@ -37,7 +42,7 @@ from robot_identification.validation.repeats import (
 )
 from robot_identification.validation.verdict import Finding
 
-LONG_ENOUGH = errors.SHORTEST + 0.1
+LONG_ENOUGH = SHORTEST + 0.1
 """[s] If no run of motion is longer than this, rests are kept for validation. It is the shortest
 length that is evaluated plus the largest delay at both ends."""
 
@@ -59,7 +64,7 @@ class PiecewiseValidation:
 
     """
 
-    held_out: errors.HeldOut
+    held_out: HeldOut
     findings: tuple[Finding, ...]
     predictions: tuple[tuple[Array, ...], ...]
 
@@ -91,7 +96,7 @@ def validate_pieces(model: IdentifiedModel, pieces: Sequence[Recording],
     repeated = training_overlap(motion, training, model.arm) if training else 0.0
     distance = describe_distance(motion, training, model) if training else ''
     by_load = get_friction(model.friction).needs_load    # the free estimate has no such friction
-    held_out = errors.evaluate(
+    held_out = evaluate(
         model, samples, name=pieces[0].name, repeated=repeated,
         free=None if fit is None or by_load else fit.free_model())
     held_out = replace(held_out, distance=distance)
@@ -99,7 +104,7 @@ def validate_pieces(model: IdentifiedModel, pieces: Sequence[Recording],
     if keep:
         torques = SpillingList(torques)
     if not processing.average:    # the average over periods is not the full recording
-        held_out = replace(held_out, full_relative_error=errors.full_recording_error(
+        held_out = replace(held_out, full_relative_error=full_recording_error(
             torque[:4] for torque in torques))
     findings = check_held_out(model, map(pieces.__getitem__, indices), samples,
                               None if fit is None else fit.estimate.base)
@@ -154,5 +159,5 @@ def evaluate_fitted(model: IdentifiedModel, samples: SpillingList, used: Sequenc
     """
     ends = np.cumsum([0, *map(len, used)])
     return SpillingList(
-        errors.evaluate(model, View(samples, range(first, last)), name=name, repeated=1.0)
+        evaluate(model, View(samples, range(first, last)), name=name, repeated=1.0)
         for first, last, name in zip(ends, ends[1:], names))

@@ -92,7 +92,7 @@ class Errors:
     @cached_property
     def joints(self) -> Mapping[str, JointErrors]:
         """Errors of each joint, by its name."""
-        return {joint: _joint_errors(*row) for joint, row in zip(
+        return {joint: _joint_errors(row) for joint, row in zip(
             self.joint_names, np.column_stack([self.sums, np.sum(self.peaks, axis=1)]))}
 
 
@@ -135,9 +135,9 @@ def errors(measured: Array, predicted: Array, joint_names: tuple[str, ...],
     return Errors(joint_names, np.array(sums), np.array(peaks))
 
 
-def _joint_errors(count: float, error: float, x: float, y: float, xx: float, yy: float, xy: float,
-                  span: float) -> JointErrors:
+def _joint_errors(row: Array) -> JointErrors:
     """Return the errors of a joint from its row of `Errors.sums` and its range of torque."""
+    count, error, x, y, xx, yy, xy, span = row
     if not count:
         return JointErrors(*(float('nan'),) * 4, samples=0)
     variances = xx - x * x / count, yy - y * y / count

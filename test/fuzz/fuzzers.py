@@ -45,7 +45,7 @@ from robot_identification import excitation as motions
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arm.moveit_limits import apply_moveit_limits
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
-from robot_identification.changes import compare
+from robot_identification.changes.commands import compare_command
 from robot_identification.cli.excite import read_options
 from robot_identification.dynamics import IdentifiedModel, ModelStructure
 from robot_identification.dynamics.model_file import load_model
@@ -536,8 +536,8 @@ def _read_results(path):
     """Write the report of an identification, and compare it with itself."""
     folder = _unpacked(path)
     write_report(folder)
-    compare.compare_command(folder, folder, folder / 'comparison.html', True, True)
-    compare.compare_command(folder, folder, None, False, False)
+    compare_command(folder, folder, folder / 'comparison.html', True, True)
+    compare_command(folder, folder, None, False, False)
 
 
 def _fleet_seed():

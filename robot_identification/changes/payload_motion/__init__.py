@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from robot_identification.arm import Arm
@@ -29,18 +30,14 @@ from robot_identification.changes.motion_run import (
     top_speed,
 )
 from robot_identification.changes.torque_columns import (
-    body_columns,
+    body_friction,
+    body_torques,
     learnt_errors,
     LOAD,
-    load_friction_columns,
     model_errors,
-    SensorErrors,
+    sensor_deviations,
 )
-from robot_identification.dynamics import (
-    from_pseudo_inertia,
-    IdentifiedModel,
-    joint_torque_regressor,
-)
+from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel
 from robot_identification.dynamics.inertial import BODY_SCALE
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import DesignOptions, Excitation, Payload
@@ -116,8 +113,7 @@ def check_same_arm(arm: Arm, model: IdentifiedModel) -> None:
                                  f"the arm '{arm.name}' has {', '.join(arm.joint_names)}")
 
 
-def expected_accuracy(model: IdentifiedModel, motion: Excitation,
-                      sensor_deviation: float | None = None,
+def expected_accuracy(model: IdentifiedModel, motion: Excitation
                       ) -> tuple[Payload, PayloadAccuracy, PayloadAccuracy]:
     """
     Return a payload and its expected accuracy with and without a recording of the empty arm.
@@ -132,8 +128,6 @@ def expected_accuracy(model: IdentifiedModel, motion: Excitation,
         The identified model of the arm.
     motion
         The designed motion; the payload of its requirements counts, or else one of 1 kg.
-    sensor_deviation
-        As for `identify_payload`.
 
     Raises
     ------
@@ -151,11 +145,10 @@ def expected_accuracy(model: IdentifiedModel, motion: Excitation,
     band, n = model.band, model.arm.n
     white, rest = (np.full((2, n), 1e-9) if band is None else
                    np.maximum([band.noise / 1.96, band.rest], 1e-9))
-    columns = body_columns(model, run)
+    columns, friction = (run.apply(partial(each, model)) for each in (body_torques, body_friction))
     load, rows = columns @ body, columns * BODY_SCALE
     changes = np.concatenate([each[:, :, None] * np.eye(n) for each in (
-        load * SensorErrors.of(model.arm, sensor_deviation).gain,
-        LOAD * load_friction_columns(model, run) @ body)], axis=2)
+        load * sensor_deviations(model.arm), LOAD * friction @ body)], axis=2)
     learnt = learnt_errors(model)
     modelled = np.concatenate([rows, run.apply(
         lambda q, v, a: model_errors(model, q, v, a, learnt))], axis=2)
@@ -202,7 +195,7 @@ def _expected_covariance(columns: Array, changes: Array, weights: Array, noise: 
 def payload_condition(model: IdentifiedModel, motion: Excitation) -> float:
     """Return the condition number of the scaled columns of a payload in the moving joints."""
     _, q, v, a = motion.sample(rate=ROWS)
-    columns = joint_torque_regressor(model.arm, q, v, a, first_link=model.arm.n - 1) * BODY_SCALE
+    columns = body_torques(model, q, v, a) * BODY_SCALE
     return float(np.linalg.cond(columns[:, np.ptp(q, axis=0) > 1e-9].reshape(-1, 10)))
 
 

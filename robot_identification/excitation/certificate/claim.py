@@ -61,7 +61,7 @@ class CertificateClaim:
     @classmethod
     def of_worst_joint(
         cls, quantity: str, usage: Array, allowed: float, unit: str, method: str,
-        joint_names: tuple[str, ...], wider: tuple[str, ...] = (),
+        joint_names: tuple[str, ...], *, wider: tuple[str, ...] = (),
     ) -> CertificateClaim:
         """
         Return the claim about the joint that is closest to its limit.

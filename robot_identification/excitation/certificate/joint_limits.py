@@ -103,7 +103,7 @@ class JointLimits(Constraint):
         usage, allowed = prove_peaks(trajectory, self._limits), 1.0 - self._margin
         return tuple(CertificateClaim.of_worst_joint(
             name, row, allowed, 'of the limit', 'grid values and bounds of the second derivative',
-            self.joint_names, self._wider if name in ('position', 'velocity') else ())
+            self.joint_names, wider=self._wider if name in ('position', 'velocity') else ())
             for name, row in zip(QUANTITIES, usage) if name in self.quantities)
 
     def describe(self, index: int, slack: float) -> tuple[str, str]:

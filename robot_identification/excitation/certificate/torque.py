@@ -92,7 +92,7 @@ class TorqueLimits(StateConstraint):
         if margin is not None:
             claims.append(CertificateClaim.of_worst_joint(
                 'torque', usage, 1.0 - margin, 'of the rated torque', method,
-                self.arm.joint_names, self.arm.wider_limits))
+                self.arm.joint_names, wider=self.arm.wider_limits))
         if limit is not None:
             claims.append(CertificateClaim('power', power, limit, 'W', method, power <= limit))
         return tuple(claims)

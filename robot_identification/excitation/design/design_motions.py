@@ -174,7 +174,7 @@ def _design_validation(arm: Arm, name: str, request: DesignOptions, budget: floa
 def design_with_progress(arm: Arm, options: DesignOptions, report: Report, *,
                          title: str = 'designing the excitation',
                          scene: Scene | None = None) -> Excitation:
-    """Return an excitation; `report` shows finished starts and the best value meanwhile."""
+    """Return a designed excitation; the search shows its progress with `report`."""
     def show(step: SearchProgress) -> None:
         """Show the number of finished starts and the best value so far."""
         best = '' if np.isnan(step.best) else f', best so far {step.best:.3g}'

@@ -53,7 +53,7 @@ class Bounds:
             raise EstimationError(f'lower and upper bounds must be two vectors of one length, not '
                                   f'{self.lower.shape} and {self.upper.shape}')
         fine = np.isfinite(self.lower) & np.isfinite(self.upper) & (self.lower < self.upper)
-        for i in np.flatnonzero(~fine):
+        for i in np.flatnonzero(~fine).tolist():
             raise EstimationError(f"the range of parameter '{self._label(i)}' is "
                                   f'{self.lower[i]:g} to {self.upper[i]:g}; give finite bounds, '
                                   f'the lower one first')
@@ -113,7 +113,7 @@ class Bounds:
         """Return the names of parameters at a bound, within a fraction of their range."""
         unit = (np.asarray(values) - self.lower) / (self.upper - self.lower)
         near = np.flatnonzero((unit < fraction) | (unit > 1 - fraction))
-        return tuple(self._label(i) for i in near)
+        return tuple(self._label(i) for i in near.tolist())
 
     def _label(self, index: int) -> str:
         """Return the name of a parameter, or its number if there are no names."""

@@ -98,7 +98,7 @@ class ElitistPidSwarm(Search):
 
 
 def minimise_quadratic(factor: Array, bounds: Bounds, budget: int, rng: np.random.Generator,
-                       size: int = 20, target: float = -np.inf,
+                       size: int = 20, *, target: float = -np.inf,
                        gains: tuple[float, ...] = GAINS) -> SearchResult:
     """
     Minimise |factor [values; -1]|^2 by compiled ELPIDSO, with the steps of `ElitistPidSwarm`.

@@ -90,7 +90,7 @@ class SearchEstimator(Estimator):
     exact: ClassVar[bool] = False
 
     def __init__(self, objective: str = 'squared', budget: int | None = None, seed: int = 0,
-                 bounds: str | Bounds = 'urdf', relative: float = RELATIVE,
+                 bounds: str | Bounds = 'urdf', relative: float = RELATIVE, *,
                  weights: ArrayLike | None = None, eliminate: bool | None = None,
                  **settings: Any) -> None:
         self.objective, self.budget, self.seed = objective, budget, seed

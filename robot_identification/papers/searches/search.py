@@ -60,7 +60,7 @@ class SearchRun:
     """
 
     def __init__(self, cost: Cost, bounds: Bounds, budget: int, rng: np.random.Generator,
-                 start: ArrayLike | None, target: float, progress: Progress | None,
+                 start: ArrayLike | None, target: float, *, progress: Progress | None,
                  stop: Callable[[], bool] | None) -> None:
         self.bounds, self.budget, self.rng = bounds, budget, rng
         self.used = 0
@@ -190,7 +190,8 @@ class Search(ABC):
             raise EstimationError(f'a search needs a budget of at least one evaluation, '
                                   f'not {budget}')
         began = time.perf_counter()
-        run = SearchRun(cost, bounds, budget, rng, start, target, progress, stop)
+        run = SearchRun(cost, bounds, budget, rng, start, target,
+                        progress=progress, stop=stop)
         status = CONVERGED
         try:
             self._search(run)

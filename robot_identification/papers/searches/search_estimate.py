@@ -20,8 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
-from robot_identification.estimation.estimate_at import make_estimate_at
-from robot_identification.estimation.estimator import ReweightedFit
+from robot_identification.estimation.estimator import make_estimate_at, ReweightedFit
 from robot_identification.estimation.variable_projection import best_shape, project
 from robot_identification.papers.searches.bounds import Bounds
 from robot_identification.papers.searches.objective import Objective

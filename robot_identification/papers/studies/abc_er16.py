@@ -21,8 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.papers.searches import SearchResult
-from robot_identification.papers.studies import er16, er16_tables
-from robot_identification.papers.studies import linear_algebra as solvers
+from robot_identification.papers.studies import er16, er16_tables, linear_algebra
 from robot_identification.papers.studies.repeat import (
     cost_after,
     plot_convergence,
@@ -85,7 +84,7 @@ class BeeDraw:
     doubt: Mapping[str, float]
     correlations: Mapping[tuple[str, str], tuple[float, ...]]
     chains: Mapping[str, er16_tables.ChainErrors]
-    algebra: solvers.Algebra
+    algebra: linear_algebra.Algebra
     settings: Mapping[str, float]
 
 
@@ -111,7 +110,7 @@ def abc_er16(options: StudyOptions) -> StudyResult:
         return StudyResult(*TITLE, {'seed': options.seed}, claims=claims)
     first: BeeDraw = done[0]
     shown = er16.Experiment.build(draws[0]).with_chain(er16.ABC)
-    algebra = solvers.tables_and_plots(first.algebra)
+    algebra = linear_algebra.tables_and_plots(first.algebra)
     results = {name: [one.results[PAPERS][name] for one in done] for name in SETS[PAPERS]}
     plots = er16_tables.plot_torques(shown, FRICTION, results['ABC'][0].values, 'ABC, first draw')
     return StudyResult(
@@ -185,8 +184,8 @@ def _make_draw(draw: Draw, first: Draw, budget: int, quick: bool) -> BeeDraw:
         LazyResults([(case, name) for case in SETS for name in methods[case]],
                     lambda key: cases[key[0]].experiment.correlations(FRICTION, estimate(*key))),
         er16_tables.compare_chains(raw, 'abc', FRICTION),
-        solvers.lazy_algebra(
-            (FRICTION,), lambda name, table, evaluations: solvers.compare_with_searches(
+        linear_algebra.lazy_algebra(
+            (FRICTION,), lambda name, table, evaluations: linear_algebra.compare_with_searches(
                 name, *cases[PAPERS].problem, draw, table=table, budget=evaluations),
             table=draw == first, quick=quick),
         LazyResults(settings, lambda name: settings[name]()))
@@ -313,4 +312,4 @@ def _claims(done: Sequence[BeeDraw]) -> tuple[Claim, ...]:
               'milliseconds and has no bounds', 1 / RELEVANT, ours=True, literal=LITERAL,
               variants={narrow: squares(NARROW), ('signal chain', 'ours'): squares(OUR)}),
         er16_tables.chain_claim(done, 'abc', {})]
-    return (*claims, *solvers.solver_claims(done, FRICTION, linear=True))
+    return (*claims, *linear_algebra.solver_claims(done, FRICTION, linear=True))

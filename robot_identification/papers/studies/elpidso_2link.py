@@ -19,9 +19,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.papers.studies import linear_algebra as solvers
-from robot_identification.papers.studies import two_link
-from robot_identification.papers.studies import two_link_tables as tables
+from robot_identification.papers.studies import linear_algebra, two_link, two_link_tables
 from robot_identification.papers.studies.study import (
     Draw,
     PAPER,
@@ -74,9 +72,9 @@ def elpidso_2link(options: StudyOptions) -> StudyResult:
     done, claims = options.collect(make_two_link_draw, _claims, draws[0], budget, options.quick)
     if not done:
         return StudyResult(*TITLE, {'seed': options.seed}, claims=claims)
-    algebra = solvers.tables_and_plots(done[0].algebra)
+    algebra = linear_algebra.tables_and_plots(done[0].algebra)
     further = options.draws(0 if options.quick else RUNS)[len(draws):]
-    errors = np.array([*map(tables.accumulate, done), *options.stage(
+    errors = np.array([*map(two_link_tables.accumulate, done), *options.stage(
         0.9, 1.0, 'further runs').run_draws(_accumulate, further, args=(draws[0], budget))])
     return StudyResult(
         *TITLE,
@@ -100,23 +98,23 @@ def elpidso_2link(options: StudyOptions) -> StudyResult:
             'mutations count as evaluations, so ELPIDSO runs a few generations less than 15 000',
         ),
         tables=(
-            *(tables.tabulate_frequency(done, (rho,), budget) for rho in FIT),
-            tables.tabulate_frequency(done, FIT, budget),
-            tables.compare_statements(done, errors),
-            tables.tabulate_accumulated(errors),
-            tables.tabulate_convergence(done),
-            tables.tabulate_torque_errors(done),
-            tables.tabulate_wide(done[0]),
-            tables.tabulate_relative(errors),
+            *(two_link_tables.tabulate_frequency(done, (rho,), budget) for rho in FIT),
+            two_link_tables.tabulate_frequency(done, FIT, budget),
+            two_link_tables.compare_statements(done, errors),
+            two_link_tables.tabulate_accumulated(errors),
+            two_link_tables.tabulate_convergence(done),
+            two_link_tables.tabulate_torque_errors(done),
+            two_link_tables.tabulate_wide(done[0]),
+            two_link_tables.tabulate_relative(errors),
             PUBLISHED,
             *algebra[0],
         ),
         claims=claims,
         plots=(
-            *(tables.plot_fitness(done, rho)
+            *(two_link_tables.plot_fitness(done, rho)
               for rho in (SHOWN, *(rho for rho in FIT if rho != SHOWN))),
             *(plot(done[0], rho, joint) for rho in CHECK for joint in (0, 1)
-              for plot in (tables.plot_torque, tables.plot_error)),
+              for plot in (two_link_tables.plot_torque, two_link_tables.plot_error)),
             *algebra[1],
         ),
     )
@@ -124,7 +122,7 @@ def elpidso_2link(options: StudyOptions) -> StudyResult:
 
 def _accumulate(draw: Draw, first: Draw, budget: int) -> Array:
     """Return the accumulated errors of a draw that no other table shows."""
-    return tables.accumulate(make_two_link_draw(draw, first, budget, False))
+    return two_link_tables.accumulate(make_two_link_draw(draw, first, budget, False))
 
 
 def _claims(done: Sequence[TwoLinkDraw]) -> tuple[Claim, ...]:
@@ -177,4 +175,4 @@ def _claims(done: Sequence[TwoLinkDraw]) -> tuple[Claim, ...]:
         Claim('CMA-ES (package cma) ends at a lower fitness than ELPIDSO',
               pairs(TwoLinkDraw.excess, 'CMA-ES', 'ELPIDSO'), excess, ours=True, literal=literal,
               variants=with_leaks(TwoLinkDraw.excess, 'CMA-ES', 'ELPIDSO')),
-        *solvers.solver_claims(done, SOLVED, linear=True))
+        *linear_algebra.solver_claims(done, SOLVED, linear=True))

@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.papers.searches import SearchResult
-from robot_identification.papers.studies import er16, er16_tables, repeat
-from robot_identification.papers.studies import linear_algebra as solvers
+from robot_identification.papers.studies import er16, er16_tables, linear_algebra, repeat
 from robot_identification.papers.studies.study import (
     Draw,
     ITEMS,
@@ -102,7 +101,7 @@ class CuckooDraw:
     correlations: Mapping[tuple[str, str], tuple[float, ...]]
     reversals: Mapping[tuple[str, str, str], tuple[float, ...]]
     chains: Mapping[str, er16_tables.ChainErrors]
-    algebra: solvers.Algebra
+    algebra: linear_algebra.Algebra
     settings: Mapping[str, Any]
 
     def near(self, chain: str, friction: str, method: str) -> float:
@@ -133,7 +132,7 @@ def ics_er16(options: StudyOptions) -> StudyResult:
         return StudyResult(*TITLE, {'seed': options.seed}, claims=claims)
     first, shown = done[0], er16.Experiment.build(draws[0]).with_chain(er16.ICS)
     results = {name: [one.results[PAPERS][name] for one in done] for name in first.results[PAPERS]}
-    algebra = solvers.tables_and_plots(first.algebra)
+    algebra = linear_algebra.tables_and_plots(first.algebra)
     return StudyResult(
         *TITLE,
         settings={
@@ -218,8 +217,9 @@ def _make_draw(draw: Draw, first: Draw, iterations: int, quick: bool) -> CuckooD
         LazyResults([(case, name) for case in CASES for name in (*results[case], EXACT)],
                     correlate),
         _reversals(raw, draw, iterations), er16_tables.compare_chains(raw, 'ics', FRICTION),
-        solvers.lazy_algebra(
-            (FRICTION, 'stribeck'), lambda name, table, budget: solvers.compare_with_searches(
+        linear_algebra.lazy_algebra(
+            (FRICTION, 'stribeck'),
+            lambda name, table, budget: linear_algebra.compare_with_searches(
                 name, *raw.problem(name), draw, table=table, budget=budget),
             table=draw == first, quick=quick),
         LazyResults(('condition', 'rated torque'), lambda name: (
@@ -418,5 +418,5 @@ def _claims(done: Sequence[CuckooDraw]) -> tuple[Claim, ...]:
             },
         ),
         *(each for name in (FRICTION, 'stribeck')
-          for each in solvers.solver_claims(done, name, linear=False)),
+          for each in linear_algebra.solver_claims(done, name, linear=False)),
     )

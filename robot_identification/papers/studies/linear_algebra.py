@@ -89,7 +89,8 @@ class SolverComparison:
             timed.until for name, timed in self.searches.items() if name != GRADIENT)
 
 
-Algebra = Mapping[AlgebraKey, tuple[SolverComparison, ...]]
+Comparisons = tuple[SolverComparison, ...]
+Algebra = Mapping[AlgebraKey, Comparisons]
 
 
 def lazy_algebra(names: Sequence[str], compare: Callable[[str, bool, int], Any], *, table: bool,
@@ -121,7 +122,7 @@ def lazy_algebra(names: Sequence[str], compare: Callable[[str, bool, int], Any],
 
 
 def compare_with_searches(label: str, problem: SearchProblem, bounds: Bounds, draw: Draw, *,
-                          table: bool, budget: int) -> tuple[SolverComparison, ...]:
+                          table: bool, budget: int) -> Comparisons:
     """
     Minimise the squared cost by least squares and by the searches within the same bounds.
 

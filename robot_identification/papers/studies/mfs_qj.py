@@ -22,8 +22,7 @@ import numpy as np
 from robot_identification.arm import load_arm
 from robot_identification.arrays import Array
 from robot_identification.papers.searches.ranges import search_bounds
-from robot_identification.papers.studies import linear_algebra as solvers
-from robot_identification.papers.studies import mfs_runs as runs
+from robot_identification.papers.studies import linear_algebra, mfs_runs
 from robot_identification.papers.studies.pid_plant import ASSUMPTION
 from robot_identification.papers.studies.study import (
     Draw,
@@ -56,21 +55,19 @@ OUR_WAY = ('identification', 'low-pass and WLS, error of the clean torque')
 class _Done:
     """One draw: runs of its arm, and the comparison of searches with least squares."""
 
-    arm: runs.ArmDraw
-    algebra: solvers.Algebra
+    arm: mfs_runs.ArmDraw
+    algebra: linear_algebra.Algebra
 
-    def fit(
-        self, kind: str, condition: runs.Condition = runs.PRINTED, way: str = runs.METHODS[0]
-    ) -> runs.CircleFit:
+    def fit(self, kind: str, condition: mfs_runs.Condition = mfs_runs.PRINTED,
+            way: str = mfs_runs.METHODS[0]) -> mfs_runs.CircleFit:
         """Return the fit of an excitation ('ffs' or 'mfs')."""
         return self.arm.fits[condition, kind, way]
 
-    def errors(
-        self, kind: str, condition: runs.Condition = runs.PRINTED, way: str = runs.METHODS[0]
-    ) -> Array:
+    def errors(self, kind: str, condition: mfs_runs.Condition = mfs_runs.PRINTED,
+               way: str = mfs_runs.METHODS[0]) -> Array:
         """Return RMS errors on the circle (n,) [N m]: as in the paper, or of the clean torque."""
         fit = self.fit(kind, condition, way)
-        return fit.desired if way == runs.METHODS[0] else fit.clean
+        return fit.desired if way == mfs_runs.METHODS[0] else fit.clean
 
 
 def mfs_qj(options: StudyOptions) -> StudyResult:
@@ -93,16 +90,16 @@ def mfs_qj(options: StudyOptions) -> StudyResult:
     done, claims = options.collect(_make_draw, _claims, draws[0], period, periods, options.quick)
     if not done:
         return StudyResult(*TITLE, {'seed': options.seed}, claims=claims)
-    first, algebra = done[0], solvers.tables_and_plots(done[0].algebra)
+    first, algebra = done[0], linear_algebra.tables_and_plots(done[0].algebra)
     return StudyResult(
         *TITLE,
         settings={
             'draws': len(draws),
             'periods': periods,
             'period [s]': period,
-            'harmonics': runs.HARMONICS,
+            'harmonics': mfs_runs.HARMONICS,
             'seed': options.seed,
-            **runs.SETTINGS,
+            **mfs_runs.SETTINGS,
         },
         assumptions=(
             'a representative geometry and limits of the QIANJIANG-I',
@@ -110,8 +107,8 @@ def mfs_qj(options: StudyOptions) -> StudyResult:
             ASSUMPTION,
             'the plant: inertias up to 20 % from the URDF, Stribeck excess of 10 %, '
             'encoders, delay, noise of 1 % of the rated torque',
-            f'"{runs.MODEL}": a PD controller of 15 Hz with the mass matrix, the gravity of the '
-            f'URDF and 80 % of the Coulomb friction, instead of decentralised PID',
+            f'"{mfs_runs.MODEL}": a PD controller of 15 Hz with the mass matrix, the gravity of '
+            f'the URDF and 80 % of the Coulomb friction, instead of decentralised PID',
             '"from rest": the arm rests at the first point when the motion starts, so FFS demands '
             'a velocity jump; "run in": FFS starts without this jump',
             'the circle lies in a vertical plane across the arm and is run through four times',
@@ -140,15 +137,15 @@ def mfs_qj(options: StudyOptions) -> StudyResult:
 
 def _make_draw(draw: Draw, first: Draw, period: float, periods: int, quick: bool) -> _Done:
     """Return the results of a draw, computed on first use; the tables show the draw `first`."""
-    arm = runs.identify_arm(draw, period, periods)
+    arm = mfs_runs.identify_arm(draw, period, periods)
 
-    def compare(name: str, table: bool, budget: int) -> tuple[solvers.SolverComparison, ...]:
+    def compare(name: str, table: bool, budget: int) -> linear_algebra.Comparisons:
         problem, = arm.problem.values()
-        return solvers.compare_with_searches(name, problem, search_bounds(problem), draw,
+        return linear_algebra.compare_with_searches(name, problem, search_bounds(problem), draw,
                                              table=table, budget=budget)
 
-    return _Done(arm, solvers.lazy_algebra((runs.FRICTION,), compare, table=draw == first,
-                                           quick=quick))
+    return _Done(arm, linear_algebra.lazy_algebra((mfs_runs.FRICTION,), compare,
+                                                  table=draw == first, quick=quick))
 
 
 def _errors(done: Sequence[_Done]) -> Table:
@@ -178,14 +175,14 @@ def _items(done: Sequence[_Done]) -> Table:
     order = [gains[joint] > RELEVANT * gains[2] for joint in (0, 1)]
     off = 1000 * np.median([np.linalg.norm(
         actual - one.arm.paths['desired'][:len(actual)], axis=1).max()
-        for one in done for actual in (one.arm.paths[runs.PID],)])
+        for one in done for actual in (one.arm.paths[mfs_runs.PID],)])
     return Table('The paper and this study, item by item', ITEMS, (
         ('controller of the joints', 'decentralised PID', 'decentralised PID',
          'equal; the gains are not printed'),
         ('torques', 'motor currents', 'joint torques with noise of 1 % of the rated torque',
          'equal up to the resolution of a current, see the signal chains of the ER-16 studies'),
         ('circle', 'diameter 100 mm, up to 0.5 m/s',
-         f'diameter {2000 * runs.RADIUS:g} mm, up to {runs.SPEED:g} m/s', 'equal'),
+         f'diameter {2000 * mfs_runs.RADIUS:g} mm, up to {mfs_runs.SPEED:g} m/s', 'equal'),
         ('actual circle, largest distance from the desired one [mm]', 'a figure, missing in our '
          'copy', float(off), 'the picture of this page is that figure for the first draw'),
         *((f'RMS error of FFS relative to MFS, joint {joint + 1}',
@@ -211,20 +208,20 @@ def _designs(done: Sequence[_Done]) -> Table:
 
 
 def _claims(done: Sequence[_Done]) -> tuple[Claim, ...]:
-    def variants(pairs: Callable[[runs.Condition], Pairs]) -> dict[tuple[str, str], Pairs]:
-        return {key: pairs(condition) for key, condition in runs.CONDITIONS.items()}
+    def variants(pairs: Callable[[mfs_runs.Condition], Pairs]) -> dict[tuple[str, str], Pairs]:
+        return {key: pairs(condition) for key, condition in mfs_runs.CONDITIONS.items()}
 
-    def tracking(condition: runs.Condition) -> Pairs:
+    def tracking(condition: mfs_runs.Condition) -> Pairs:
         return LazyPairs(done, lambda one: (one.fit('mfs', condition).transient,
                                             one.fit('ffs', condition).transient))
 
-    def circle(condition: runs.Condition, way: str = runs.METHODS[0]) -> Pairs:
+    def circle(condition: mfs_runs.Condition, way: str = mfs_runs.METHODS[0]) -> Pairs:
         return LazyPairs(done, lambda one: (
             float(np.linalg.norm(one.errors('mfs', condition, way))),
             float(np.linalg.norm(one.errors('ffs', condition, way)))))
 
-    def gains(joint: int) -> Callable[[runs.Condition], Pairs]:
-        def gain(one: _Done, condition: runs.Condition, joint: int) -> float:
+    def gains(joint: int) -> Callable[[mfs_runs.Condition], Pairs]:
+        def gain(one: _Done, condition: mfs_runs.Condition, joint: int) -> float:
             return float(one.errors('ffs', condition)[joint] / one.errors('mfs', condition)[joint])
 
         return lambda condition: LazyPairs(done, lambda one: (
@@ -233,22 +230,22 @@ def _claims(done: Sequence[_Done]) -> tuple[Claim, ...]:
     return (
         Claim(
             'the arm tracks MFS from rest more closely than FFS',
-            tracking(runs.PRINTED),
+            tracking(mfs_runs.PRINTED),
             'largest tracking error in the first second [rad]',
             literal=LITERAL,
             variants=variants(tracking),
         ),
         Claim(
             'the model from MFS predicts the circle better than that from FFS',
-            circle(runs.PRINTED),
+            circle(mfs_runs.PRINTED),
             'RMS error of all joints [N m], measured torque, desired motion',
             literal=LITERAL,
-            variants={**variants(circle), OUR_WAY: circle(runs.PRINTED, runs.METHODS[1])},
+            variants={**variants(circle), OUR_WAY: circle(mfs_runs.PRINTED, mfs_runs.METHODS[1])},
         ),
         *(
             Claim(
                 f'MFS improves the prediction of joint {joint + 1} more than that of joint 3',
-                gains(joint)(runs.PRINTED),
+                gains(joint)(mfs_runs.PRINTED),
                 f'RMS error of FFS relative to MFS, joint 3 against joint {joint + 1}',
                 literal=LITERAL,
                 variants=variants(gains(joint)),
@@ -256,7 +253,7 @@ def _claims(done: Sequence[_Done]) -> tuple[Claim, ...]:
             )
             for joint in (0, 1)
         ),
-        *solvers.solver_claims(done, runs.FRICTION, linear=True),
+        *linear_algebra.solver_claims(done, mfs_runs.FRICTION, linear=True),
     )
 
 
@@ -270,8 +267,8 @@ def _circle(first: _Done) -> Plot:
             (label, paths[key][:, 0], paths[key][:, 1])
             for key, label in (
                 ('desired', 'desired'),
-                (runs.PID, f'actual, {runs.PID}'),
-                (runs.MODEL, f'actual, {runs.MODEL}'),
+                (mfs_runs.PID, f'actual, {mfs_runs.PID}'),
+                (mfs_runs.MODEL, f'actual, {mfs_runs.MODEL}'),
             )
         ),
     )

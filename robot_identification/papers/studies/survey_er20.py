@@ -23,19 +23,11 @@ from typing import Any
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.ranges import search_bounds
 from robot_identification.papers.studies import (
-    linear_algebra as solvers,
-)
-from robot_identification.papers.studies import (
-    survey_comparison as comparison,
-)
-from robot_identification.papers.studies import (
-    survey_frictions as frictions,
-)
-from robot_identification.papers.studies import (
-    survey_idim as idim,
-)
-from robot_identification.papers.studies import (
-    survey_tracking as following,
+    linear_algebra,
+    survey_comparison,
+    survey_frictions,
+    survey_idim,
+    survey_tracking,
 )
 from robot_identification.papers.studies.study import (
     Draw,
@@ -43,6 +35,7 @@ from robot_identification.papers.studies.study import (
     StudyOptions,
     StudyResult,
 )
+from robot_identification.papers.studies.survey_comparison import LINEAR, STRIBECK
 from robot_identification.papers.studies.survey_designs import design_motion, tabulate_designs
 from robot_identification.papers.studies.survey_methods import Platform
 from robot_identification.papers.studies.verdict import Claim
@@ -61,15 +54,15 @@ class _Done:
     """Parts of one draw by name, and the comparison of searches with least squares."""
 
     parts: Mapping[str, Any]
-    algebra: solvers.Algebra
+    algebra: linear_algebra.Algebra
 
     @property
-    def methods(self) -> comparison.MethodDraw:
+    def methods(self) -> survey_comparison.MethodDraw:
         """Results of the survey's methods."""
         return self.parts['methods']
 
     @property
-    def tracking(self) -> following.TrackingDraw:
+    def tracking(self) -> survey_tracking.TrackingDraw:
         """Filters on changing friction."""
         return self.parts['tracking']
 
@@ -79,7 +72,7 @@ class _Done:
         return self.parts['instruments']
 
     @property
-    def frictions(self) -> frictions.FrictionDraw:
+    def frictions(self) -> survey_frictions.FrictionDraw:
         """Errors of the friction models."""
         return self.parts['frictions']
 
@@ -99,23 +92,23 @@ def survey_er20(options: StudyOptions) -> StudyResult:
     calibration case study", Science China Information Sciences, 2018.
 
     """
-    budgets = {comparison.LINEAR: 1000, comparison.STRIBECK: 500} if options.quick else BUDGETS
+    budgets = {LINEAR: 1000, STRIBECK: 500} if options.quick else BUDGETS
     efforts = (500, 1000) if options.quick else EFFORTS
     draws = options.draws()
     done, claims = options.collect(_make_draw, functools.partial(_claims, efforts), draws[0],
                                    budgets, efforts, options.quick)
     if not done:
         return StudyResult(*TITLE, {'seed': options.seed}, claims=claims)
-    tracking = following.summarise_tracking([one.tracking for one in done])
-    parts = (comparison.summarise_methods([one.methods for one in done], tracking), tracking.part,
-             idim.summarise_instruments([one.instruments for one in done]),
-             frictions.summarise_frictions([one.frictions for one in done], efforts))
-    algebra = solvers.tables_and_plots(done[0].algebra)
+    tracking = survey_tracking.summarise_tracking([one.tracking for one in done])
+    parts = (survey_comparison.summarise_methods([one.methods for one in done], tracking),
+             tracking.part, survey_idim.summarise_instruments([one.instruments for one in done]),
+             survey_frictions.summarise_frictions([one.frictions for one in done], efforts))
+    algebra = linear_algebra.tables_and_plots(done[0].algebra)
     return StudyResult(
         *TITLE,
         settings={'draws': len(draws), 'seed': options.seed,
-                  'evaluations of a search, linear friction': budgets[comparison.LINEAR],
-                  'evaluations of a search, Stribeck friction': budgets[comparison.STRIBECK],
+                  'evaluations of a search, linear friction': budgets[LINEAR],
+                  'evaluations of a search, Stribeck friction': budgets[STRIBECK],
                   'rate [Hz]': 100.0,
                   'noise of the torques [N m]': '10, 10, 10, 1.78, 1.78, 1.78 (Table 7)'},
         assumptions=_ASSUMPTIONS,
@@ -125,9 +118,9 @@ def survey_er20(options: StudyOptions) -> StudyResult:
 
 
 def _claims(efforts: tuple[int, int], done: Sequence[_Done]) -> tuple[Claim, ...]:
-    return (*comparison.method_claims(done), *following.tracking_claims(done),
-            *idim.instrument_claims(done), *frictions.friction_claims(done, efforts),
-            *solvers.solver_claims(done, comparison.LINEAR, linear=True))
+    return (*survey_comparison.method_claims(done), *survey_tracking.tracking_claims(done),
+            *survey_idim.instrument_claims(done), *survey_frictions.friction_claims(done, efforts),
+            *linear_algebra.solver_claims(done, LINEAR, linear=True))
 
 
 def _make_draw(draw: Draw, first: Draw, budgets: Mapping[str, int], efforts: tuple[int, int],
@@ -136,20 +129,20 @@ def _make_draw(draw: Draw, first: Draw, budgets: Mapping[str, int], efforts: tup
     motion = functools.cache(lambda: design_motion(draw))
     platform = functools.cache(lambda: Platform.build(motion(), draw.arm, 0.0))
     parts: dict[str, Callable[[], Any]] = {
-        'methods': lambda: comparison.run_methods(draw, motion(), platform(), budgets),
-        'tracking': lambda: following.track_friction(draw, platform(), 1 if quick else 2),
-        'instruments': lambda: idim.run_instruments(draw, platform(), 1 if quick else 3),
-        'frictions': lambda: frictions.fit_frictions(draw, efforts)}
+        'methods': lambda: survey_comparison.run_methods(draw, motion(), platform(), budgets),
+        'tracking': lambda: survey_tracking.track_friction(draw, platform(), 1 if quick else 2),
+        'instruments': lambda: survey_idim.run_instruments(draw, platform(), 1 if quick else 3),
+        'frictions': lambda: survey_frictions.fit_frictions(draw, efforts)}
 
-    def compare(friction: str, table: bool, budget: int) -> tuple[solvers.SolverComparison, ...]:
+    def compare(friction: str, table: bool, budget: int) -> linear_algebra.Comparisons:
         problem = SearchProblem(build_regression(
             platform().arm, [platform().noisy(friction, draw.noise)], friction))
-        return solvers.compare_with_searches(
+        return linear_algebra.compare_with_searches(
             friction, problem, search_bounds(problem), draw, table=table, budget=budget)
 
-    return _Done(LazyResults(parts, lambda name: parts[name]()), solvers.lazy_algebra(
-        (comparison.LINEAR,), compare, table=draw == first, quick=quick,
-        shown=(comparison.STRIBECK,)))
+    return _Done(LazyResults(parts, lambda name: parts[name]()), linear_algebra.lazy_algebra(
+        (LINEAR,), compare, table=draw == first, quick=quick,
+        shown=(STRIBECK,)))
 
 
 _ASSUMPTIONS = (

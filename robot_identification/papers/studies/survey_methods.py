@@ -29,9 +29,13 @@ from robot_identification.papers.searches import Bounds, get_search
 from robot_identification.papers.searches.objective import MeanAndDeviation
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.ranges import RELATIVE
-from robot_identification.papers.studies import survey_parameters as parameters
 from robot_identification.papers.studies.printed_filter import LARGEST, PrintedFilter
 from robot_identification.papers.studies.study import Draw, LazyResults
+from robot_identification.papers.studies.survey_parameters import (
+    about_centre,
+    about_joint,
+    principal_moments,
+)
 from robot_identification.regression import build_regression
 from robot_identification.signals import Samples
 from robot_identification.simulation import Plant, PlantOptions, simulate
@@ -273,7 +277,7 @@ class _Case:
         inertial, n = self.structure.inertial_slice, self.platform.arm.n
         estimated, true = (x[inertial].reshape(n, 10) for x in (standard, self.truth))
         wrong = [np.abs((a - b) / b) for a, b in (
-            (parameters.about_centre(estimated), parameters.about_centre(true)),
+            (about_centre(estimated), about_centre(true)),
             (estimated, true))]
         true_friction = self.truth[self.structure.friction_slice]
         error = standard[self.structure.friction_slice] - true_friction
@@ -316,7 +320,7 @@ class _Case:
         possible bodies with `POSSIBLE`. An infeasible candidate is worse than every feasible one,
         and of two infeasible ones that with the smaller violation is better.
         """
-        nominal = parameters.about_centre(self.platform.arm.inertial_parameters)
+        nominal = about_centre(self.platform.arm.inertial_parameters)
         friction = self.truth[self.structure.friction_slice]
         inertial = Bounds.around(nominal.ravel(), RELATIVE, 1e-6)
         lower = np.append(inertial.lower, np.where(friction > 0, 0.0, -1.0))
@@ -326,17 +330,17 @@ class _Case:
             upper = np.append(upper, np.log(self.shape.ravel() * 3))
         bounds, count, links_size = Bounds(lower, upper), len(self.known), nominal.size
         objective = MeanAndDeviation(self.problem)
-        size = parameters.principal_moments(nominal)[:, 0]
+        size = principal_moments(nominal)[:, 0]
         to_base = self.base.matrix[:, self.known].T
 
         def standard_of(population: Array) -> Array:
             links = population[:, :links_size].reshape(-1, *nominal.shape)
             return np.hstack([
-                parameters.about_joint(links).reshape(len(population), links_size),
+                about_joint(links).reshape(len(population), links_size),
                 population[:, links_size:count]])
 
         def violation(population: Array) -> Array:
-            moments = parameters.principal_moments(
+            moments = principal_moments(
                 population[:, :links_size].reshape(-1, *nominal.shape))
             least = moments[..., 0]
             if limit == POSSIBLE:
@@ -358,7 +362,7 @@ class _Case:
         start = None
         if search == 'gradient_descent':
             true = np.concatenate([
-                parameters.about_centre(self.truth[self.structure.inertial_slice].reshape(
+                about_centre(self.truth[self.structure.inertial_slice].reshape(
                     nominal.shape)).ravel(),
                 friction, np.log(self.shape.ravel()) if not self.problem.linear else []])
             start = np.clip(true * (1 + rng.uniform(-0.2, 0.2, len(true))), lower, upper)

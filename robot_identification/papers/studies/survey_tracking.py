@@ -117,7 +117,8 @@ def track_friction(draw: Draw, platform: Platform, periods: int) -> TrackingDraw
     def follow(key: Key) -> Array:
         torque = tau + noise
         torque[:, JOINT] += (true[key[1]] - first) * v[:, JOINT]
-        return _follow(base, *FILTERS[key[0]], columns, v, torque, 1 / samples.rate)
+        return _follow(base, *FILTERS[key[0]], columns, v, torque,
+                       period=1 / samples.rate)
 
     return TrackingDraw(t, true, LazyResults(
         [(label, name) for name in CHANGES for label in FILTERS], follow), first)
@@ -160,7 +161,7 @@ def summarise_tracking(done: Sequence[TrackingDraw]) -> Tracking:
 
 
 def _follow(base: BaseParameters, forgetting: str, memory: float | None, columns: Array, v: Array,
-            torque: Array, period: float) -> Array:
+            torque: Array, *, period: float) -> Array:
     """Return a filter's estimate of the joint's viscous friction at each sample, (N,)."""
     running = TorqueFilter(base, False, TorqueFilter.urdf_start(base, WIDTH), NOISE, forgetting)
     keep = 1.0 if memory is None else float(np.exp(-period / memory))

@@ -22,8 +22,7 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.papers.searches import Bounds, get_search, SearchResult
 from robot_identification.papers.searches.elpidso import minimise_quadratic
-from robot_identification.papers.studies import linear_algebra as solvers
-from robot_identification.papers.studies import two_link
+from robot_identification.papers.studies import linear_algebra, two_link
 from robot_identification.papers.studies.study import Draw, LazyResults
 from robot_identification.papers.studies.verdict import LEAST
 
@@ -60,7 +59,7 @@ class TwoLinkDraw:
     hanging: Mapping[str, float]
     loud: Mapping[str, float]
     wide: Mapping[str, SearchResult]
-    algebra: solvers.Algebra
+    algebra: linear_algebra.Algebra
 
     def least_squares(self, rho: float) -> Array:
         """Return the unbounded least-squares estimate (4,)."""
@@ -126,9 +125,9 @@ def make_two_link_draw(draw: Draw, first: Draw, budget: int, quick: bool) -> Two
         return (float(loud(_least_squares(loud)[None])[0]) if method == 'LS' else
                 _search(method, loud, PAPER_RANGE, budget, [draw.start]).cost)
 
-    def compare(name: str, table: bool, evaluations: int) -> tuple[solvers.SolverComparison]:
+    def compare(name: str, table: bool, evaluations: int) -> linear_algebra.Comparisons:
         one = data[SHOWN]
-        return (solvers.compare_solver(
+        return (linear_algebra.compare_solver(
             f'{name}, 4 unknowns', 'bounded least squares', one, PAPER_RANGE,
             lambda: one.optimum(PAPER_RANGE), draw, table=table, budget=evaluations),)
 
@@ -137,7 +136,7 @@ def make_two_link_draw(draw: Draw, first: Draw, budget: int, quick: bool) -> Two
         LazyResults(('GA', 'SPSO', 'ELPIDSO'), excess), LazyResults(('ELPIDSO', 'LS'), cost),
         LazyResults(methods if draw == first else (), lambda method: _search(
             method, data[SHOWN], WIDE, budget, [draw.start])),
-        solvers.lazy_algebra((SOLVED,), compare, table=draw == first, quick=quick))
+        linear_algebra.lazy_algebra((SOLVED,), compare, table=draw == first, quick=quick))
 
 
 def _search(method: str, data: two_link.TwoLinkData, bounds: Bounds, budget: int,

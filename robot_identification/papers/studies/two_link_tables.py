@@ -35,7 +35,6 @@ from robot_identification.papers.studies.two_link_draw import (
     TwoLinkDraw,
 )
 from robot_identification.papers.studies.verdict import ALPHA, LEAST
-from scipy.stats import mannwhitneyu
 
 PICTURED = CHECK[1:]
 """Frequencies whose torque errors are pictures of the page, Figures 6 and 7."""
@@ -84,6 +83,8 @@ def tabulate_frequency(done: Sequence[TwoLinkDraw], rhos: Sequence[float], budge
 
 def rank_sum(first: Array, second: Array) -> float:
     """Return the p-value of Wilcoxon's exact two-sided rank-sum test."""
+    from scipy.stats import mannwhitneyu
+
     return float(mannwhitneyu(first, second, method='exact').pvalue)
 
 

@@ -26,6 +26,7 @@ import tempfile
 from typing import Any, TYPE_CHECKING
 
 from robot_identification.errors import MissingDependencyError, RecordingError
+from robot_identification.files import TEXT_SIZE
 from robot_identification.recording.bag.joint_states import Messages
 from robot_identification.recording.bag.rosbag2_file import rosbag2_is_installed, Rosbag2File
 from robot_identification.registry import load_log_formats
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from robot_identification.recording.bag.mcap_file import McapFile
 
 METADATA = 'metadata.yaml'
-MAX_DECOMPRESSED = 64_000_000    # largest message [bytes]; robot descriptions contain meshes
 COMPRESSED = '.zstd'
 METADATA_CONTENT: dict[str, Any] = {'rosbag2_bagfile_information': {
     'relative_file_paths': tuple[str, ...], 'compression_mode': str | None,
@@ -221,7 +221,7 @@ class Bag:
             for name, received, data in file.messages(topics):
                 if self._compression:
                     try:
-                        data = decompress(self._compression, data, MAX_DECOMPRESSED)
+                        data = decompress(self._compression, data, TEXT_SIZE)
                     except ValueError as error:
                         raise RecordingError(
                             f"a message of '{self.path}' is damaged: {error}") from error

@@ -44,7 +44,8 @@ MAX_SIZE = 100_000    # [bytes] of a message; those of 1000 joints have 60 kB
 MAX_LAYOUTS = 200    # on one topic; each publisher has one layout
 HEADER = b'\x00\x01\x00\x00'    # encapsulation header of little-endian CDR
 CDR = len(HEADER)    # [bytes]; alignment is relative to the end of the header
-FIELDS = ('position', 'velocity', 'effort')
+SIGNALS = {'position': 'q', 'velocity': 'v', 'effort': 'tau'}    # by field
+FIELDS = tuple(SIGNALS)
 
 
 def cdr_text(text: str) -> bytes:
@@ -328,7 +329,7 @@ class JointStateDecoder:
         return result
 
     def _read_layout(self, message: bytes) -> JointStateLayout:
-        """Return the layout of a message of an unknown layout."""
+        """Return the layout of a message that fits no layout so far; their number is limited."""
         if sum(map(len, self.layouts.values())) >= MAX_LAYOUTS:
             raise RecordingError(f'the joint states have more than {MAX_LAYOUTS} '
                                  'different sets of names; is the topic damaged?')

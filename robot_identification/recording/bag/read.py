@@ -25,7 +25,12 @@ from robot_identification.arm import Arm
 from robot_identification.errors import RecordingError, UnknownNameError
 from robot_identification.files import check_decoded_size
 from robot_identification.recording.bag.bag import Bag
-from robot_identification.recording.bag.joint_states import JointStateDecoder, JointStates, TYPE
+from robot_identification.recording.bag.joint_states import (
+    JointStateDecoder,
+    JointStates,
+    SIGNALS,
+    TYPE,
+)
 from robot_identification.recording.columns import Block, SignalBlocks
 from robot_identification.recording.infer_columns import infer_joint_names, recording_line
 from robot_identification.recording.recording import Recording
@@ -35,7 +40,6 @@ from robot_identification.spilling_list import SpillingList
 BLOCK, BLOCK_BYTES = 20_000, 64_000_000    # largest number of messages and bytes per block
 STANDARD = '/joint_states'
 STAMPS = ('header', 'received')
-SIGNAL_FIELDS = {'q': 'position', 'tau': 'effort', 'v': 'velocity'}
 
 
 @dataclass
@@ -162,7 +166,7 @@ def bag_signals(path: str | Path, arm: Arm | None = None, topic: str | None = No
     columns = [publisher.names.index(name) for name in recorded_names]
     names, count = signal_names(arm), sum(each.count for each in publishers)
     # joint_state_broadcaster publishes NaN for a joint without the state interface
-    fields = {signal: name for signal, name in SIGNAL_FIELDS.items() if signal == 'q' or (
+    fields = {signal: name for name, signal in SIGNALS.items() if signal == 'q' or (
         name in publisher.fields and publisher.measured[name][columns].any())}
 
     def blocks() -> Iterator[Block]:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from robot_identification.ros.execution.sampled_plan import SampledPlan
 
 EXACT = 1e-5        # [rad or m] deviation from the plan up to which there is no delay
-MOVING = 0.02       # slower positions, relative to the largest velocity limit, show no progress
-NOISELESS = 1e-3    # the same threshold for the controller's reference, which has no noise
+MOVING = 0.02       # fraction of the largest velocity limit; slower positions show no progress
+NOISELESS = 1e-3    # the same for the controller's reference, whose positions have no noise
 MAX_ITERATIONS = 6  # of Newton's method, which finds the nearest position on the plan
 STEP_TOLERANCE = 1e-5   # [s] Newton's method stops at smaller steps
 DELAY_RESIDUAL = 0.3    # a pure delay explains all but this fraction of the deviation

@@ -126,7 +126,7 @@ class ControllerClient:
     """
 
     def __init__(self, node: Any, name: str, transport: str, joint_names: Sequence[str],
-                 manager: str, scaling: str, joint_states: str) -> None:
+                 manager: str, scaling: str, *, joint_states: str) -> None:
         installed = message_type('control_msgs', 'action', 'FollowJointTrajectory') is not None
         if transport == 'action' and not installed:
             raise ConfigurationError(

@@ -96,18 +96,15 @@ class Demo:
             self._end()
 
     def _start(self, seed: int) -> None:
+        # on simulation time, a busy computer slows the robot but does not delay messages
+        common = {'data_directory': self._folder, 'use_sim_time': 'true'}
+        own: dict[str, dict[str, object]] = {
+            'simulated_robot': {'seed': seed, 'rate': 500.0, 'publish_clock': 'true'},
+            'excitation': {**common, **SIMULATED}}
         for name in NODES:
-            parameters: dict[str, object] = {'data_directory': self._folder, 'robot': self._robot}
-            if name == 'simulated_robot':
-                parameters = {'robot': self._robot, 'seed': seed, 'rate': 500.0,
-                              'publish_clock': 'true'}
-            elif name == 'validation':
-                parameters.pop('robot')
-            elif name == 'excitation':
-                parameters.update(SIMULATED)
-            if name != 'simulated_robot':
-                # on simulation time, a busy computer slows the robot but does not delay messages
-                parameters['use_sim_time'] = 'true'
+            parameters = own.get(name, common)
+            if name != 'validation':
+                parameters = {'robot': self._robot, **parameters}
             args = [word for key, value in parameters.items()
                     for word in ('-p', f'{key}:={value}')]
             with (self._folder / f'{name}.log').open('wb') as log:
@@ -162,9 +159,7 @@ class Demo:
     def _act(self, node: Node, kind: Any, name: str, goal: Any) -> Any:
         """Send a goal to an action and return its result."""
         client = ActionClient(node, kind, name)
-        if not client.wait_for_server(PATIENCE):
-            raise RobotIdentificationError(f"'{name}' did not appear; see the logs in "
-                                           f"'{self._folder}'")
+        self._require(client.wait_for_server(PATIENCE), name)
         accepted = self._wait(node, client.send_goal_async(goal), name)
         result = self._wait(node, accepted.get_result_async(), name).result
         client.destroy()
@@ -173,10 +168,14 @@ class Demo:
     def _call(self, node: Node, kind: Any, name: str, request: Any) -> Any:
         """Call a service and return its response."""
         client = node.create_client(kind, name)
-        if not client.wait_for_service(PATIENCE):
+        self._require(client.wait_for_service(PATIENCE), name)
+        return self._wait(node, client.call_async(request), name)
+
+    def _require(self, found: bool, name: str) -> None:
+        """Raise an error if a service or an action was not found."""
+        if not found:
             raise RobotIdentificationError(f"'{name}' did not appear; see the logs in "
                                            f"'{self._folder}'")
-        return self._wait(node, client.call_async(request), name)
 
     def _wait(self, node: Node, future: Any, name: str) -> Any:
         """Return the result of a future; raise an error if a node ends or does not respond."""

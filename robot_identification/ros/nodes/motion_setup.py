@@ -89,7 +89,7 @@ class MotionSetup:
         self.node, self.arm, self.parameters = node, arm, parameters
         self.controller = ControllerClient(
             node, parameters.controller, parameters.transport, arm.ros_joint_names,
-            parameters.manager, parameters.scaling, parameters.topic)
+            parameters.manager, parameters.scaling, joint_states=parameters.topic)
         self.recorder = RecorderClient(node, parameters.recorder)
         self.preview = MotionPreview(node, arm)
         self.driven: DrivenMotion | None = None

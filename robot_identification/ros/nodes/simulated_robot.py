@@ -15,22 +15,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import threading
 import time
+from typing import Any
 
 import numpy as np
 import rclpy
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_identification import errors
+from robot_identification.arm import Arm
 from robot_identification.recording.bag.joint_states import JointStateLayout
 from robot_identification.recording.published import published_effort, published_position
+from robot_identification.ros.gazebo_plant import GazeboPlant
 from robot_identification.ros.nodes.injected_faults import InjectedFaults
 from robot_identification.ros.nodes.messages import SECOND, time_message
 from robot_identification.ros.nodes.parameters import declare, declare_arm
-from robot_identification.ros.nodes.plant_parameters import declare_plant
 from robot_identification.ros.nodes.process import main_of, ThreadedProcess
 from robot_identification.ros.nodes.simulated_controller import SimulatedController
+from robot_identification.simulation import Plant, PlantOptions
 from robot_identification.simulation.robot import SimulatedRobot
 from robot_identification.simulation.sensors import Reading
 from rosgraph_msgs.msg import Clock
@@ -39,6 +43,11 @@ from sensor_msgs.msg import JointState
 CLOCK_STEP = 0.005  # [s] between messages on /clock, and between looks whether a pause is over
 YIELD = 2e-4        # [s] pause for the executor if the physics are slower than real time
 LATE = 0.5          # [s] larger delays behind real time cause a warning; a resting arm skips them
+PHYSICS: dict[str, dict[str, Any]] = {'drives': {}, 'gazebo': {
+    'inertia_error': 0.0, 'coulomb': (0.0, 0.0), 'viscous': (0.0, 0.0), 'stribeck_ratio': 1.0,
+    'delay': 0.0, 'encoder_bits': None, 'torque_noise': 0.0, 'torque_signal': 'applied',
+    'velocity_signal': 'true', 'step': 0.001, 'friction_compensation': 0.0}}
+"""Options of the plant that differ from the default, by value of the parameter `physics`."""
 
 
 class SimulatedRobotNode(ThreadedProcess):
@@ -161,6 +170,38 @@ class SimulatedRobotNode(ThreadedProcess):
         (message,) = self._layout.encode(np.array([stamp]), **values)
         for due in self.faults.pass_on(message, time.monotonic()):
             self._states.publish(due)
+
+
+def declare_plant(node: Node, arm: Arm, rate: float) -> Plant:
+    """
+    Declare the parameters `seed` and `physics`, and return the plant.
+
+    Parameters
+    ----------
+    node, arm
+        The node, and its arm.
+    rate
+        Rate of the joint states [Hz].
+
+    Raises
+    ------
+    UnknownNameError
+        The parameter `physics` has another value than the keys of `PHYSICS`.
+    SimulationError
+        As for `Plant`.
+
+    """
+    seed = declare(node, 'seed', 0, "seed of the simulated arm's parameters")
+    physics = declare(node, 'physics', 'drives', 'drives: rotor inertia, friction, noise and '
+                      "delays; gazebo: none of these, efforts behind the URDF's friction, and "
+                      'velocity limits that hold a joint, as in Gazebo')
+    if physics not in PHYSICS:
+        raise errors.UnknownNameError('physics', physics, PHYSICS)
+    options = replace(PlantOptions(seed=seed, rate=rate), **PHYSICS[physics])
+    if physics == 'gazebo':
+        options = replace(options, rotor_inertia=(0.0,) * len(arm.actuator_names))
+        return GazeboPlant(arm, options)
+    return Plant(arm, options)
 
 
 main = main_of(SimulatedRobotNode)

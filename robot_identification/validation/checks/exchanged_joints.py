@@ -50,7 +50,7 @@ def measure_exchanged_joints(data: CheckInput) -> Measurement | None:
 
     """
     regression, arm = data.regression, data.arm
-    as_named = regression.refit(regression.packed, regression.measured)
+    as_named = regression.refit(regression.packed)
     loaded = [j for j in regression.loaded_joints(_LOADED) if arm.measured[j]]
     trials = []
     for j in loaded:
@@ -80,11 +80,12 @@ def _refit_exchanged(regression: ResidualRegression, data: CheckInput,
     q, v, a, tau = (np.ascontiguousarray(x[:, order])
                     for x in (samples.q, samples.v, samples.a, samples.tau))
     load = data.model.transmitted_torque(q, v, a) if base.structure.friction.needs_load else None
-    packed = packed_rows(base, replace(samples, q=q, v=v, a=a, tau=tau), load)
     yield 'positions and efforts', regression.refit(
-        packed, np.column_stack([rows[:, -1] for rows in packed]))
+        packed_rows(base, replace(samples, q=q, v=v, a=a, tau=tau), load))
     if not data.arm.balancers:    # their known torque has been subtracted from the efforts
-        yield 'efforts', regression.refit(regression.packed, regression.measured[:, order])
+        yield 'efforts', regression.refit([
+            np.column_stack([rows[:, :-1], regression.measured[:, j]])
+            for rows, j in zip(regression.packed, order)])
 
 
 def _compare(regression: ResidualRegression, as_named: Array, exchanged: Array,

@@ -191,7 +191,7 @@ def _fit_joint(regression: ResidualRegression, j: int, deviation: Array, beyond:
     """Return the mean squares of a joint, and the effects; None if it hardly moves."""
     moving = regression.not_at_rest(j)
     rows = regression.packed[j][moving, :-1]
-    residual = (regression.measured[:, j] - regression.predicted[:, j])[moving]
+    residual = regression.residual[moving, j]
     base = orthonormal_basis(rows, _SINGULAR)
     spare = len(residual) - base.shape[1]
     if spare < _SPARE:

@@ -30,7 +30,7 @@ from robot_identification.regression.blocked_regression import (
     BlockedRegression,
     inverse,
 )
-from robot_identification.regression.packing import row_count
+from robot_identification.regression.packing import row_count, row_residuals
 from robot_identification.regression.reduce import packed_rows
 from robot_identification.signals import Samples
 from robot_identification.signals.shift import decimate_to_bandwidth, FINE_ROWS_PER_PERIOD, select
@@ -98,9 +98,14 @@ class ResidualRegression:
         return np.column_stack([rows[:, -1] for rows in self.packed])
 
     @cached_property
+    def residual(self) -> Array:
+        """Measured torque minus that of the model, (rows, n) [N m or N]."""
+        return row_residuals(self.packed, self.base.joint_columns, self.beta)
+
+    @property
     def predicted(self) -> Array:
         """Torque of the model, (rows, n) [N m or N]."""
-        return self._torques(self.packed, self.beta)
+        return self.measured - self.residual
 
     @cached_property
     def level(self) -> Array:
@@ -115,8 +120,8 @@ class ResidualRegression:
     @cached_property
     def weights(self) -> Array:
         """Reciprocal standard deviations of the joints' residuals, (n,)."""
-        error = self.measured - self.predicted
-        return np.asarray(1 / np.maximum(np.sqrt(np.mean(error ** 2, axis=0)), self.floor))
+        std = np.sqrt(np.mean(self.residual ** 2, axis=0))
+        return np.asarray(1 / np.maximum(std, self.floor))
 
     @cached_property
     def equation(self) -> BlockedRegression:
@@ -124,7 +129,7 @@ class ResidualRegression:
         return BlockedRegression(
             self.base.joint_columns,
             [weight * rows[:, :-1] for weight, rows in zip(self.weights, self.packed)],
-            (self.measured - self.predicted) * self.weights, self.block)
+            self.residual * self.weights, self.block)
 
     @cached_property
     def slope(self) -> Array:
@@ -210,16 +215,14 @@ class ResidualRegression:
         return np.column_stack([np.linalg.norm(rows[:, :-1] @ factor[columns], axis=1)
                                 for columns, rows in zip(self.base.joint_columns, self.packed)])
 
-    def refit(self, packed: Sequence[Array], torque: Array) -> Array:
+    def refit(self, packed: Sequence[Array]) -> Array:
         """
-        Return the residuals after fitting all base parameters to other rows or torques.
+        Return the residuals after fitting all base parameters to other rows.
 
         Parameters
         ----------
         packed
-            For each joint its unweighted columns and a last one that is ignored, (rows, c_j + 1).
-        torque
-            Torques, (rows, n) [N m or N].
+            For each joint its unweighted columns and torque, (rows, c_j + 1).
 
         Returns
         -------
@@ -227,22 +230,17 @@ class ResidualRegression:
             Residuals of iteratively reweighted least squares, (rows, n) [N m or N].
 
         """
-        residual, joint_columns = torque, self.base.joint_columns
-        products = [x[:, :-1].T @ np.column_stack([x[:, :-1], torque[:, j]])
-                    for j, x in enumerate(packed)]
+        joint_columns, count = self.base.joint_columns, len(self.beta)
+        residual = row_residuals(packed, joint_columns, np.zeros(count))
+        products = [rows[:, :-1].T @ rows for rows in packed]
         for _ in range(_ROUNDS):
             weights = 1 / np.maximum(np.sqrt(np.mean(residual ** 2, axis=0)), self.floor)
-            gram, right = np.zeros((len(self.beta), len(self.beta))), np.zeros(len(self.beta))
+            gram, right = np.zeros((count, count)), np.zeros(count)
             for chosen, weight, product in zip(joint_columns, weights, products):
                 gram[np.ix_(chosen, chosen)] += weight ** 2 * product[:, :-1]
                 right[chosen] += weight ** 2 * product[:, -1]
-            residual = torque - self._torques(packed, inverse(gram) @ right)
+            residual = row_residuals(packed, joint_columns, inverse(gram) @ right)
         return residual
-
-    def _torques(self, packed: Sequence[Array], beta: Array) -> Array:
-        """Return the torques of base parameters (r,), (rows, n) [N m or N]."""
-        return np.column_stack([rows[:, :-1] @ beta[chosen]
-                                for chosen, rows in zip(self.base.joint_columns, packed)])
 
     def _slope(self, standard: Array) -> Array:
         """Return the decimated derivative of torques, as differences over `_SLOPE_STEP`."""

@@ -20,6 +20,7 @@ from collections.abc import Callable
 
 import numpy as np
 from robot_identification.arrays import Array
+from robot_identification.excitation.design.optimisers import OPTIMISERS
 from robot_identification.excitation.design.problem import Minimum, Problem
 
 POPULATION = 60      # individuals; the papers print no settings, so all of these are assumed
@@ -187,3 +188,8 @@ def minimise_by_binary_genetic(problem: Problem, start: Array,
 
     """
     return _evolve(_Binary, problem, start, stop)
+
+
+OPTIMISERS.register('real_genetic', minimise_by_real_genetic)
+OPTIMISERS.register('binary_genetic', minimise_by_binary_genetic)
+DESIGN_NAMES = ('real_genetic', 'binary_genetic')
