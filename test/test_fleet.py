@@ -319,6 +319,7 @@ def test_a_cluster_on_this_machine_listens_on_loopback_only():
     assert {address.ip for address in added} <= {'127.0.0.1', '::1'}
 
 
+@pytest.mark.slow
 def test_runs_of_a_study_are_tasks_and_a_worker_that_dies_changes_no_digit(cluster, monkeypatch):
     distributed = pytest.importorskip('distributed')
     contestants = [SearchSetup(name, name, {'size': 8}, 400) for name in ('pso', 'ga')]

@@ -159,8 +159,16 @@ def test_a_torque_limit_that_only_the_held_out_motion_reaches_is_said():
     assert np.all(np.isinf(result.model.limit)) and np.all(result.reached < truth.limit)
     assert [sentence.split(':')[0] for sentence in result.beyond] == list(arm.joint_names)
     assert 'hand 208 demands up to' in result.beyond[0]
-    both = identify_servos(arm, [slow, fast], [recorded(truth, 209, 8.0)])
-    assert np.isclose(both.model.limit[1], truth.limit[1], rtol=0.1) and not both.beyond
+
+
+@pytest.mark.slow
+def test_a_torque_limit_that_one_of_two_motions_reaches_is_identified():
+    truth = Truth.drawn(8, n=2)
+    result = identify_servos(
+        Arm.from_urdf(hobby_urdf(2)),
+        [recorded(truth, 108, 12.0, slowly=2.5), recorded(truth, 208, 8.0)],
+        [recorded(truth, 209, 8.0)])
+    assert np.isclose(result.model.limit[1], truth.limit[1], rtol=0.1) and not result.beyond
 
 
 @pytest.mark.usefixtures('short_search')
