@@ -251,6 +251,7 @@ def test_the_jackknife_beside_many_columns_is_unbiased():
     assert plain > 1.3 * true and unbiased == pytest.approx(true, rel=0.15)
 
 
+@pytest.mark.slow
 def test_changes_of_the_stated_size_are_found_nine_times_out_of_ten():
     """A body with a small lever, a friction and a tilt in a random direction."""
     rng, draws = np.random.default_rng(3), 80

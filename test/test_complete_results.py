@@ -38,7 +38,7 @@ from robot_identification.output_folder import (
 )
 from robot_identification.reporting import load_results, save_results, write_report
 from robot_identification.reporting.results_files import RESULT_FILES
-from slow import slow
+from slow import others_slow, slow
 from typer.testing import CliRunner
 
 HERE = Path(__file__).parent
@@ -80,7 +80,7 @@ for k in range(150):
 """
 
 
-@pytest.mark.parametrize('subfolder', [False, True])
+@pytest.mark.parametrize('subfolder', others_slow([True, False]))
 def test_readers_see_one_of_two_concurrent_writers(tmp_path, subfolder):
     folder = tmp_path / 'result'
     folder.mkdir()

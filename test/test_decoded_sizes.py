@@ -30,6 +30,7 @@ from robot_identification.files import decoded_limit, SIZE_VARIABLE
 from robot_identification.recording.bag.joint_states import JointStateLayout
 from robot_identification.recording.bag.mcap_file import MAGIC
 from scipy.io import savemat
+from slow import slow
 import zstandard
 
 ROWS, LIMIT, LARGEST = 15_000_000, '100', 500    # rows; limit and memory of a process [MB]
@@ -188,11 +189,11 @@ def write_ros1(path):
 
 
 @pytest.mark.parametrize(('name', 'write'), [
-    ('a.h5', write_hdf5), ('a.feather', write_feather), ('a.csv.gz', write_gz),
-    ('a.xlsx', write_excel), ('a.jsonl.gz', write_json), ('a.bag', write_ros1),
-    ('a.parquet', write_parquet), ('a.parquet', write_lists), ('a.npz', write_npz),
-    ('a.mat', write_mat), ('a.mat', write_struct), ('a.mcap', write_chunks),
-    ('a.db3.zstd', write_zstd), ('a.mcap.zstd', write_zstd)])
+    ('a.h5', write_hdf5), slow('a.feather', write_feather), ('a.csv.gz', write_gz),
+    ('a.xlsx', write_excel), slow('a.jsonl.gz', write_json), ('a.bag', write_ros1),
+    ('a.parquet', write_parquet), slow('a.parquet', write_lists), ('a.npz', write_npz),
+    ('a.mat', write_mat), slow('a.mat', write_struct), ('a.mcap', write_chunks),
+    slow('a.db3.zstd', write_zstd), ('a.mcap.zstd', write_zstd)])
 def test_a_small_recording_that_decodes_to_much_is_refused(name, write, tmp_path):
     path = tmp_path / name
     write(path)

@@ -115,7 +115,7 @@ def _python_blocks(page):
 @pytest.mark.parametrize(('page', 'before'), [
     ('README.md', 'arm = load_arm("my_arm.yaml"); r = load_recording("motion.csv", arm); '
      't, q, tau = r.t, r.q, r.tau; v = a = 0 * q'),
-    ('docs/excitation.md', 'arm = load_arm("my_arm.yaml")'),
+    slow('docs/excitation.md', 'arm = load_arm("my_arm.yaml")'),
     ('docs/benchmark.md', ''), ('docs/logs.md', 'arm = load_arm("my_arm.yaml")')])
 def test_python_of_a_page_runs(page, before, tmp_path):
     pytest.importorskip('matplotlib')

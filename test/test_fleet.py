@@ -319,6 +319,7 @@ def test_a_cluster_on_this_machine_listens_on_loopback_only():
     assert {address.ip for address in added} <= {'127.0.0.1', '::1'}
 
 
+@pytest.mark.slow
 def test_runs_of_a_study_are_tasks_and_a_worker_that_dies_changes_no_digit(cluster, monkeypatch):
     distributed = pytest.importorskip('distributed')
     contestants = [SearchSetup(name, name, {'size': 8}, 400) for name in ('pso', 'ga')]
@@ -361,6 +362,7 @@ def test_a_lost_scheduler_and_options_of_a_cluster_that_do_not_go_together(clust
             CliRunner().invoke(app, ['study', 'survey', *options], catch_exceptions=False)
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_lost_breaks_no_robot(folder, tmp_path, caplog):
     pytest.importorskip('pyarrow')
     from pyarrow import parquet
@@ -412,6 +414,7 @@ def test_workers_that_do_not_see_the_recordings_are_named(folder, tmp_path):
         check_visible({seen: '', other: ''}, said.append)
 
 
+@pytest.mark.slow
 def test_a_scheduler_with_certificates(folder, tmp_path):
     pytest.importorskip('pyarrow')
     distributed = pytest.importorskip('distributed')

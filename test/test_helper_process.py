@@ -34,6 +34,7 @@ from robot_identification.helper_process import (
     run_helper,
     TimeoutExpired,
 )
+from slow import others_slow
 
 STARTERS = {'subprocess', 'multiprocessing', 'pty', 'ProcessPoolExecutor'}
 CALLS = ('system', 'popen', 'spawn', 'posix_spawn', 'exec', 'fork', 'create_subprocess')
@@ -101,7 +102,7 @@ def test_each_helper_has_a_program_and_a_reason_for_its_limits():
     assert HELPERS['brake_watchdog'].memory is HELPERS['brake_watchdog'].seconds is None
 
 
-@pytest.mark.parametrize('before', ['', AS_PYTHON_M], ids=['console', 'python -m'])
+@pytest.mark.parametrize('before', others_slow(['', AS_PYTHON_M]), ids=['console', 'python -m'])
 @pytest.mark.parametrize('name', [name for name in HELPERS if name in PROGRAMS])
 def test_no_helper_imports_from_the_current_folder(name, before, traps):
     if name == 'worker':

@@ -190,6 +190,7 @@ def test_the_centre_of_mass_in_another_frame():
             found.centre_in(arm, wrong)
 
 
+@pytest.mark.slow
 def test_intervals_contain_gain_errors_of_sensors():
     arm, rng = chain(['a', 'b', 'c']), np.random.default_rng(0)
     inside = {0.0: 0, 0.02: 0}

@@ -22,7 +22,7 @@ from robot_identification.papers.searches.objective import get_objective, OBJECT
 from robot_identification.papers.searches.problem import SearchProblem
 from robot_identification.papers.searches.ranges import search_bounds
 from robot_identification.regression import build_regression
-from slow import others_slow
+from slow import others_slow, slow
 
 
 def population(problem, size=6):
@@ -115,8 +115,8 @@ def test_linear_friction_is_recovered_or_said_to_be_off(name):
 
 
 @pytest.mark.parametrize(('name', 'friction', 'budget'), [
-    ('cma_es', 'stribeck', 300), ('cma_es', 'sech_tanh', 900),
-    ('differential_evolution', 'stribeck', 600)])
+    ('cma_es', 'stribeck', 300), slow('cma_es', 'sech_tanh', 900),
+    slow('differential_evolution', 'stribeck', 600)])
 def test_friction_with_a_shape_is_recovered(name, friction, budget):
     """By default only the shape is searched; at most one of three noises is not recovered."""
     done = 0

@@ -374,7 +374,7 @@ def walk(source, folder, flags=(), more=()):
     return answers
 
 
-@pytest.mark.parametrize('shape', others_slow(WHOLE, 'humanoid', 'massless', 'prismatic'))
+@pytest.mark.parametrize('shape', others_slow(WHOLE, 'humanoid', 'prismatic'))
 def test_from_init_to_a_verdict_without_an_edit(shape, tmp_path):
     text, flags = WHOLE[shape]
     (tmp_path / 'wild.urdf').write_text(text)
