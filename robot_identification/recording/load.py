@@ -38,7 +38,7 @@ OTHER_READERS: list[Callable[[Path], Reader | None]] = []
 
 
 def _csv_source(path: Path) -> ColumnSource:
-    """Return the columns of a text; extensions read one that is not names and numbers."""
+    """Return the columns of a text file; a reader of an extension takes what is no plain table."""
     try:
         if (source := CsvSource(path)).plain:
             return source
