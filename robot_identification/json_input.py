@@ -56,17 +56,13 @@ def read_json(path: str | Path, what: str, error: type[RobotIdentificationError]
         content = json.loads(text, parse_int=parse_integer, parse_constant=parse_integer)
         if '\\u' in text:    # half of a surrogate pair raises a ValueError
             json.dumps(content, ensure_ascii=False).encode()
-        level: list[Any] = [[content]]
-        depth = 0
-        while level:
-            depth += 1
-            values = [item for each in level
-                      for item in (each.values() if isinstance(each, dict) else each)]
-            numbers = [item for item in values if type(item) is float]
-            if max(numbers, default=0.0) > HUGE or min(numbers, default=0.0) < -HUGE:
+        level: list[Any] = [content]
+        for _ in range(DEPTH):
+            if any(type(item) is float and abs(item) > HUGE for item in level):
                 raise ValueError(f'it has a number above {HUGE:g}')
-            level = [item for item in values if isinstance(item, (dict, list))]
-        if depth > DEPTH:
+            level = [item for each in level if isinstance(each, (dict, list))
+                     for item in (each.values() if isinstance(each, dict) else each)]
+        if level:
             raise ValueError(f'it is nested more than {DEPTH} levels deep')
         return content
     except (ValueError, RecursionError) as reason:

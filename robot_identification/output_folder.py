@@ -148,20 +148,16 @@ def _remove_leftovers(folder: Path) -> None:
 
 
 @contextmanager
-def temporary(folder: Path, suffix: str = '', *, is_folder: bool = False) -> Iterator[Path]:
+def temporary(folder: Path) -> Iterator[Path]:
     """
-    Yield the path of a new temporary file or folder, which is removed at the end.
+    Yield the path of a new temporary folder, which is removed at the end.
 
     Leftovers of killed programs in the same folder are removed and reported.
 
     Parameters
     ----------
     folder
-        Existing folder of the temporary file or folder.
-    suffix
-        End of the name.
-    is_folder
-        Whether a folder is created.
+        Existing folder in which it is created.
 
     Raises
     ------
@@ -169,11 +165,11 @@ def temporary(folder: Path, suffix: str = '', *, is_folder: bool = False) -> Ite
         It cannot be created.
 
     """
-    path = folder / f'{PREFIX}{uuid4().hex[:16]}{suffix}'
+    path = folder / f'{PREFIX}{uuid4().hex[:16]}'
     with ExitStack() as stack:
         with locked(folder):
             _remove_leftovers(folder)
-            path.mkdir() if is_folder else path.touch(exist_ok=False)
+            path.mkdir()
             stack.enter_context(locked(path))
         stack.callback(_remove, path)
         yield path
@@ -196,7 +192,7 @@ def sync(path: Path) -> None:
 
 
 @contextmanager
-def replace_files(folder: str | Path) -> Iterator[Path]:
+def replace_files(folder: str | Path, shown: str | Path = '') -> Iterator[Path]:
     """
     Yield an empty folder; the files that the block writes there replace those of `folder` at once.
 
@@ -206,6 +202,8 @@ def replace_files(folder: str | Path) -> Iterator[Path]:
     ----------
     folder
         Folder of the files; it is created if needed.
+    shown
+        Path that messages about errors name; that of the folder if empty.
 
     Raises
     ------
@@ -227,7 +225,7 @@ def replace_files(folder: str | Path) -> Iterator[Path]:
         with ExitStack() as stack:
             with locked(target):
                 movable = _has_files_only(target)
-                staging = stack.enter_context(temporary(target, is_folder=True))
+                staging = stack.enter_context(temporary(target))
                 if movable:
                     with suppress(OSError):    # no permission, or another file system
                         staging = staging.rename(target.parent / staging.name)
@@ -240,7 +238,7 @@ def replace_files(folder: str | Path) -> Iterator[Path]:
                 target.rmdir()
         if isinstance(error, OSError):
             raise ConfigurationError(
-                f"'{folder}' cannot be written: {error.strerror or error}") from error
+                f"'{shown or folder}' cannot be written: {error.strerror or error}") from error
         if isinstance(error, ConfigurationError):    # of a file in the temporary folder
             raise ConfigurationError(str(error).replace(str(staging), str(folder))) from error
         raise

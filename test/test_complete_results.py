@@ -195,7 +195,7 @@ def test_leftovers_are_reported_and_those_of_running_programs_stay(tmp_path, cap
     folder = tmp_path / 'result'
     folder.mkdir()
     dead = [tmp_path / f'{PREFIX}1', folder / f'{PREFIX}2.csv']
-    with temporary(folder, '.csv') as alive, temporary(tmp_path, is_folder=True) as other:
+    with temporary(folder) as alive, temporary(tmp_path) as other:
         dead[0].mkdir()
         (dead[0] / 'model.yaml').write_text('x')
         dead[1].write_text('x')

@@ -19,14 +19,12 @@ from pathlib import Path
 from typing import Annotated
 
 from robot_identification import console, files
-from robot_identification.cli.expand_options import expand_options
-from robot_identification.cli.processing import ProcessingArguments
 from robot_identification.errors import ConfigurationError
 from robot_identification.output_folder import sha256
 import typer
 
 
-@expand_options
+@console.expand_options
 def validate_command(
     model: Annotated[Path, typer.Argument(
         metavar='MODEL', help='Model file, or the folder that identify wrote.')],
@@ -38,7 +36,7 @@ def validate_command(
     )] = None,
     window: console.Window = None,
     *,
-    processing: ProcessingArguments,
+    processing: console.ProcessingArguments,
     topic: console.Topic = None,
     force: console.Force = False,
     as_json: console.AsJson = False,
@@ -86,8 +84,7 @@ def report_command(
 ) -> None:
     """Rewrite the HTML report of an identification."""
     from robot_identification.reporting import write_report
-    from robot_identification.reporting.report import REPORT
-    from robot_identification.reporting.results_files import RESULT_FILES
+    from robot_identification.reporting.results_files import REPORT, RESULT_FILES
 
     results = [directory / name for name in RESULT_FILES if name != REPORT]
     files.check_outputs([(directory / REPORT, files.HTML_PAGE)], results, force=force)
