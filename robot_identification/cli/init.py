@@ -202,11 +202,12 @@ def _write(urdf: Path, target: Path, options: InitArguments, moving: tuple[str, 
         effort=parse_effort(options.effort) if options.effort else None,
         guessed=repair.guessed if repair else ())
     arm = replace(arm, limits=limits)
+    notes += unused
     if repair is None:
-        notes += (*unused, *_description_notes(urdf, arm, options))
+        notes += _description_notes(urdf, arm, options)
     else:
-        notes += unused
         repair.write(target.with_suffix(''), limits.torque)
+    changes = repair.changes if repair else []
     faults = [str(fault) for fault in check_inertias(arm)]
     doubts = find_doubtful_limits(arm)
     files.write_text(target, text)
@@ -215,8 +216,7 @@ def _write(urdf: Path, target: Path, options: InitArguments, moving: tuple[str, 
         console.emit({
             'robot': str(target), 'to_fill_in': count, 'joints': arm.joint_names,
             'locked': list(arm.locked), 'inertia_faults': faults, 'limits_in_doubt': doubts,
-            'recording': recording, 'notes': notes,
-            'changes': [] if repair is None else repair.changes})
+            'recording': recording, 'notes': notes, 'changes': changes})
         return
     if count == 0:
         load_arm(target)
@@ -224,7 +224,7 @@ def _write(urdf: Path, target: Path, options: InitArguments, moving: tuple[str, 
              + (f'; locked: {", ".join(arm.locked)}' if arm.locked else ''),
              *notes,
              *(f'repaired: {kind} of {part}: {before} -> {after}'
-               for kind, part, before, after in (repair.changes if repair else ())),
+               for kind, part, before, after in changes),
              *(f'limits: {doubt}' for doubt in doubts), *(f'inertia: {fault}' for fault in faults)]
     if faults:
         lines.append('these inertias are impossible, so no torque can be limited or simulated; '

@@ -11,34 +11,33 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The files of an identification, and its HTML report: one file that opens offline."""
+"""The files of an identification: writing, reading, and the HTML report, which opens offline."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 import csv
+from dataclasses import dataclass
 import json
+import os
 from pathlib import Path, PurePath
 from typing import Any, TYPE_CHECKING
 
 from jinja2 import UndefinedError
 import numpy as np
+from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError, ModelFileError
 from robot_identification.export.identified_urdf import write_identified_urdf
-from robot_identification.files import write_text
+from robot_identification.files import HUGE, read_json, write_text
 from robot_identification.identification_data import Identification
-from robot_identification.output_folder import locked, replace_files, sha256
+from robot_identification.output_folder import locked, reading, replace_files, sha256
+from robot_identification.recording.numpy_archive import NumpyArchive
 from robot_identification.reporting import report_tables as tables
 from robot_identification.reporting import result_figures as figures
 from robot_identification.reporting.pages import BADGES, render_page
 from robot_identification.reporting.plot_data import plot_data
-from robot_identification.reporting.results_dict import results_to_dict
-from robot_identification.reporting.stored_results import (
-    load_results,
-    PLOTS,
-    RESULTS,
-    StoredResults,
-)
+from robot_identification.reporting.results_dict import results_to_dict, SCHEMA
+from robot_identification.yaml_file import read_typed
 
 if TYPE_CHECKING:
     from robot_identification.excitation import Excitation
@@ -47,6 +46,8 @@ MODEL = 'model.yaml'
 URDF = 'identified.urdf'
 BASE_PARAMETERS = 'base_parameters.csv'
 REPORT = 'report.html'
+RESULTS = 'results.json'
+PLOTS = 'plots.npz'
 RESULT_FILES = (MODEL, URDF, PLOTS, BASE_PARAMETERS, REPORT, RESULTS)
 SECTIONS = {
     'torques': 'Torques', 'errors': 'Errors', 'checks': 'Checks', 'choice': 'Model selection',
@@ -55,6 +56,39 @@ SECTIONS = {
     'feasibility': 'Feasibility', 'motion': 'Motion',
     'processing': 'Processing', 'provenance': 'Provenance'}
 """Sections in their order: name of the template in `report/`, and title in the navigation."""
+
+
+@dataclass(frozen=True, eq=False)
+class StoredResults:
+    """
+    The stored data of an identification.
+
+    Parameters
+    ----------
+    content
+        Content of results.json, see `results_to_dict`.
+    arrays
+        Arrays of plots.npz, see `plot_data`.
+    files
+        Names of the data files in the folder.
+    folder
+        The folder; empty if the results were not read from one.
+
+    """
+
+    content: Mapping[str, Any]
+    arrays: Mapping[str, Array]
+    files: tuple[str, ...] = ()
+    folder: str = ''
+
+    @property
+    def joints(self) -> list[str]:
+        """Names of the joints."""
+        return list(self.content['arm']['joints'])
+
+    def units(self, quantity: str) -> list[str]:
+        """Return the joints' units of 'position', 'velocity', 'acceleration' or 'torque'."""
+        return list(self.content['arm']['units'][quantity])
 
 
 def save_results(
@@ -115,6 +149,67 @@ def save_results(
             encoding='utf-8')
         write_report(folder)
     return target
+
+
+def load_results(directory: str | Path) -> StoredResults:
+    """
+    Return the results in results.json and plots.npz of a folder.
+
+    Parameters
+    ----------
+    directory
+        The folder that `save_results` wrote.
+
+    Raises
+    ------
+    ModelFileError
+        A file is missing, damaged, of another schema or of another identification.
+
+    Examples
+    --------
+    >>> results = load_results('result')    # doctest: +SKIP
+    >>> results.joints[0]    # doctest: +SKIP
+    'panda_joint1'
+
+    """
+    folder = Path(directory)
+    with reading(folder):
+        for name in (RESULTS, PLOTS):
+            if not os.path.isfile(folder / name):
+                raise ModelFileError(f"there is no '{name}' in '{folder}'; name a folder that "
+                                     f'`identify` wrote, or identify again with -o {folder}')
+        content = _content(folder / RESULTS)
+        digests = read_typed(Mapping[str, str], content.get('files', {}),
+                             f"'{folder / RESULTS}', `files`", ModelFileError)
+        digests = digests or {PLOTS: content.get('plots_sha256')}    # an earlier version
+        for name, digest in digests.items():
+            path = folder / Path(name).name
+            if path.is_file() and sha256(path) != digest:
+                raise ModelFileError(
+                    f"'{path}' does not belong to the results.json beside it: it was changed, or "
+                    f'is of another run; identify again with -o {folder}')
+        with NumpyArchive(folder / PLOTS, 'archive', ModelFileError) as archive:
+            stored = {name: archive[name] for name in archive.names}
+        with np.errstate(over='ignore'):
+            arrays = {name: array.astype(float) for name, array in stored.items()
+                      if array.dtype.kind in 'fiu'}
+        if len(arrays) < len(stored) or any(
+                np.any(np.abs(array) > HUGE) for array in arrays.values()):
+            raise ModelFileError(f"'{folder / PLOTS}' has an array without numbers or above "
+                                 f'{HUGE:g}; identify again with -o {folder}')
+        files = tuple(sorted(path.name for path in folder.iterdir()
+                             if path.suffix in ('.yaml', '.urdf', '.csv', '.json', '.npz')))
+    return StoredResults(content, arrays, files, str(folder))
+
+
+def _content(path: Path) -> dict[str, Any]:
+    """Return the content of results.json, whose schema is checked."""
+    content = read_json(path, 'file of results', ModelFileError)
+    schema = content.get('schema') if isinstance(content, dict) else None
+    if schema != SCHEMA:
+        raise ModelFileError(f"'{path}' is not of the schema {SCHEMA} (found: {schema}); "
+                             f'identify again with this version')
+    return content
 
 
 def write_report(directory: str | Path) -> Path:
