@@ -26,11 +26,12 @@ standard library.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 import json
 import os
 from pathlib import Path
+import resource
 import runpy
 import signal
 import subprocess
@@ -150,16 +151,8 @@ def run_helper(name: str, *args: str, extra_memory: int = 0,
             output, errors = process.communicate(timeout=HELPERS[name].seconds)
         finally:
             if process.poll() is None:
-                _kill_group(process)
+                os.killpg(process.pid, signal.SIGKILL)
     return subprocess.CompletedProcess(args, process.returncode, output, errors)
-
-
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    """End a process and those that it started; on Windows only itself."""
-    if hasattr(os, 'killpg'):
-        os.killpg(process.pid, signal.SIGKILL)
-    else:
-        process.kill()
 
 
 @contextmanager
@@ -187,13 +180,11 @@ def isolated_workers() -> Iterator[Any]:
 
 def _run(order: Mapping[str, Any], program: str, args: list[str]) -> None:
     """Set the limits of this process and run a program of Python, or replace the process."""
-    with suppress(ImportError):    # not on Windows
-        import resource
-        for kind, limit in ((resource.RLIMIT_AS, order['memory']),
-                            (resource.RLIMIT_CPU, order['seconds'])):
-            own = resource.getrlimit(kind)[1]    # may be lowered only
-            if limit and (own == resource.RLIM_INFINITY or limit < own):
-                resource.setrlimit(kind, (limit, limit))
+    for kind, limit in ((resource.RLIMIT_AS, order['memory']),
+                        (resource.RLIMIT_CPU, order['seconds'])):
+        own = resource.getrlimit(kind)[1]    # may be lowered only
+        if limit and (own == resource.RLIM_INFINITY or limit < own):
+            resource.setrlimit(kind, (limit, limit))
     if not program.endswith('.py'):
         os.execv(program, [program, *args])
     sys.path[:] = dict.fromkeys([*order['path'], *sys.path])
