@@ -14,19 +14,14 @@
 """
 Folders whose files are replaced together, also if the program is killed at any step.
 
-The files of a run are written into a hidden folder beside their target and flushed to the disk.
+The files of a run are written into a hidden folder inside their target and flushed to the disk.
+The hidden folder is then renamed to `LOG`, and its files are moved out of it one by one. After a
+kill between the moves, the next command of this package that reads or writes the folder moves the
+others first. Other programs may see a mixture until then; the digests in the results show it
+(`is_of_other_run`).
 
-* If the target contains files only, `_exchange` swaps the two folders in one step of the file
-  system (renameat2 of Linux: ext4, XFS, Btrfs, tmpfs, overlayfs). After a kill at any step, every
-  program finds all old or all new files. Other files in the target are kept as hard links. A
-  second swap brings the folder itself back, so that open terminals and its owner stay.
-* Otherwise (subfolders, mount points, NFS, other systems) the hidden folder is renamed to `LOG`
-  inside the target, and its files are moved out of it one by one. After a kill between the moves,
-  the next command of this package that reads or writes the folder moves the others first. Other
-  programs may see a mixture until then; the digests in the results show it (`is_of_other_run`).
-
-Symbolic links to one folder per run would need one mechanism only, but `mv result/model.yaml`,
-`git add` and Windows do not follow them.
+Symbolic links to one folder per run would avoid the mixture, but `mv result/model.yaml` and
+`git add` do not follow them.
 
 Locks (flock of the folders, not of files in them) let one writer at a time replace files, make
 readers wait for it, and show whether a hidden file belongs to a running program; a kill releases
@@ -38,7 +33,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, ExitStack, suppress
-import ctypes
 import errno
 import fcntl
 import hashlib
@@ -47,7 +41,6 @@ import logging
 import os
 from pathlib import Path
 import shutil
-import sys
 import threading
 import time
 from uuid import uuid4
@@ -103,7 +96,7 @@ def locked(path: Path, *, exclusive: bool = True) -> Iterator[None]:
                 fcntl.flock(descriptor, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
                 held.add(key)
                 stack.callback(held.discard, key)
-                if os.path.samestat(status, os.stat(path)):    # it was not exchanged meanwhile
+                if os.path.samestat(status, os.stat(path)):    # it was not replaced meanwhile
                     break
         yield
 
@@ -218,14 +211,7 @@ def replace_files(folder: str | Path, shown: str | Path = '') -> Iterator[Path]:
     try:
         target.mkdir(parents=True, exist_ok=True)
         recover(target)
-        with ExitStack() as stack:
-            with locked(target):
-                movable = _has_files_only(target)
-                staging = stack.enter_context(temporary(target))
-                if movable:
-                    with suppress(OSError):    # no permission, or another file system
-                        staging = staging.rename(target.parent / staging.name)
-                        stack.callback(_remove, staging)
+        with temporary(target) as staging:
             yield staging
             _commit(staging, target)
     except BaseException as error:
@@ -263,11 +249,6 @@ def replace_paths(paths: Iterable[Path]) -> Iterator[dict[Path, Path]]:
         yield {path: folders[path.parent] / path.name for path in paths}
 
 
-def _has_files_only(folder: Path) -> bool:
-    """Return whether a folder contains no subfolders."""
-    return not any(entry.is_dir(follow_symlinks=False) for entry in os.scandir(folder))
-
-
 def _commit(staging: Path, target: Path) -> None:
     """Replace the files of a folder by those in a temporary one."""
     paths = sorted(staging.iterdir())
@@ -284,48 +265,10 @@ def _commit(staging: Path, target: Path) -> None:
         if len(paths) == 1:
             os.replace(paths[0], target / paths[0].name)
             sync(target)
-        elif not _exchange(staging, target):
+        else:
             os.rename(staging, target / LOG)
             sync(target)
             _finish(target)
-
-
-def _exchange(staging: Path, target: Path) -> bool:
-    """Swap a temporary folder with its target, twice; return False if this is not possible."""
-    if staging.parent == target or not _has_files_only(target):
-        return False
-    names = os.listdir(staging)
-    others = set(os.listdir(target)).difference(names)
-    try:
-        for name in others:
-            os.link(target / name, staging / name, follow_symlinks=False)
-        shutil.copymode(target, staging)
-        sync(staging)
-        _swap(staging, target)
-    except (OSError, AttributeError, TypeError):    # the last two: the C library cannot
-        for name in others:
-            _remove(staging / name)
-        return False
-    with suppress(OSError):    # if the disk is full, the new folder stays in place
-        sync(target.parent)
-        for name in names:
-            (staging / name).unlink(missing_ok=True)
-            os.link(target / name, staging / name)
-        sync(staging)
-        _swap(staging, target)
-        sync(target.parent)
-    for name in set(os.listdir(staging)).difference(os.listdir(target)):
-        os.rename(staging / name, target / name)    # another program has just created it
-    return True
-
-
-def _swap(first: Path, second: Path) -> None:
-    """Exchange two folders in one step of the file system."""
-    sys.audit('os.rename', str(first), str(second), -1, -1)
-    here, exchange = -100, 2    # AT_FDCWD, RENAME_EXCHANGE
-    if ctypes.CDLL(None, use_errno=True).renameat2(
-            here, os.fsencode(first), here, os.fsencode(second), exchange):
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
 def _finish(folder: Path) -> None:
@@ -350,8 +293,6 @@ def recover(folder: Path) -> None:
     """
     if os.path.isdir(folder):
         folder = Path(os.path.realpath(folder))
-        with locked(folder.parent):
-            _remove_leftovers(folder.parent)
         with locked(folder):
             _remove_leftovers(folder)
             _finish(folder)
