@@ -59,7 +59,7 @@ from robot_identification.changes.payload import identify_payload
 from robot_identification.dynamics import joint_torque_regressor
 from robot_identification.excitation import design_excitation, DesignOptions
 from robot_identification.reporting import load_results
-from robot_identification.reporting.stored_results import StoredResults
+from robot_identification.reporting.results_files import StoredResults
 from robot_identification.signals import process
 from scipy.stats import beta
 

@@ -36,7 +36,7 @@ from robot_identification.errors import ConfigurationError
 from robot_identification.regression.inference import holm
 from robot_identification.reporting import load_results, results_to_dict
 from robot_identification.reporting.plot_data import plot_data
-from robot_identification.reporting.stored_results import StoredResults
+from robot_identification.reporting.results_files import StoredResults
 from scipy.signal import lfilter
 from slow import others_slow
 from typer.testing import CliRunner

@@ -39,7 +39,7 @@ from robot_identification.reporting import save_results
 from robot_identification.reporting.excitation_page import write_excitation_page, write_repair_page
 from robot_identification.reporting.figure import Curve, Figure, Panel
 from robot_identification.reporting.pages import render_page
-from robot_identification.reporting.stored_results import load_results
+from robot_identification.reporting.results_files import load_results
 from robot_identification.servos.model import ServoModel
 from robot_identification.servos.page import servo_page
 from robot_identification.servos.parameters import NAMES

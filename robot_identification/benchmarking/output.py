@@ -32,8 +32,7 @@ from robot_identification.errors import RobotIdentificationError
 from robot_identification.output_folder import replace_files
 from robot_identification.reporting.figure import Curve, Figure, Panel, SERIES
 from robot_identification.reporting.pages import render_page
-from robot_identification.reporting.results_dict import plain
-from robot_identification.reporting.run_environment import environment
+from robot_identification.reporting.results_dict import environment, plain
 
 FILES = ('benchmark.json', 'benchmark.html', 'table.csv', 'table.tex', 'table.md', 'cite.bib')
 SOURCES = Path(__file__).with_name('sources.bib')

@@ -26,8 +26,7 @@ from typing import Any
 import numpy as np
 from robot_identification.benchmarking.ranking import RankedMethod
 from robot_identification.output_folder import replace_files
-from robot_identification.reporting.results_dict import plain
-from robot_identification.reporting.run_environment import environment
+from robot_identification.reporting.results_dict import environment, plain
 
 HEADS = ('method', 'friction', 'model', 'error / wls', 'rank', 'error', 'worst joint', 'time [s]',
          'failed')

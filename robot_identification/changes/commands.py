@@ -43,8 +43,7 @@ from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError, ModelFileError
 from robot_identification.files import check_outputs, HTML_PAGE, write_text
 from robot_identification.reporting import load_results
-from robot_identification.reporting.report import REPORT
-from robot_identification.reporting.results_files import RESULT_FILES
+from robot_identification.reporting.results_files import REPORT, RESULT_FILES
 import typer
 
 Report = Annotated[Path | None, typer.Option(help='HTML page to write.')]

@@ -30,7 +30,7 @@ from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError
 from robot_identification.regression.inference import holm
 from robot_identification.reporting.results_dict import plain
-from robot_identification.reporting.stored_results import StoredResults
+from robot_identification.reporting.results_files import StoredResults
 from scipy.special import stdtr
 
 TINY = 1e-9

@@ -29,7 +29,7 @@ from robot_identification.validation.held_out import CUTOFF, EDGE
 from scipy.interpolate import CubicSpline
 
 if TYPE_CHECKING:
-    from robot_identification.reporting.stored_results import StoredResults
+    from robot_identification.reporting.results_files import StoredResults
 
 FINE, ROWS = 100.0, 25.0
 """[Hz] Rate at which columns are computed before they pass the low-pass of the torques, and rate

@@ -26,7 +26,7 @@ import typer
 from typer.core import TyperGroup
 
 COMMANDS = {    # name: module, first line of the help; `--help` imports no module
-    'demo': ('cli.demo', 'Design, simulate, record, identify, validate and report.'),
+    'demo': ('cli.simulate', 'Design, simulate, record, identify, validate and report.'),
     'init': ('cli.init', 'Write a robot YAML from a URDF, and mark the values that are missing.'),
     'excite': ('cli.excite', 'Design a motion that excites all parameters within proven limits.'),
     'simulate': ('cli.simulate', 'Record a simulated arm (MuJoCo) that differs from its URDF.'),
@@ -34,7 +34,7 @@ COMMANDS = {    # name: module, first line of the help; `--help` imports no modu
     'validate': ('cli.validate', 'Predict recorded torques with a model.'),
     'report': ('cli.validate', 'Rewrite the HTML report of an identification.'),
     'compare': ('changes.commands', 'Compare two identifications of one arm, with significance.'),
-    'export': ('cli.export', 'Export a model to a simulator, a controller or source code.'),
+    'export': ('cli.validate', 'Export a model to a simulator, a controller or source code.'),
     'payload': ('changes.commands', 'Identify the ten inertial parameters of a payload.'),
     'payload-motion': (
         'changes.payload_motion.commands', 'Design a motion for payload identification.'),

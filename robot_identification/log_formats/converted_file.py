@@ -108,21 +108,19 @@ EXCEL = Conversion('excel', 'an Excel workbook', ('openpyxl',), '.csv')
 FEATHER = Conversion('feather', 'a Feather file', ('pyarrow', 'pandas'), '.parquet')
 ROS1 = Conversion('ros1', 'a bag of ROS 1', ('rosbags',), '.db3')
 HELPERS.update({
-    'mat': Helper(
-        'log_formats/mat_to_npz.py', "SciPy's reader crashes on some damaged files, and a file "
-        'can declare any size; the caller adds memory for the arrays', 300, 1_000_000_000),
-    'hdf5': Helper(
-        'log_formats/hdf5_to_npz.py', 'the library of HDF5 crashes on some damaged files, and a '
-        'file can declare any size; the caller adds memory for the arrays', 300, 1_000_000_000),
-    'excel': Helper(
-        'log_formats/excel_to_csv.py', 'a workbook is compressed XML, which may need any time and '
-        'memory; the largest sheet of Excel takes 5 minutes', 900, 1_000_000_000),
-    'feather': Helper(
-        'log_formats/feather_to_parquet.py', 'a compressed file can declare any size; the caller '
-        'adds memory for the columns', 300, 1_500_000_000),
-    'ros1': Helper(
-        'log_formats/ros1_to_sqlite.py', 'a compressed chunk of a bag can have any size; a bag of '
-        'an hour at 1 kHz takes 5 minutes', 900, 1_000_000_000)})
+    # SciPy's reader crashes on some damaged files, and a file can declare any size; the caller
+    # adds memory for the arrays
+    'mat': Helper('log_formats/mat_to_npz.py', 300, 1_000_000_000),
+    # the library of HDF5 crashes on some damaged files, and a file can declare any size; the
+    # caller adds memory for the arrays
+    'hdf5': Helper('log_formats/hdf5_to_npz.py', 300, 1_000_000_000),
+    # a workbook is compressed XML, which may need any time and memory; the largest sheet of Excel
+    # takes 5 minutes
+    'excel': Helper('log_formats/excel_to_csv.py', 900, 1_000_000_000),
+    # a compressed file can declare any size; the caller adds memory for the columns
+    'feather': Helper('log_formats/feather_to_parquet.py', 300, 1_500_000_000),
+    # a compressed chunk of a bag can have any size; a bag of an hour at 1 kHz takes 5 minutes
+    'ros1': Helper('log_formats/ros1_to_sqlite.py', 900, 1_000_000_000)})
 
 
 class ConvertedSource(ColumnSource):

@@ -24,8 +24,7 @@ import re
 from typing import Any
 
 from robot_identification.errors import RecordingError
-from robot_identification.files import check_decoded_size, decoded_limit, regular_size
-from robot_identification.json_input import read_json
+from robot_identification.files import check_decoded_size, decoded_limit, read_json, regular_size
 from robot_identification.log_formats.converted_file import open_converted, TemporaryFolder
 from robot_identification.recording.bag.joint_states import SIGNALS
 from robot_identification.recording.column_source import ColumnSource, SPLIT

@@ -24,8 +24,7 @@ from typing import Any
 
 import numpy as np
 from robot_identification.errors import explain_missing, RecordingError
-from robot_identification.files import check_decoded_size, regular_size
-from robot_identification.json_input import read_json
+from robot_identification.files import check_decoded_size, read_json, regular_size
 from robot_identification.recording.column_source import (
     BLOCK_ROWS,
     ColumnSource,

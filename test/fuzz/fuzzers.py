@@ -63,7 +63,7 @@ from robot_identification.fleet.page import write_fleet_page
 from robot_identification.recording import load_recording, Recording
 from robot_identification.recording.bag.write import write_bag
 from robot_identification.reporting import save_results, write_report
-from robot_identification.reporting.stored_results import PLOTS, RESULTS
+from robot_identification.reporting.results_files import PLOTS, RESULTS
 from robot_identification.ros.bringup import check_controller, controllers_for_namespace
 from robot_identification.signals import process
 from robot_identification.yaml_file import to_plain

@@ -29,7 +29,6 @@ from robot_identification.cli.excite import (
     read_options,
     write_motions,
 )
-from robot_identification.cli.expand_options import expand_options
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.excitation import DesignOptions
 from robot_identification.excitation.design.design_motions import design_motions, Stopwatch
@@ -37,7 +36,7 @@ from robot_identification.files import check_outputs, EXCITATION_YAML, HTML_PAGE
 import typer
 
 
-@expand_options
+@console.expand_options
 def payload_motion_command(
     robot: console.Robot,
     model: Annotated[Path, typer.Argument(
