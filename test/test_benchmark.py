@@ -22,9 +22,12 @@ from command_line import call
 from known_truth import two_link_recording
 import numpy as np
 import pytest
-from robot_identification.benchmarking.measure import measure_case
+from robot_identification.benchmarking.measure import (
+    measure_case,
+    processor_limit,
+    ProcessorLimitError,
+)
 from robot_identification.benchmarking.method import list_methods, MODELS
-from robot_identification.benchmarking.processor_limit import processor_limit, ProcessorLimitError
 from robot_identification.benchmarking.ranking import rank_methods
 from robot_identification.benchmarking.recorded_data import FOLDER, RecordedData
 from robot_identification.errors import ConfigurationError

@@ -17,13 +17,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+import csv
+import io
 import json
 from pathlib import Path
 import re
 from typing import Any
 
 import numpy as np
-from robot_identification.benchmarking import tables
 from robot_identification.benchmarking.measure import OK
 from robot_identification.benchmarking.method import MODELS
 from robot_identification.benchmarking.ranking import rank_methods, RankedMethod, REFERENCE
@@ -34,6 +35,9 @@ from robot_identification.reporting.figure import Curve, Figure, Panel, SERIES
 from robot_identification.reporting.pages import render_page
 from robot_identification.reporting.results_dict import environment, plain
 
+HEADS = ('method', 'friction', 'model', 'error / wls', 'rank', 'error', 'worst joint', 'time [s]',
+         'failed')
+COVERAGE_FILES = ('coverage.json', 'coverage.csv')
 FILES = ('benchmark.json', 'benchmark.html', 'table.csv', 'table.tex', 'table.md', 'cite.bib')
 SOURCES = Path(__file__).with_name('sources.bib')
 
@@ -60,7 +64,7 @@ def write_benchmark(run: BenchmarkRun, folder: Path) -> dict[str, Any]:
         'data': [{'name': each.name, 'summary': each.summary, 'splits': list(each.splits()),
                   'drawn': each.drawn} for each in run.data],
         'missing': run.missing,
-        'table': [{'data': name, **tables.row_cells(row)} for name, part in groups.items()
+        'table': [{'data': name, **_row_cells(row)} for name, part in groups.items()
                   for row in part],
         'by_data': [{'method': row.name, 'friction': row.friction, 'model': row.model,
                      **dict(zip(names, ratios))} for row, ratios in by_data],
@@ -71,13 +75,35 @@ def write_benchmark(run: BenchmarkRun, folder: Path) -> dict[str, Any]:
             'benchmark.html', 'robot_identification.benchmarking', run=contents, groups=groups,
             names=names, by_data=by_data, figure=_cost_figure(rows),
             joints=list(_joint_tables(run, rows))),
-        'table.csv': tables.write_csv(contents['table']), 'table.tex': tables.write_latex(groups),
+        'table.csv': _write_csv(contents['table']), 'table.tex': _write_latex(groups),
         'table.md': _markdown(groups, names, by_data),
         'cite.bib': collect_sources(run)}
+    _write_texts(texts, folder)
+    return contents
+
+
+def write_coverage(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
+    """
+    Write the files of a measurement of coverage.
+
+    Parameters
+    ----------
+    rows
+        Results of `measure_coverage`.
+    folder
+        Output folder.
+
+    """
+    content = plain({'environment': environment(), 'rows': rows})
+    _write_texts(dict(zip(COVERAGE_FILES, (json.dumps(content, indent=1), _write_csv(rows)))),
+                 folder)
+
+
+def _write_texts(texts: Mapping[str, str], folder: Path) -> None:
+    """Write texts to the files of their names in a folder, all at once."""
     with replace_files(folder) as new:
         for name, text in texts.items():
             (new / name).write_text(text, encoding='utf-8')
-    return contents
 
 
 def _rank_groups(run: BenchmarkRun) -> dict[str, list[RankedMethod]]:
@@ -94,12 +120,12 @@ def _markdown(groups: Mapping[str, Sequence[RankedMethod]], names: Sequence[str]
               by_data: Sequence[tuple[RankedMethod, Sequence[float]]]) -> str:
     """Return the tables of ranks, and that of the data sets, in Markdown."""
     parts: list[tuple[str, Sequence[str], list[list[str]]]] = [
-        (name, tables.HEADS, [tables.text_cells(row, ' to ') for row in rows])
+        (name, HEADS, [_text_cells(row, ' to ') for row in rows])
         for name, rows in groups.items()]
-    parts.append(('Error / wls in each data set', (*tables.HEADS[:3], *names), [
-        [row.name, row.friction, row.model, *(tables.format_number(x, '.2f') for x in ratios)]
+    parts.append(('Error / wls in each data set', (*HEADS[:3], *names), [
+        [row.name, row.friction, row.model, *(_format_number(x, '.2f') for x in ratios)]
         for row, ratios in by_data]))
-    return '\n'.join(f'### {name}\n\n{tables.write_markdown(heads, rows)}'
+    return '\n'.join(f'### {name}\n\n{_write_markdown(heads, rows)}'
                      for name, heads, rows in parts)
 
 
@@ -154,6 +180,65 @@ def _joint_tables(run: BenchmarkRun, rows: Sequence[RankedMethod]
         yield f'{each.name}: {each.summary}', joints, table
 
 
+def _row_cells(row: RankedMethod) -> dict[str, Any]:
+    """Return the cells of a row by column, for CSV and JSON."""
+    return {'method': row.name, 'friction': row.friction, 'model': row.model,
+            'error_ratio': row.ratio, 'error_ratio_low': row.ratio_interval[0],
+            'error_ratio_high': row.ratio_interval[1], 'rank': row.rank,
+            'rank_low': row.rank_interval[0], 'rank_high': row.rank_interval[1],
+            'seconds': row.seconds, 'cases': row.cases, 'failures': row.failures,
+            'not_ok': row.unconverged, **{f'median_{name.rpartition(":")[2]}': value
+                                          for name, value in row.metrics.items()}}
+
+
+def _write_csv(cells: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows with the same keys as CSV text."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(cells[0]), lineterminator='\n')
+    writer.writeheader()
+    writer.writerows(cells)
+    return text.getvalue()
+
+
+def _format_number(value: float, form: str) -> str:
+    """Return a number as text in a format, '-' for NaN."""
+    return '-' if np.isnan(value) else format(value, form)
+
+
+def _text_cells(row: RankedMethod, dash: str) -> list[str]:
+    """
+    Return the texts of a row for LaTeX and Markdown, in the order of `HEADS`.
+
+    `dash` is the text between the ends of an interval.
+    """
+    def with_interval(value: float, ends: tuple[float, float], form: str) -> str:
+        return '-' if np.isnan(value) else (
+            f'{value:{form}} ({ends[0]:{form}}{dash}{ends[1]:{form}})')
+
+    return [row.name, row.friction, row.model, with_interval(row.ratio, row.ratio_interval, '.2f'),
+            with_interval(row.rank, row.rank_interval, '.1f'),
+            *(_format_number(row.metrics.get(name, np.nan), '.1%')
+              for name in ('error', 'worst_joint')),
+            _format_number(row.seconds, '.2g'), f'{row.failures} of {row.cases}']
+
+
+def _write_latex(groups: Mapping[str, Sequence[RankedMethod]]) -> str:
+    """Return a LaTeX table, for the package booktabs, of the rows by the name of their data."""
+    def line(cells: Sequence[str]) -> str:
+        escaped = (re.sub(r'([_%&#])', r'\\\1', cell) for cell in cells)
+        return ' & '.join(escaped) + r' \\'
+
+    lines = [r'\begin{tabular}{lllrrrrrr}', r'\toprule', line(HEADS)]
+    for name, rows in groups.items():
+        lines += [r'\midrule', rf'\multicolumn{{9}}{{l}}{{{name}}} \\', r'\midrule',
+                  *(line(_text_cells(row, '--')) for row in rows)]
+    return '\n'.join([*lines, r'\bottomrule', r'\end{tabular}', ''])
+
+
+def _write_markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table in Markdown from the texts of heads and cells."""
+    lines = [heads, ['---'] * len(heads), *rows]
+    return '\n'.join(f"| {' | '.join(line)} |" for line in lines) + '\n'
 
 
 def collect_sources(run: BenchmarkRun) -> str:
@@ -168,9 +253,9 @@ def collect_sources(run: BenchmarkRun) -> str:
         The run.
 
     """
-    known = dict(re.findall(r'^(@\w+\{([^,]+),.*?^\}$)', SOURCES.read_text(encoding='utf-8'),
-                            re.MULTILINE | re.DOTALL))
-    known = {key: entry for entry, key in known.items()}
+    known = {key: entry for entry, key in re.findall(
+        r'^(@\w+\{([^,]+),.*?^\}$)', SOURCES.read_text(encoding='utf-8'),
+        re.MULTILINE | re.DOTALL)}
     keys = {'robot_identification', *(key for method in run.methods for key in method.sources)}
     entries = [known[key] for key in sorted(keys)]
     for method in run.methods:

@@ -29,7 +29,6 @@ DRAWS = 4000
 """Bootstrap draws of data sets, and of the cases in each."""
 REFERENCE = ('wls', 'coulomb_viscous', 'consistent')
 """Estimator, friction and model to whose errors the others are compared."""
-Entry = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
@@ -77,8 +76,8 @@ class RankedMethod:
         return self.estimator.rpartition(':')[2]
 
 
-def rank_methods(records: Sequence[Mapping[str, Any]], metrics: Sequence[str],
-                 seed: int = 0) -> list[RankedMethod]:
+def rank_methods(records: Sequence[Mapping[str, Any]],
+                 metrics: Sequence[str]) -> list[RankedMethod]:
     """
     Return the rows of the table, the smallest error first.
 
@@ -92,8 +91,6 @@ def rank_methods(records: Sequence[Mapping[str, Any]], metrics: Sequence[str],
         Records of a run.
     metrics
         Names of the metrics.
-    seed
-        Seed of the draws.
 
     """
     entries = list(dict.fromkeys(_entry(record) for record in records))
@@ -101,16 +98,15 @@ def rank_methods(records: Sequence[Mapping[str, Any]], metrics: Sequence[str],
     table = {(_entry(record), _case(record)): record for record in records}
     errors = np.full((len(entries), len(cases)), np.nan)
     applies = np.zeros_like(errors, dtype=bool)
-    for i, entry in enumerate(entries):
-        for j, case in enumerate(cases):
-            record = table.get((entry, case))
-            if record is not None and record['state'] != NOT_APPLICABLE:
-                applies[i, j] = True
-                errors[i, j] = record['metrics'].get(RANKED, np.nan)
+    for (entry, case), record in table.items():
+        if record['state'] != NOT_APPLICABLE:
+            place = entries.index(entry), cases.index(case)
+            applies[place] = True
+            errors[place] = record['metrics'].get(RANKED, np.nan)
     ranks = np.column_stack([_ranks(column) for column in errors.T])
     data = np.array([case[0] for case in cases])
     names = list(dict.fromkeys(data.tolist()))
-    weights = _draw_cases(data, names, np.random.default_rng(seed))
+    weights = _draw_cases(data, names, np.random.default_rng(0))
     logs = np.log(errors / errors[entries.index(REFERENCE)]) if REFERENCE in entries else (
         np.full_like(errors, np.nan))
     rows = []
@@ -133,7 +129,7 @@ def rank_methods(records: Sequence[Mapping[str, Any]], metrics: Sequence[str],
     return sorted(rows, key=lambda row: (np.isnan(row.ratio), row.ratio, row.rank))
 
 
-def _entry(record: Mapping[str, Any]) -> Entry:
+def _entry(record: Mapping[str, Any]) -> tuple[str, str, str]:
     return record['estimator'], record['friction'], record['model']
 
 

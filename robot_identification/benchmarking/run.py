@@ -146,17 +146,6 @@ class BenchmarkRun:
     missing: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class _Task:
-    """Methods to fit to one case."""
-
-    place: str
-    name: str
-    split: str
-    seed: int
-    methods: list[BenchmarkMethod]
-
-
 def run_benchmark(options: BenchmarkOptions, folder: Path, progress: Progress,
                   tasks: Tasks | None = None) -> BenchmarkRun:
     """
@@ -185,7 +174,7 @@ def run_benchmark(options: BenchmarkOptions, folder: Path, progress: Progress,
     drawn = range(options.first_seed, options.first_seed + seeds)
     folder.mkdir(parents=True, exist_ok=True)
     stored = _read_records(folder / RECORDS)
-    todo, wanted = list[_Task](), list[str]()
+    todo, wanted = list[tuple[str, str, int, list[BenchmarkMethod]]](), list[str]()
     for place, each in data.items():
         for seed in drawn if each.drawn else drawn[:1]:
             for split in each.splits():
@@ -194,15 +183,16 @@ def run_benchmark(options: BenchmarkOptions, folder: Path, progress: Progress,
                 wanted += keys
                 left = [method for key, method in keys.items() if key not in stored]
                 if left:
-                    todo.append(_Task(place, each.name, split, seed, left))
+                    todo.append((place, split, seed, left))
     with (folder / RECORDS).open('a', encoding='utf-8') as file:
-        results = ((_measure(task, budget, metrics) for task in todo) if tasks is None else
-                   tasks.map_items(_measure, todo, args=(budget, metrics)))
-        for number, (task, records) in enumerate(zip(todo, results)):
-            progress(f'{task.name}, {task.split}, seed {task.seed}', number / len(todo))
-            for method in task.methods:
-                key = _key(task.name, task.split, task.seed, method, budget, metrics)
-                stored[key] = [{'data': task.name, **record} for record in records
+        results = ((measure_case(*case, budget, metrics) for case in todo) if tasks is None else
+                   tasks.map_items(measure_case, *zip(*todo), args=(budget, metrics)))
+        for number, ((place, split, seed, left), records) in enumerate(zip(todo, results)):
+            name = data[place].name
+            progress(f'{name}, {split}, seed {seed}', number / len(todo))
+            for method in left:
+                key = _key(name, split, seed, method, budget, metrics)
+                stored[key] = [{'data': name, **record} for record in records
                                if (record['estimator'], record['friction']) == (
                                    method.estimator, method.friction)]
                 file.write(json.dumps({'key': key, 'records': stored[key]}) + '\n')
@@ -231,7 +221,3 @@ def _read_records(path: Path) -> dict[str, list[dict[str, Any]]]:
                 raise ConfigurationError(f"line {number} of '{path}' is not a record of the "
                                          'benchmark; name another folder') from error
     return stored
-
-
-def _measure(task: _Task, budget: float, metrics: Sequence[str]) -> list[dict[str, Any]]:
-    return measure_case(task.place, task.split, task.seed, task.methods, budget, metrics)
