@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.recording import Recording
-from robot_identification.recording.published import published_effort, published_position
+from robot_identification.recording.effort import published_effort, published_position
 from robot_identification.simulation.plant import Plant, PlantState
 from robot_identification.simulation.reference import Reference, run_in_motion
 from robot_identification.simulation.robot import SimulatedRobot

@@ -27,8 +27,7 @@ from robot_identification.dynamics import IdentifiedModel
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import EstimationError, ListedAttributes
 from robot_identification.parallel import single_threaded_blas
-from robot_identification.recording.inputs import load_inputs
-from robot_identification.recording.list_recordings import list_recordings, Recordings
+from robot_identification.recording.inputs import list_recordings, load_inputs, Recordings
 from robot_identification.signals import ProcessingOptions
 from robot_identification.validation.checks.run_checks import check_model
 from robot_identification.validation.held_out_pieces import PiecewiseValidation, validate_pieces
