@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import Any
 
 from robot_identification.errors import explain_missing, UnknownNameError
-from robot_identification.identification_data import Identification
+from robot_identification.pipeline import Identification
 from robot_identification.reporting import parameter_dicts
 from robot_identification.reporting.results_dict import CONFIDENCE
 

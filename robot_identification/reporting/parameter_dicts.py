@@ -25,7 +25,7 @@ from robot_identification.dynamics.base_parameters import VISIBLE
 from robot_identification.dynamics.friction import get_friction
 from robot_identification.dynamics.inertial import smallest_eigenvalues
 from robot_identification.export.json_file import rows_of_columns
-from robot_identification.identification_data import Identification
+from robot_identification.pipeline import Identification
 
 
 def _urdf_values(structure: ModelStructure) -> Array:

@@ -23,8 +23,8 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from robot_identification.errors import ConfigurationError
 from robot_identification.export.identified_urdf import write_identified_urdf
-from robot_identification.identification_data import Identification
 from robot_identification.output_folder import replace_files, sha256
+from robot_identification.pipeline import Identification
 from robot_identification.reporting.plot_data import plot_data
 from robot_identification.reporting.report import REPORT, write_report
 from robot_identification.reporting.results_dict import results_to_dict
