@@ -27,8 +27,8 @@ from robot_identification.benchmarking.random_motion import RandomMotion
 from robot_identification.dynamics import ModelStructure
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.estimation.model_fit import fit_model
-from robot_identification.identification_data import Progress
 from robot_identification.parallel import single_threaded_blas, use_cores
+from robot_identification.pipeline import Progress
 from robot_identification.recording import Recording
 from robot_identification.signals import process, Samples
 from robot_identification.simulation import Plant, PlantOptions, simulate

@@ -32,7 +32,7 @@ from robot_identification.benchmarking.metrics import METRICS, TorquePrediction
 from robot_identification.benchmarking.recorded_data import RecordedData
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.estimation import Fit
-from robot_identification.estimation.estimator_info import AUTO
+from robot_identification.estimation.estimator import AUTO
 from robot_identification.estimation.model_fit import fit_model
 from robot_identification.parallel import single_threaded_blas, use_cores
 

@@ -24,7 +24,7 @@ from typing import Any
 from robot_identification.dynamics import get_friction
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.estimation import Estimator, ESTIMATORS
-from robot_identification.estimation.estimator_info import AUTO
+from robot_identification.estimation.estimator import AUTO
 from robot_identification.estimation.model_fit import ModelOptions
 
 FREE, CONSISTENT = 'free', 'consistent'

@@ -34,7 +34,7 @@ from robot_identification.benchmarking.method import (
 from robot_identification.benchmarking.metrics import METRICS
 from robot_identification.benchmarking.recorded_data import find_recorded_data
 from robot_identification.errors import ConfigurationError
-from robot_identification.identification_data import Progress
+from robot_identification.pipeline import Progress
 
 if TYPE_CHECKING:    # Dask
     from robot_identification.cluster import Tasks

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import explain_missing, UnknownNameError
-from robot_identification.identification_data import Identification
+from robot_identification.pipeline import Identification
 from robot_identification.reporting.figure import (
     Curve,
     Figure,
