@@ -52,7 +52,7 @@ from robot_identification.dynamics.model_file import load_model
 from robot_identification.dynamics.regressor import inverse_dynamics, joint_torque_regressor
 from robot_identification.estimation.fit_inputs import limit_rows, load_limits
 from robot_identification.excitation.certificate.geometry.scene import link_shapes
-from robot_identification.excitation.design.build_problem import build_problem
+from robot_identification.excitation.design.design import build_problem
 from robot_identification.excitation.design.excitation import ColumnChoice
 from robot_identification.excitation.motion import get_series
 from robot_identification.export.export import export_model
