@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from robot_identification.benchmarking.measure import OK
 from robot_identification.benchmarking.method import MODELS
-from robot_identification.benchmarking.ranking import rank_methods, RankedMethod, REFERENCE
+from robot_identification.benchmarking.ranking import rank_methods, REFERENCE
 from robot_identification.benchmarking.run import BenchmarkRun
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.output_folder import replace_files
@@ -57,17 +57,18 @@ def write_benchmark(run: BenchmarkRun, folder: Path) -> dict[str, Any]:
     groups = _rank_groups(run)
     rows = next(iter(groups.values()))
     names = [each.name for each in run.data]
-    by_data = [(row, [row.ratios.get(name, np.nan) for name in names]) for row in rows]
+    by_data = [(row, [row['ratios'].get(name, np.nan) for name in names]) for row in rows]
     contents: dict[str, Any] = {
         'quick': run.quick, 'seeds': run.seeds, 'budget': run.budget, 'metrics': run.metrics,
         'reference': ' '.join(REFERENCE), 'environment': environment(),
         'data': [{'name': each.name, 'summary': each.summary, 'splits': list(each.splits()),
                   'drawn': each.drawn} for each in run.data],
         'missing': run.missing,
-        'table': [{'data': name, **_row_cells(row)} for name, part in groups.items()
-                  for row in part],
-        'by_data': [{'method': row.name, 'friction': row.friction, 'model': row.model,
-                     **dict(zip(names, ratios))} for row, ratios in by_data],
+        'table': [{'data': name, **{key: value for key, value in row.items()
+                                    if key not in ('estimator', 'ratios')}}
+                  for name, part in groups.items() for row in part],
+        'by_data': [{**{key: row[key] for key in HEADS[:3]}, **dict(zip(names, ratios))}
+                    for row, ratios in by_data],
         'failures': _failures(run)}
     texts = {
         'benchmark.json': json.dumps(plain({**contents, 'records': run.records}), indent=1),
@@ -106,7 +107,7 @@ def _write_texts(texts: Mapping[str, str], folder: Path) -> None:
             (new / name).write_text(text, encoding='utf-8')
 
 
-def _rank_groups(run: BenchmarkRun) -> dict[str, list[RankedMethod]]:
+def _rank_groups(run: BenchmarkRun) -> dict[str, list[dict[str, Any]]]:
     """Return the ranked methods by group: all data, then recordings and simulated arms apart."""
     kinds = {each.name: 'Simulated arms' if each.drawn else 'Recordings' for each in run.data}
     present = sorted({kinds[record['data']] for record in run.records})
@@ -116,14 +117,14 @@ def _rank_groups(run: BenchmarkRun) -> dict[str, list[RankedMethod]]:
     return {name: rank_methods(records, run.metrics) for name, records in groups.items()}
 
 
-def _markdown(groups: Mapping[str, Sequence[RankedMethod]], names: Sequence[str],
-              by_data: Sequence[tuple[RankedMethod, Sequence[float]]]) -> str:
+def _markdown(groups: Mapping[str, Sequence[Mapping[str, Any]]], names: Sequence[str],
+              by_data: Sequence[tuple[Mapping[str, Any], Sequence[float]]]) -> str:
     """Return the tables of ranks, and that of the data sets, in Markdown."""
     parts: list[tuple[str, Sequence[str], list[list[str]]]] = [
         (name, HEADS, [_text_cells(row, ' to ') for row in rows])
         for name, rows in groups.items()]
     parts.append(('Error / wls in each data set', (*HEADS[:3], *names), [
-        [row.name, row.friction, row.model, *(_format_number(x, '.2f') for x in ratios)]
+        [*(row[key] for key in HEADS[:3]), *(_format_number(x, '.2f') for x in ratios)]
         for row, ratios in by_data]))
     return '\n'.join(f'### {name}\n\n{_write_markdown(heads, rows)}'
                      for name, heads, rows in parts)
@@ -142,27 +143,24 @@ def _failures(run: BenchmarkRun) -> list[dict[str, Any]]:
             for key, counts in found.items()]
 
 
-def _cost_figure(rows: Sequence[RankedMethod]) -> Figure:
+def _cost_figure(rows: Sequence[Mapping[str, Any]]) -> Figure:
     """Return the figure of errors over processor time."""
-    shown = [row for row in rows if np.isfinite(row.ratio) and np.isfinite(row.seconds)]
-    curves = [Curve(f'{row.name}, {row.friction}, {row.model}', np.array([row.seconds]),
-                    np.array([row.ratio]), SERIES[k % len(SERIES)], 8.0, 'points',
-                    bars=np.array([[end] for end in row.ratio_interval]))
+    shown = [row for row in rows
+             if np.isfinite(row['error_ratio']) and np.isfinite(row['seconds'])]
+    ends = [(row['error_ratio_low'], row['error_ratio_high']) for row in shown]
+    limits = (0.95 * float(np.min(ends)), 1.05 * float(np.max(ends))) if ends else None
+    curves = [Curve(', '.join(row[key] for key in HEADS[:3]), np.array([row['seconds']]),
+                    np.array([row['error_ratio']]), SERIES[k % len(SERIES)], 8.0, 'points',
+                    bars=np.array(ends[k])[:, None])
               for k, row in enumerate(shown)]
     return Figure('cost', 'Error over cost', 'processor time of a fit [s]',
-                  (Panel('error / wls [1]', tuple(curves), log=True, limits=_limits(shown)),), 420,
+                  (Panel('error / wls [1]', tuple(curves), log=True, limits=limits),), 420,
                   log_x=True,
                   description='Error relative to weighted least squares over processor time')
 
 
-def _limits(rows: Sequence[RankedMethod]) -> tuple[float, float] | None:
-    """Return the smallest and the largest end of an interval; None without rows."""
-    ends = [end for row in rows for end in row.ratio_interval]
-    return (0.95 * min(ends), 1.05 * max(ends)) if ends else None
-
-
-def _joint_tables(run: BenchmarkRun, rows: Sequence[RankedMethod]
-                  ) -> Iterator[tuple[str, list[str], list[tuple[RankedMethod, list[float]]]]]:
+def _joint_tables(run: BenchmarkRun, rows: Sequence[Mapping[str, Any]]
+                  ) -> Iterator[tuple[str, list[str], list[Any]]]:
     """Yield data set, joints, and the median error of each joint by method."""
     for each in run.data:
         records = [record for record in run.records if record['data'] == each.name
@@ -174,21 +172,10 @@ def _joint_tables(run: BenchmarkRun, rows: Sequence[RankedMethod]
         for row in rows:
             own = [list(record['joints'].values()) for record in records
                    if (record['estimator'], record['friction'], record['model'])
-                   == (row.estimator, row.friction, row.model)]
+                   == (row['estimator'], row['friction'], row['model'])]
             if own:
                 table.append((row, np.median(own, axis=0).tolist()))
         yield f'{each.name}: {each.summary}', joints, table
-
-
-def _row_cells(row: RankedMethod) -> dict[str, Any]:
-    """Return the cells of a row by column, for CSV and JSON."""
-    return {'method': row.name, 'friction': row.friction, 'model': row.model,
-            'error_ratio': row.ratio, 'error_ratio_low': row.ratio_interval[0],
-            'error_ratio_high': row.ratio_interval[1], 'rank': row.rank,
-            'rank_low': row.rank_interval[0], 'rank_high': row.rank_interval[1],
-            'seconds': row.seconds, 'cases': row.cases, 'failures': row.failures,
-            'not_ok': row.unconverged, **{f'median_{name.rpartition(":")[2]}': value
-                                          for name, value in row.metrics.items()}}
 
 
 def _write_csv(cells: Sequence[Mapping[str, Any]]) -> str:
@@ -205,24 +192,23 @@ def _format_number(value: float, form: str) -> str:
     return '-' if np.isnan(value) else format(value, form)
 
 
-def _text_cells(row: RankedMethod, dash: str) -> list[str]:
+def _text_cells(row: Mapping[str, Any], dash: str) -> list[str]:
     """
     Return the texts of a row for LaTeX and Markdown, in the order of `HEADS`.
 
     `dash` is the text between the ends of an interval.
     """
-    def with_interval(value: float, ends: tuple[float, float], form: str) -> str:
-        return '-' if np.isnan(value) else (
-            f'{value:{form}} ({ends[0]:{form}}{dash}{ends[1]:{form}})')
+    def with_interval(name: str, form: str) -> str:
+        ends = dash.join(f'{row[name + end]:{form}}' for end in ('_low', '_high'))
+        return '-' if np.isnan(row[name]) else f'{row[name]:{form}} ({ends})'
 
-    return [row.name, row.friction, row.model, with_interval(row.ratio, row.ratio_interval, '.2f'),
-            with_interval(row.rank, row.rank_interval, '.1f'),
-            *(_format_number(row.metrics.get(name, np.nan), '.1%')
-              for name in ('error', 'worst_joint')),
-            _format_number(row.seconds, '.2g'), f'{row.failures} of {row.cases}']
+    return [row['method'], row['friction'], row['model'], with_interval('error_ratio', '.2f'),
+            with_interval('rank', '.1f'), _format_number(row['median_error'], '.1%'),
+            _format_number(row['median_worst_joint'], '.1%'),
+            _format_number(row['seconds'], '.2g'), f"{row['failures']} of {row['cases']}"]
 
 
-def _write_latex(groups: Mapping[str, Sequence[RankedMethod]]) -> str:
+def _write_latex(groups: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     """Return a LaTeX table, for the package booktabs, of the rows by the name of their data."""
     def line(cells: Sequence[str]) -> str:
         escaped = (re.sub(r'([_%&#])', r'\\\1', cell) for cell in cells)

@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,53 +30,8 @@ REFERENCE = ('wls', 'coulomb_viscous', 'consistent')
 """Estimator, friction and model to whose errors the others are compared."""
 
 
-@dataclass(frozen=True)
-class RankedMethod:
-    """
-    Rank and relative error of a method: a row of the table.
-
-    Parameters
-    ----------
-    estimator, friction, model
-        The method, and which of its models counts.
-    rank, rank_interval
-        Mean rank over the cases, and its 95 % interval. A failure ranks last.
-    ratio, ratio_interval
-        Geometric mean of the error over that of `REFERENCE` in the same cases, and its 95 %
-        interval; NaN if there is none.
-    seconds
-        Median processor time of a fit [s].
-    cases, failures, unconverged
-        Numbers of cases, of those without a result, and of results that are not 'ok'.
-    metrics
-        Median of each metric over the cases.
-    ratios
-        `ratio` of the cases of each data set, as far as it is known.
-
-    """
-
-    estimator: str
-    friction: str
-    model: str
-    rank: float
-    rank_interval: tuple[float, float]
-    ratio: float
-    ratio_interval: tuple[float, float]
-    seconds: float
-    cases: int
-    failures: int
-    unconverged: int
-    metrics: Mapping[str, float]
-    ratios: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """Name in tables."""
-        return self.estimator.rpartition(':')[2]
-
-
 def rank_methods(records: Sequence[Mapping[str, Any]],
-                 metrics: Sequence[str]) -> list[RankedMethod]:
+                 metrics: Sequence[str]) -> list[dict[str, Any]]:
     """
     Return the rows of the table, the smallest error first.
 
@@ -92,7 +46,20 @@ def rank_methods(records: Sequence[Mapping[str, Any]],
     metrics
         Names of the metrics.
 
+    Returns
+    -------
+    list
+        Mappings: `estimator`, its name in tables `method`, `friction` and the `model` that counts;
+        `error_ratio`, the geometric mean of the error over that of `REFERENCE` in the same cases,
+        NaN if there is none, and `rank`, the mean rank over the cases, where a failure is last;
+        the ends `_low` and `_high` of the 95 % intervals of both; `seconds`, the median processor
+        time of a fit [s]; `cases`, `failures` and `not_ok`, the numbers of cases, of those without
+        a result, and of results that are not 'ok'; `median_` of each metric over the cases; and
+        `ratios`, the error ratio of the cases of each data set, as far as it is known.
+
     """
+    from scipy.stats import rankdata
+
     entries = list(dict.fromkeys(_entry(record) for record in records))
     cases = list(dict.fromkeys(_case(record) for record in records))
     table = {(_entry(record), _case(record)): record for record in records}
@@ -103,7 +70,7 @@ def rank_methods(records: Sequence[Mapping[str, Any]],
             place = entries.index(entry), cases.index(case)
             applies[place] = True
             errors[place] = record['metrics'].get(RANKED, np.nan)
-    ranks = np.column_stack([_ranks(column) for column in errors.T])
+    ranks = rankdata(np.where(np.isnan(errors), np.inf, errors), axis=0)    # equals: mean rank
     data = np.array([case[0] for case in cases])
     names = list(dict.fromkeys(data.tolist()))
     weights = _draw_cases(data, names, np.random.default_rng(0))
@@ -114,19 +81,23 @@ def rank_methods(records: Sequence[Mapping[str, Any]],
         if not np.any(applies[i]):
             continue
         own = [table[entry, case] for case in cases if (entry, case) in table]
-        rank, rank_interval = _mean(ranks[i], applies[i], weights)
-        ratio, ratio_interval = _mean(logs[i], np.isfinite(logs[i]), weights)
-        rows.append(RankedMethod(
-            *entry, rank, rank_interval, float(np.exp(ratio)),
-            (float(np.exp(ratio_interval[0])), float(np.exp(ratio_interval[1]))),
-            _median([record.get('seconds') for record in own]), int(applies[i].sum()),
-            sum(record['state'] == FAILED for record in own),
-            sum(record['state'] == OK and record['status'] != 'ok' for record in own),
-            {name: _median([record['metrics'].get(name) for record in own])
-             for name in metrics},
-            {name: float(np.exp(np.mean(logs[i, kept]))) for name in names
-             if np.any(kept := (data == name) & np.isfinite(logs[i]))}))
-    return sorted(rows, key=lambda row: (np.isnan(row.ratio), row.ratio, row.rank))
+        rank = _mean(ranks[i], applies[i], weights).tolist()
+        ratio = np.exp(_mean(logs[i], np.isfinite(logs[i]), weights)).tolist()
+        rows.append({
+            'estimator': entry[0], 'method': entry[0].rpartition(':')[2], 'friction': entry[1],
+            'model': entry[2], 'error_ratio': ratio[0], 'error_ratio_low': ratio[1],
+            'error_ratio_high': ratio[2], 'rank': rank[0], 'rank_low': rank[1],
+            'rank_high': rank[2],
+            'seconds': _median([record.get('seconds') for record in own]),
+            'cases': int(applies[i].sum()),
+            'failures': sum(record['state'] == FAILED for record in own),
+            'not_ok': sum(record['state'] == OK and record['status'] != 'ok' for record in own),
+            **{f'median_{name.rpartition(":")[2]}': _median(
+                [record['metrics'].get(name) for record in own]) for name in metrics},
+            'ratios': {name: float(np.exp(np.mean(logs[i, kept]))) for name in names
+                       if np.any(kept := (data == name) & np.isfinite(logs[i]))}})
+    return sorted(rows, key=lambda row: (
+        np.isnan(row['error_ratio']), row['error_ratio'], row['rank']))
 
 
 def _entry(record: Mapping[str, Any]) -> tuple[str, str, str]:
@@ -135,13 +106,6 @@ def _entry(record: Mapping[str, Any]) -> tuple[str, str, str]:
 
 def _case(record: Mapping[str, Any]) -> tuple[str, str, int]:
     return record['data'], record['split'], record['seed']
-
-
-def _ranks(column: Array) -> Array:
-    """Return ranks from 1; equal values share their mean rank, NaN is last."""
-    from scipy.stats import rankdata
-
-    return np.asarray(rankdata(np.where(np.isnan(column), np.inf, column)))
 
 
 def _draw_cases(data: NDArray[np.str_], names: Sequence[str], rng: np.random.Generator) -> Array:
@@ -154,15 +118,14 @@ def _draw_cases(data: NDArray[np.str_], names: Sequence[str], rng: np.random.Gen
     return weights
 
 
-def _mean(values: Array, used: Array, weights: Array) -> tuple[float, tuple[float, float]]:
-    """Return the mean of the used values, and its 95 % interval over the draws."""
+def _mean(values: Array, used: Array, weights: Array) -> Array:
+    """Return the mean of the used values, and the ends of its 95 % interval over the draws."""
     if not np.any(used):
-        return float('nan'), (float('nan'), float('nan'))
+        return np.full(3, np.nan)
     counts = weights @ used
     sums = weights @ np.where(used, values, 0.0)
     drawn = sums[counts > 0] / counts[counts > 0]
-    low, high = np.percentile(drawn, (2.5, 97.5))
-    return float(np.mean(values[used])), (float(low), float(high))
+    return np.array([np.mean(values[used]), *np.percentile(drawn, (2.5, 97.5))])
 
 
 def _median(values: Sequence[float | None]) -> float:

@@ -88,12 +88,6 @@ class BenchmarkOptions:
         frictions = self.frictions or (FRICTIONS[:1] if self.quick else FRICTIONS)
         return list(list_methods((*default, *self.estimators), frictions))
 
-    def list_metrics(self) -> list[str]:
-        """Return the names of the metrics."""
-        for name in self.metrics:
-            METRICS.find(name)    # an error before hours of work
-        return list(dict.fromkeys([*METRICS, *self.metrics]))
-
     def list_data(self) -> tuple[dict[str, BenchmarkData], list[str]]:
         """Return the data sets by their name for `open_data`, and sentences on missing ones."""
         if self.data:
@@ -106,11 +100,6 @@ class BenchmarkOptions:
         return ({**{name: build() for name, build in DATA.items()},
                  **{str(each.path): each for each in found if not each.missing}},
                 [f'{each.name}: {each.missing}' for each in found if each.missing])
-
-    def limits(self) -> tuple[int, float]:
-        """Return the number of seeds and the processor time of a fit [s]."""
-        seeds, budget = (2, 2.0) if self.quick else (5, 5.0)
-        return self.seeds or seeds, self.budget or budget
 
 
 @dataclass(frozen=True)
@@ -168,9 +157,12 @@ def run_benchmark(options: BenchmarkOptions, folder: Path, progress: Progress,
         A data set, a metric or the stored file cannot be used.
 
     """
-    methods, metrics = options.list_methods(), options.list_metrics()
-    data, missing = options.list_data()
-    seeds, budget = options.limits()
+    methods, (data, missing) = options.list_methods(), options.list_data()
+    for name in options.metrics:
+        METRICS.find(name)    # an error before hours of work
+    metrics = list(dict.fromkeys([*METRICS, *options.metrics]))
+    budget = options.budget or (2.0 if options.quick else 5.0)
+    seeds = options.seeds or (2 if options.quick else 5)
     drawn = range(options.first_seed, options.first_seed + seeds)
     folder.mkdir(parents=True, exist_ok=True)
     stored = _read_records(folder / RECORDS)

@@ -21,7 +21,6 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.code_generation.printing import Language, OPERATIONS
 from robot_identification.code_generation.rigid_body import (
@@ -196,7 +195,9 @@ def build_program(context: ExportContext) -> Program:
     own = ca.substitute(friction, load, rigid)
     motion = {'q': q, 'v': v, 'a': a}
     inputs = {**({'q': q} if needs_position else {}), 'v': v, 'load': load}
-    position, rotation, jacobian = body.frame_kinematics(_tool_placement(model.arm, chain))
+    tool = model.arm.model.frames[model.arm.tool].placement.homogeneous
+    position, rotation, jacobian = body.frame_kinematics(
+        snap(np.linalg.inv(chain.placements[-1]) @ tool))
     functions = [
         _function('inverse_dynamics', motion, tau=own + rigid + rotors @ a),
         _function('rigid_body_torque', motion, tau=rigid),
@@ -228,12 +229,6 @@ def _function(name: str, inputs: dict[str, ca.SX], **outputs: ca.SX) -> Function
     rows = ca.cse([ca.densify(ca.vec(values.T)) for values in outputs.values()])
     return Function(ca.Function(name, list(inputs.values()), rows, list(inputs), list(outputs)),
                     {output: values.shape for output, values in outputs.items()})
-
-
-def _tool_placement(arm: Arm, chain: AlignedChain) -> Array:
-    """Return the pose of the tool in the last frame of the chain, (4, 4)."""
-    placement: Array = arm.model.frames[arm.tool].placement.homogeneous
-    return snap(np.linalg.inv(chain.placements[-1]) @ placement)
 
 
 def _newton_step(bias: ca.SX, mass: ca.SX, bodies: ca.SX, friction: ca.SX,
