@@ -25,9 +25,9 @@ import pytest
 from reporting_results import chain, identified
 import robot_identification
 from robot_identification import Arm, load_arm, Recording
+from robot_identification.changes.commands import comparison_page, gains_page, payload_page
 from robot_identification.changes.comparison import compare
 from robot_identification.changes.drive_gains import GainEstimate
-from robot_identification.changes.pages import comparison_page, gains_page, payload_page
 from robot_identification.changes.payload import PayloadEstimate
 from robot_identification.excitation import build_scene, DEFAULT_REQUIREMENTS
 from robot_identification.fleet.page import write_fleet_page

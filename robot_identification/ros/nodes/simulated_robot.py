@@ -35,8 +35,7 @@ from robot_identification.ros.nodes.parameters import declare, declare_arm
 from robot_identification.ros.nodes.process import main_of, ThreadedProcess
 from robot_identification.ros.nodes.simulated_controller import SimulatedController
 from robot_identification.simulation import Plant, PlantOptions
-from robot_identification.simulation.robot import SimulatedRobot
-from robot_identification.simulation.sensors import Reading
+from robot_identification.simulation.robot import Reading, SimulatedRobot
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
