@@ -256,7 +256,10 @@ def _states(traces: Sequence[MotionTrace]) -> tuple[Array, Array, Array] | None:
             q = trace.q[::step]
             v = np.gradient(q, step / trace.rate, axis=0)
             states.append((q, v, np.gradient(v, step / trace.rate, axis=0)))
-    return tuple(map(np.concatenate, zip(*states))) if states else None
+    if not states:
+        return None
+    q, v, a = map(np.concatenate, zip(*states))
+    return q, v, a
 
 
 def _spread(states: tuple[Array, Array, Array], most: int) -> list[Array]:
