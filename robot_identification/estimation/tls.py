@@ -19,11 +19,7 @@ import numpy as np
 from robot_identification.arrays import svd
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.estimate import Estimate
-from robot_identification.estimation.estimator import (
-    Estimator,
-    EstimatorInfo,
-    with_values,
-)
+from robot_identification.estimation.estimator import Estimator, EstimatorInfo, with_values
 from robot_identification.regression import Regression
 
 MAX_RATIO = 0.7

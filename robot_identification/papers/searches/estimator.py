@@ -22,10 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.errors import EstimationError
-from robot_identification.estimation.estimator import (
-    Estimator,
-    EstimatorInfo,
-)
+from robot_identification.estimation.estimator import Estimator, EstimatorInfo
 from robot_identification.papers.searches.bounds import Bounds
 from robot_identification.papers.searches.objective import get_objective, MeanSquared, Objective
 from robot_identification.papers.searches.problem import SearchProblem
