@@ -31,7 +31,7 @@ from robot_identification.regression import packing
 from robot_identification.regression.reduce import packed_rows
 from robot_identification.regression.reduced_regression import ReducedRegression, triangle
 from robot_identification.signals import Samples
-from robot_identification.signals.shift import decimation_step, select
+from robot_identification.signals.samples import decimation_step, select
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 

@@ -25,7 +25,7 @@ from robot_identification.errors import SignalError
 from robot_identification.estimation import Fit
 from robot_identification.recording import Recording
 from robot_identification.signals import process_pieces, ProcessingOptions, Samples
-from robot_identification.signals.shift import trim_for_validation
+from robot_identification.signals.samples import trim_for_validation
 from robot_identification.spilling_list import SpillingList, View
 from robot_identification.validation.checks.run_checks import check_held_out
 from robot_identification.validation.held_out import (
