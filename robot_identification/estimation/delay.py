@@ -26,7 +26,7 @@ from robot_identification.regression import Regression
 from robot_identification.regression.packing import expand_rows, insert_columns
 from robot_identification.regression.reduced_regression import packed_rows, triangle
 from robot_identification.signals import Samples
-from robot_identification.signals.shift import delayed, LONGEST_DELAY
+from robot_identification.signals.samples import delayed, LONGEST_DELAY
 
 MAX_ITERATIONS = 25
 MARGIN = 0.04

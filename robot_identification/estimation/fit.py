@@ -42,7 +42,7 @@ from robot_identification.estimation.wls import WeightedLeastSquares
 from robot_identification.parallel import single_threaded_blas
 from robot_identification.regression import build_regression, Regression
 from robot_identification.signals import Samples
-from robot_identification.signals.shift import delayed
+from robot_identification.signals.samples import delayed
 from robot_identification.spilling_list import SpillingList
 
 PLAIN = 'coulomb_viscous'

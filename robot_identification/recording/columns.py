@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.arm.recording_block import JOINT, SIGNAL_KEYS, unit_factor
+from robot_identification.arm.robot_keys import JOINT, SIGNAL_KEYS, unit_factor
 from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError
 from robot_identification.recording.column_source import ColumnSource

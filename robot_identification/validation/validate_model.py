@@ -31,7 +31,7 @@ from robot_identification.parallel import single_threaded_blas
 from robot_identification.recording import Recording
 from robot_identification.recording.inputs import list_recordings, load_inputs, Recordings
 from robot_identification.signals import process_pieces, ProcessingOptions, Samples
-from robot_identification.signals.shift import trim_for_validation
+from robot_identification.signals.samples import trim_for_validation
 from robot_identification.spilling_list import SpillingList, View
 from robot_identification.validation.checks.run_checks import check_held_out, check_model
 from robot_identification.validation.held_out import (

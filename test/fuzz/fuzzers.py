@@ -43,7 +43,7 @@ import reporting_results
 import robot_identification as ri
 from robot_identification import excitation as motions
 from robot_identification.arm import Arm, load_arm
-from robot_identification.arm.moveit_limits import apply_moveit_limits
+from robot_identification.arm.limits import apply_moveit_limits
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.changes.commands import compare_command
 from robot_identification.cli.excite import read_options
@@ -580,7 +580,7 @@ def _joint_limits_seed():
 
 def _read_joint_limits(path):
     """Apply the limits of a file."""
-    return apply_moveit_limits(path, ARM, ARM.limits)
+    return apply_moveit_limits(path, ARM.joint_names, ARM.limits)
 
 
 def _options_seed():

@@ -33,7 +33,11 @@ from robot_identification.regression.blocked_regression import (
 from robot_identification.regression.packing import row_count, row_residuals
 from robot_identification.regression.reduced_regression import packed_rows
 from robot_identification.signals import Samples
-from robot_identification.signals.shift import decimate_to_bandwidth, FINE_ROWS_PER_PERIOD, select
+from robot_identification.signals.samples import (
+    decimate_to_bandwidth,
+    FINE_ROWS_PER_PERIOD,
+    select,
+)
 from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
 CUTOFF = 10.0
