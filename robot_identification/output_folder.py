@@ -14,14 +14,19 @@
 """
 Folders whose files are replaced together, also if the program is killed at any step.
 
-The files of a run are written into a hidden folder inside their target and flushed to the disk.
-The hidden folder is then renamed to `LOG`, and its files are moved out of it one by one. After a
-kill between the moves, the next command of this package that reads or writes the folder moves the
-others first. Other programs may see a mixture until then; the digests in the results show it
-(`is_of_other_run`).
+The files of a run are written into a hidden folder beside their target and flushed to the disk.
 
-Symbolic links to one folder per run would avoid the mixture, but `mv result/model.yaml` and
-`git add` do not follow them.
+* If the target contains files only, `_exchange` swaps the two folders in one step of the file
+  system (renameat2 of Linux: ext4, XFS, Btrfs, tmpfs, overlayfs). After a kill at any step, every
+  program finds all old or all new files. Other files in the target are kept as hard links. A
+  second swap brings the folder itself back, so that open terminals and its owner stay.
+* Otherwise (subfolders, mount points, NFS, other systems) the hidden folder is renamed to `LOG`
+  inside the target, and its files are moved out of it one by one. After a kill between the moves,
+  the next command of this package that reads or writes the folder moves the others first. Other
+  programs may see a mixture until then; the digests in the results show it (`is_of_other_run`).
+
+Symbolic links to one folder per run would need one mechanism only, but `mv result/model.yaml`,
+`git add` and Windows do not follow them.
 
 Locks (flock of the folders, not of files in them) let one writer at a time replace files, make
 readers wait for it, and show whether a hidden file belongs to a running program; a kill releases
@@ -33,6 +38,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, ExitStack, suppress
+import ctypes
 import errno
 import fcntl
 import hashlib
@@ -41,6 +47,7 @@ import logging
 import os
 from pathlib import Path
 import shutil
+import sys
 import threading
 import time
 from uuid import uuid4
@@ -54,13 +61,14 @@ LOG = f'{PREFIX}complete'
 MANIFESTS = ('results.json', 'servos.json')
 """Results that list the digests of the other files of their run as 'files'."""
 OLD = 86_400.0    # [s] age at which a temporary file is a leftover, if there are no locks
+_clean: dict[Path, int] = {}    # time of the last change of folders without temporary files [ns]
 _held = threading.local()    # device and inode of the files and folders that a thread has locked
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[int]:
+def _opened(path: Path, flags: int = os.O_RDONLY) -> Iterator[int]:
     """Yield a descriptor of a file or folder."""
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, flags)
     try:
         yield descriptor
     finally:
@@ -95,7 +103,7 @@ def locked(path: Path, *, exclusive: bool = True) -> Iterator[None]:
                 fcntl.flock(descriptor, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
                 held.add(key)
                 stack.callback(held.discard, key)
-                if os.path.samestat(status, os.stat(path)):    # it was not replaced meanwhile
+                if os.path.samestat(status, os.stat(path)):    # it was not exchanged meanwhile
                     break
         yield
 
@@ -120,9 +128,15 @@ def _remove(path: Path) -> None:
 
 def _remove_leftovers(folder: Path) -> None:
     """Remove and report the temporary files of killed programs in a locked folder."""
-    for path in folder.glob(f'{PREFIX}*'):
+    changed = folder.stat().st_mtime_ns
+    if _clean.get(folder) == changed:    # otherwise a fleet would list its folder for each robot
+        return
+    names = [name for name in os.listdir(folder) if name.startswith(PREFIX) and name != LOG]
+    if not names:
+        _clean[folder] = changed
+    for path in map(folder.joinpath, names):
         with suppress(OSError):
-            if path.name != LOG and _is_abandoned(path):
+            if _is_abandoned(path):
                 _remove(path)
                 if not path.exists():
                     logging.getLogger(__name__).warning(
@@ -167,8 +181,9 @@ def sync(path: Path) -> None:
         The file cannot be written, for instance because the disk is full.
 
     """
-    with (suppress(*[OSError] * path.is_dir()),    # some file systems cannot flush folders
-          _opened(path) as descriptor):
+    folder = path.is_dir()
+    with (suppress(*[OSError] * folder),    # some file systems cannot flush folders
+          _opened(path, os.O_RDONLY if folder else os.O_RDWR) as descriptor):
         os.fsync(descriptor)
 
 
@@ -202,7 +217,15 @@ def replace_files(folder: str | Path, shown: str | Path = '') -> Iterator[Path]:
     created = not os.path.exists(target)
     try:
         target.mkdir(parents=True, exist_ok=True)
-        with temporary(target) as staging:
+        recover(target)
+        with ExitStack() as stack:
+            with locked(target):
+                movable = _has_files_only(target)
+                staging = stack.enter_context(temporary(target))
+                if movable:
+                    with suppress(OSError):    # no permission, or another file system
+                        staging = staging.rename(target.parent / staging.name)
+                        stack.callback(_remove, staging)
             yield staging
             _commit(staging, target)
     except BaseException as error:
@@ -240,6 +263,11 @@ def replace_paths(paths: Iterable[Path]) -> Iterator[dict[Path, Path]]:
         yield {path: folders[path.parent] / path.name for path in paths}
 
 
+def _has_files_only(folder: Path) -> bool:
+    """Return whether a folder contains no subfolders."""
+    return not any(entry.is_dir(follow_symlinks=False) for entry in os.scandir(folder))
+
+
 def _commit(staging: Path, target: Path) -> None:
     """Replace the files of a folder by those in a temporary one."""
     paths = sorted(staging.iterdir())
@@ -256,10 +284,48 @@ def _commit(staging: Path, target: Path) -> None:
         if len(paths) == 1:
             os.replace(paths[0], target / paths[0].name)
             sync(target)
-        else:
+        elif not _exchange(staging, target):
             os.rename(staging, target / LOG)
             sync(target)
             _finish(target)
+
+
+def _exchange(staging: Path, target: Path) -> bool:
+    """Swap a temporary folder with its target, twice; return False if this is not possible."""
+    if staging.parent == target or not _has_files_only(target):
+        return False
+    names = os.listdir(staging)
+    others = set(os.listdir(target)).difference(names)
+    try:
+        for name in others:
+            os.link(target / name, staging / name, follow_symlinks=False)
+        shutil.copymode(target, staging)
+        sync(staging)
+        _swap(staging, target)
+    except (OSError, AttributeError, TypeError):    # the last two: the C library cannot
+        for name in others:
+            _remove(staging / name)
+        return False
+    with suppress(OSError):    # if the disk is full, the new folder stays in place
+        sync(target.parent)
+        for name in names:
+            (staging / name).unlink(missing_ok=True)
+            os.link(target / name, staging / name)
+        sync(staging)
+        _swap(staging, target)
+        sync(target.parent)
+    for name in set(os.listdir(staging)).difference(os.listdir(target)):
+        os.rename(staging / name, target / name)    # another program has just created it
+    return True
+
+
+def _swap(first: Path, second: Path) -> None:
+    """Exchange two folders in one step of the file system."""
+    sys.audit('os.rename', str(first), str(second), -1, -1)
+    here, exchange = -100, 2    # AT_FDCWD, RENAME_EXCHANGE
+    if ctypes.CDLL(None, use_errno=True).renameat2(
+            here, os.fsencode(first), here, os.fsencode(second), exchange):
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
 def _finish(folder: Path) -> None:
@@ -284,6 +350,8 @@ def recover(folder: Path) -> None:
     """
     if os.path.isdir(folder):
         folder = Path(os.path.realpath(folder))
+        with locked(folder.parent):
+            _remove_leftovers(folder.parent)
         with locked(folder):
             _remove_leftovers(folder)
             _finish(folder)
