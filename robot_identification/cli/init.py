@@ -99,7 +99,7 @@ def _write(urdf: Path, target: Path, options: InitArguments, moving: tuple[str, 
     from robot_identification.arm.inertia_check import check_inertias
     from robot_identification.arm.robot_template import parse_effort, robot_template
     from robot_identification.cli.repair import Repair, repaired_files
-    from robot_identification.excitation.limit_check import find_doubtful_limits
+    from robot_identification.excitation.motion.limits import find_doubtful_limits
 
     description = options.read_description(urdf, moving)
     repair = Repair(description, options.position or ()) if options.repair else None

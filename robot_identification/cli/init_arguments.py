@@ -84,14 +84,14 @@ class InitArguments:
         """Return the URDF's limits with those of the options in place, and notes on the unused."""
         import numpy as np
         from robot_identification.arm.moveit_limits import apply_moveit_limits
-        from robot_identification.excitation import limit_check
+        from robot_identification.excitation.motion.limits import estimate_ratings, wrong_ratings
 
         given = {name: _parse_limits(name, text, arm)
                  for name in ('velocity', 'torque', 'acceleration')
                  if (text := getattr(self, name)) is not None}
         if self.repair and self.torque is None:
-            given['torque'] = np.where(limit_check.wrong_ratings(arm),
-                                       limit_check.estimate_ratings(arm), arm.limits.torque)
+            given['torque'] = np.where(wrong_ratings(arm), estimate_ratings(arm),
+                                       arm.limits.torque)
         limits = replace(arm.limits, **given)
         return (limits, ()) if self.joint_limits is None else apply_moveit_limits(
             self.joint_limits, arm, limits)
