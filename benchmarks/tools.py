@@ -59,7 +59,7 @@ from robot_identification.changes.payload import identify_payload
 from robot_identification.dynamics import joint_torque_regressor
 from robot_identification.excitation import design_excitation, DesignOptions
 from robot_identification.reporting import load_results
-from robot_identification.reporting.stored_results import StoredResults
+from robot_identification.reporting.results_files import StoredResults
 from robot_identification.signals import process
 from scipy.stats import beta
 
@@ -280,9 +280,9 @@ def payload_motions(name: str, seeds: range) -> Rows:
             found = identify_payload(model, loaded, without)
             low, high = found.intervals()[0]
             judged[method].append([
-                (found.free_mass - body.mass) / stated.mass, low <= body.mass <= high,
-                np.sqrt(found.covariance[0, 0]) / stated.mass, found.free_mass - body.mass,
-                *(found.centre - body.centre) / stated.centre])
+                (found.free_mass - body.mass) / stated[0], low <= body.mass <= high,
+                np.sqrt(found.covariance[0, 0]) / stated[0], found.free_mass - body.mass,
+                *(found.centre - body.centre) / stated[1:]])
     return {method: np.array(values, dtype=float) for method, values in judged.items()}
 
 

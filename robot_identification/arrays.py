@@ -29,8 +29,6 @@ IndexArray = NDArray[np.intp]
 
 SINGULAR = 1e-9
 """Smallest eigenvalue of a normal matrix with unit diagonal that counts as determined."""
-_GROUP = 64
-"""Rows that `column_range` compares with the following 64 rows in one vectorised operation."""
 _LARGER = 1.25
 """[-] Largest ratio of the size of a view's base to that of the view with which the view is not
 copied: a small view would keep a large array in memory."""
@@ -128,16 +126,9 @@ def column_range(x: Array) -> Array:
     """
     Return the smallest and the largest value of each column of x (N, n), (2, n).
 
-    A column with NaN gives NaN; without rows, (inf, -inf). Rows are compared in groups, because
-    NumPy's reduction over the first axis of a narrow array takes ten times as long.
+    A column with NaN gives NaN; without rows, (inf, -inf).
     """
-    grouped = len(x) // _GROUP * _GROUP
-    groups = x[:grouped].reshape(-1, _GROUP * x.shape[1])
-    result = np.empty((2, x.shape[1]))
-    for row, reduce, start in ((0, np.minimum.reduce, np.inf), (1, np.maximum.reduce, -np.inf)):
-        columns = reduce(groups, axis=0, initial=start).reshape(_GROUP, -1)
-        result[row] = reduce(np.vstack([columns, x[grouped:]]), axis=0)
-    return result
+    return np.stack([x.min(axis=0, initial=np.inf), x.max(axis=0, initial=-np.inf)])
 
 
 def true_runs(mask: NDArray[Any]) -> list[slice]:

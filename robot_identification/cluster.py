@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 import logging
 import pickle
@@ -29,7 +28,7 @@ from uuid import uuid4
 
 from robot_identification.errors import (
     ConfigurationError,
-    MissingDependencyError,
+    explain_missing,
     RobotIdentificationError,
 )
 from robot_identification.helper_process import isolated_workers
@@ -74,11 +73,9 @@ def cluster(scheduler: str | None, workers: int | None = None, jobs: int | None 
         The scheduler does not answer, or workers cannot be started.
 
     """
-    try:
+    with explain_missing('distributed', 'a cluster'):
         import dask
         import distributed
-    except ImportError as error:
-        raise MissingDependencyError('distributed', 'a cluster') from error
     if scheduler is not None:
         try:
             client = distributed.Client(scheduler, timeout=10, set_as_default=False,
@@ -113,15 +110,6 @@ def cluster(scheduler: str | None, workers: int | None = None, jobs: int | None 
             yield client
 
 
-@dataclass(frozen=True)
-class _Done:
-    """Result of a task or its error message, with its processor time [s]."""
-
-    result: Any
-    refused: str
-    processor: float
-
-
 class Tasks:
     """
     Runs function calls as tasks on a cluster.
@@ -138,49 +126,34 @@ class Tasks:
     def __init__(self, client: Any) -> None:
         self.client = client
         self.processor_seconds = 0.0
-        self._shared_args: tuple[Any, ...] = (self,)    # equals no caller's arguments
-        self._held: Any = None
 
     def map_items(self, function: Callable[..., Any], *sequences: Sequence[Any],
                   args: tuple[Any, ...] = ()) -> Iterator[Any]:
         """
         Yield function(*items, *args) for the items of the sequences, in their order.
 
-        Consecutive calls with the same objects in `args` send these to the workers only once. An
-        error of a task is raised here as a RobotIdentificationError with the same message.
+        The objects in `args` are sent to each worker once. An error of a task is raised here as a
+        RobotIdentificationError with the same message.
         """
-        held = self._hold(args)
-        waiting = [self.submit(_with, function, items, held)
+        from distributed.protocol.pickle import dumps
+        held = self._submit(bytes, dumps(args))    # unlike scattered data, repeated if lost
+        self.client.replicate([held])    # a copy on each worker
+        waiting = [self._submit(_call, function, items, held)
                    for items in zip(*sequences, strict=True)]
         try:
             for future in waiting:
-                yield self.result(future)
+                result, refused, seconds = future.result()
+                future.release()
+                self.processor_seconds += seconds
+                if refused:
+                    raise RobotIdentificationError(refused)
+                yield result
         finally:
             self.client.cancel(waiting)
 
-    def _hold(self, shared_args: tuple[Any, ...]) -> Any:
-        """Return a future of the pickled shared arguments, which are sent only if they changed."""
-        from distributed.protocol.pickle import dumps
-        if [id(each) for each in shared_args] != [id(each) for each in self._shared_args]:
-            self._held = self.client.submit(
-                bytes, dumps(shared_args), key=f'shared-{uuid4()}',
-                pure=False)    # a task, unlike scattered data, is repeated if its worker dies
-            self.client.replicate([self._held])    # a copy on each worker
-            self._shared_args = shared_args
-        return self._held
-
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Start a call on the cluster and return its future."""
-        return self.client.submit(_timed, function, *arguments, key=f'call-{uuid4()}', pure=False)
-
-    def result(self, future: Any) -> Any:
-        """Return the result of a call, or raise its error."""
-        done = future.result()
-        future.release()
-        self.processor_seconds += done.processor
-        if done.refused:
-            raise RobotIdentificationError(done.refused)
-        return done.result
+        return self.client.submit(function, *arguments, key=f'call-{uuid4()}', pure=False)
 
 
 @contextmanager
@@ -213,25 +186,23 @@ def cluster_tasks(scheduler: str | None, workers: int | None,
         yield Tasks(client)
 
 
-def _with(function: Callable[..., Any], items: tuple[Any, ...], shared_args: bytes) -> Any:
-    return function(*items, *_unpacked(shared_args))
-
-
 @lru_cache(maxsize=1)
 def _unpacked(shared_args: bytes) -> Any:
     """Unpickle the shared arguments once per worker, so that calls share their caches too."""
     return pickle.loads(shared_args)
 
 
-def _timed(function: Callable[..., Any], *arguments: Any) -> _Done:
+def _call(function: Callable[..., Any], items: tuple[Any, ...],
+          shared_args: bytes) -> tuple[Any, str, float]:
+    """Return the result of a call or its error message, with its processor time [s]."""
     use_cores(1)
     began, result, refused = time.thread_time(), None, ''
     try:
         with single_threaded_blas():
-            result = function(*arguments)
+            result = function(*items, *_unpacked(shared_args))
     except RobotIdentificationError as error:
         refused = str(error)
-    return _Done(result, refused, time.thread_time() - began)
+    return result, refused, time.thread_time() - began
 
 
 @contextmanager

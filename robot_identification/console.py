@@ -17,6 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
+import functools
+import inspect
 import json
 from pathlib import Path
 import re
@@ -25,12 +28,14 @@ from typing import Annotated, Any, TYPE_CHECKING
 
 from rich.console import Console
 from robot_identification.errors import ConfigurationError
+from robot_identification.registry import load_extensions
 import typer
 
 if TYPE_CHECKING:
     from rich.text import Text
     from robot_identification.arm import Arm
     from robot_identification.recording import Recording
+    from robot_identification.validation import Thresholds
 
 out = Console()
 err = Console(stderr=True)
@@ -51,6 +56,116 @@ Window = Annotated[tuple[str, str] | None, typer.Option(
                                'such as 2s 10s or 2.0 10.0, or sample indices, such as 200 1000.')]
 Topic = Annotated[str | None, typer.Option(
     help='Topic of the joint states; required if a bag has several.')]
+
+
+@dataclass(frozen=True)
+class ProcessingArguments:
+    """Command-line options of signal processing, and of the thresholds of the verdict."""
+
+    overall: Annotated[float | None, typer.Option(
+        help='Largest accepted relative torque error over all joints; by default 0.1.')] = None
+    joint: Annotated[float | None, typer.Option(
+        help='Largest accepted relative torque error of each joint; by default 0.3.')] = None
+    strict: Annotated[bool, typer.Option(
+        '--strict', help='A doubtful model fails: exit code 1 instead of 3.')] = False
+    cutoff: Annotated[float | None, typer.Option(
+        help='Cut-off of the position filter [Hz]; by default chosen from the data.')] = None
+    decimation_cutoff: Annotated[float | None, typer.Option(
+        help='Cut-off of the parallel decimation [Hz]; by default chosen from the data.')] = None
+    method: Annotated[str, typer.Option(
+        help='How velocities are computed: butterworth, smoothing, fourier or '
+             'spectral.')] = 'butterworth'
+    period: Annotated[float | None, typer.Option(
+        help='Period of the motion [s]; by default estimated from the data.')] = None
+    harmonics: Annotated[int | None, typer.Option(
+        min=1, metavar='N',
+        help='Number of harmonics of 1/period that the methods fourier and spectral keep; by '
+             'default all below the cut-off.')] = None
+    basis: Annotated[str | None, typer.Option(
+        help='Series of the method fourier: ffs (finite Fourier series, the default) or mfs '
+             '(Fourier series plus a quintic polynomial).')] = None
+    smoothing_passes: Annotated[int | None, typer.Option(
+        min=1, metavar='N',
+        help='Number of passes of the five-point cubic filter of the method smoothing; by '
+             'default derived from the cut-off.')] = None
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """Largest relative torque errors that pass the verdict."""
+        from robot_identification.validation import Thresholds
+
+        given = {'overall': self.overall, 'joint': self.joint}
+        return Thresholds(strict=self.strict, **{
+            name: value for name, value in given.items() if value is not None})
+
+    def to_options(self) -> dict[str, Any]:
+        """
+        Return the fields of `signals.ProcessingOptions` by name.
+
+        Raises
+        ------
+        ConfigurationError
+            An option is given that the chosen method does not use.
+
+        """
+        from robot_identification.signals.differentiation import METHODS
+
+        if any(value is not None for value in (self.harmonics, self.basis, self.smoothing_passes)):
+            load_extensions()    # with further methods
+        periodic = tuple(name for name, method in METHODS.items() if method.needs_period)
+        for name, methods in (('harmonics', periodic), ('basis', ('fourier',)),
+                              ('smoothing_passes', ('smoothing',))):
+            if getattr(self, name) is not None and self.method not in methods:
+                raise ConfigurationError(
+                    f"--{name.replace('_', '-')} is used by the method {' and '.join(methods)}, "
+                    f"not by '{self.method}'; add --method {methods[0]}")
+        return {name: value for name, value in vars(self).items()
+                if value is not None and name not in ('overall', 'joint', 'strict')}
+
+
+def expand_options(command: Callable[..., None]) -> Callable[..., None]:
+    """
+    Return a command with one option for each field of its dataclass parameters.
+
+    Typer reads options from the parameters of a function. The returned function has the fields of
+    a dataclass in place of the dataclass; it builds the instance and calls `command` with it. The
+    fields have typer's annotations.
+
+    Parameters
+    ----------
+    command
+        Function with typer's annotations and at least one parameter whose type is a dataclass.
+
+    Examples
+    --------
+    >>> @dataclass
+    ... class Limits:
+    ...     velocity: Annotated[float, typer.Option(help='[rad/s]')] = 1.0
+    >>> @expand_options
+    ... def move_command(*, limits: Limits) -> None:    # has the option --velocity
+    ...     print(limits.velocity)
+
+    """
+    signature = inspect.signature(command, eval_str=True)
+    groups: dict[str, Any] = {
+        name: parameter.annotation for name, parameter in signature.parameters.items()
+        if is_dataclass(parameter.annotation)}
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in signature.parameters.items():
+        parameters += (inspect.signature(groups[name], eval_str=True).parameters.values()
+                       if name in groups else [parameter])
+
+    @functools.wraps(command)
+    def run(**values: Any) -> None:
+        """Call the command with instances of the dataclasses."""
+        for name, kind in groups.items():
+            values[name] = kind(**{field.name: values.pop(field.name) for field in fields(kind)})
+        command(**values)
+
+    run.__signature__ = signature.replace(parameters=[    # type: ignore[attr-defined]
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters])
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
 
 
 def load_recording_verbose(path: Path, arm: Arm, window: tuple[str, str] | None = None,

@@ -73,9 +73,9 @@ class UnknownNameError(ConfigurationError):
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        self.kind, self.name, self.known = kind, name, tuple(sorted(known))
-        super().__init__(f"there is no {kind} '{name}'; choose from: {', '.join(self.known)}"
-                         f'{did_you_mean(name, self.known)}')
+        names = sorted(known)
+        super().__init__(f"there is no {kind} '{name}'; choose from: {', '.join(names)}"
+                         f'{did_you_mean(name, names)}')
 
 
 class RecordingError(RobotIdentificationError):
@@ -140,7 +140,6 @@ class MissingDependencyError(RobotIdentificationError):
     """
 
     def __init__(self, package: str, purpose: str, extra: str = '') -> None:
-        self.package = package
         command = f"'robot_identification[{extra}]'" if extra else package
         super().__init__(
             f"{purpose} needs the Python package '{package}': pip install {command}")

@@ -11,31 +11,34 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Reading of text files, checks of outputs, atomic writing, and the shipped folders."""
+"""Reading of text and JSON files, checks of outputs, atomic writing, and the shipped folders."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+import json
 import math
 import os
 from pathlib import Path
 import re
-import shutil
 import stat
 import sys
+from typing import Any
 
 from robot_identification.errors import (
     ConfigurationError,
     did_you_mean,
     RobotIdentificationError,
 )
-from robot_identification.output_folder import locked, recover, sync, temporary
+from robot_identification.output_folder import recover, replace_files
 
 HEAD = 1 << 18    # [bytes] at the beginning of a file from which its kind is recognised
 TEXT_SIZE = 64_000_000    # [bytes] largest text, message or mesh; most have 0.1 % of it
 DEPTH = 40    # largest number of nested levels of JSON and YAML; usual files have 8
+JSON_VALUES = 2_000_000    # largest number of values of a JSON file; results have thousands
+HUGE = 1e100    # numbers of results are smaller, so that products of two are finite
 MAX_MB, RATIO = 256, 20    # a recording may decode to the larger of MAX_MB and RATIO * its size
 SIZE_VARIABLE = 'ROBOT_IDENTIFICATION_MAX_MB'    # environment variable that replaces MAX_MB
 NOT_UTF8 = 'it is not text in UTF-8 (UTF-16, UTF-32, compressed?); save it as UTF-8'
@@ -295,6 +298,49 @@ def read_text(path: str | Path, what: str, error: type[RobotIdentificationError]
     return text
 
 
+def read_json(path: str | Path, what: str, error: type[RobotIdentificationError]) -> Any:
+    """
+    Return the content of a JSON file, whose numbers are at most `HUGE`, integers 18 digits long.
+
+    Parameters
+    ----------
+    path, what, error
+        As for `read_text`.
+
+    Raises
+    ------
+    RobotIdentificationError
+        An error of the class `error`: as by `read_text`, or the text is not JSON, too deep or
+        too long, or has other numbers or characters that UTF-8 does not have.
+
+    """
+    def parse_integer(text: str) -> int:
+        """Return an integer of at most 18 characters, or raise ValueError, also for NaN."""
+        if len(text) > 18 or not text[-1].isdigit():
+            raise ValueError(f'it has a whole number of {len(text)} digits'
+                             if text[-1].isdigit() else f'JSON has no {text}')
+        return int(text)
+
+    try:
+        text = read_text(path, what, error)
+        if sum(map(text.count, ',[{')) > JSON_VALUES:
+            raise ValueError(f'it has more than {JSON_VALUES} values')
+        content = json.loads(text, parse_int=parse_integer, parse_constant=parse_integer)
+        if '\\u' in text:    # half of a surrogate pair raises a ValueError
+            json.dumps(content, ensure_ascii=False).encode()
+        level: list[Any] = [content]
+        for _ in range(DEPTH):
+            if any(type(item) is float and abs(item) > HUGE for item in level):
+                raise ValueError(f'it has a number above {HUGE:g}')
+            level = [item for each in level if isinstance(each, (dict, list))
+                     for item in (each.values() if isinstance(each, dict) else each)]
+        if level:
+            raise ValueError(f'it is nested more than {DEPTH} levels deep')
+        return content
+    except (ValueError, RecursionError) as reason:
+        raise error(f"the {what} '{path}' cannot be read: {reason}") from reason
+
+
 def check_writable(path: str | Path) -> None:
     """
     Raise an error if a file cannot be written, before a long computation starts.
@@ -332,10 +378,10 @@ def check_writable(path: str | Path) -> None:
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[Path]:
     """
-    Yield a temporary path beside `path`, and rename it to `path` if the block succeeds.
+    Yield a path in a temporary folder; the file replaces that at `path` if the block succeeds.
 
     The file is flushed to the disk before it is renamed. A run that is killed leaves the old file
-    and the temporary one, which the next run that writes to the folder removes.
+    and the temporary folder, which the next run that writes to the folder removes.
 
     Parameters
     ----------
@@ -355,19 +401,8 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     """
     target = Path(path)
     check_writable(target)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with temporary(target.parent, target.suffix) as path:
-            yield path
-            if target.exists():
-                shutil.copymode(target, path)
-            sync(path)
-            with locked(target.parent):
-                os.replace(path, target)
-            sync(target.parent)
-    except OSError as error:    # some OSErrors lack strerror
-        raise ConfigurationError(
-            f"'{target}' cannot be written: {error.strerror or error}") from error
+    with replace_files(target.parent, target) as folder:
+        yield folder / target.name
 
 
 def write_text(path: str | Path, text: str) -> None:

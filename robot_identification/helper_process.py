@@ -26,11 +26,12 @@ standard library.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 import json
 import os
 from pathlib import Path
+import resource
 import runpy
 import signal
 import subprocess
@@ -53,10 +54,7 @@ class Helper:
     Parameters
     ----------
     program
-        File in the folder of the package; '' if the caller names a program, or the workers are
-        functions of this process.
-    reason
-        Why it is a process of its own, and why it has these limits.
+        File in the folder of the package; '' if the caller names a program.
     seconds
         Limit of its run time [s]; None for no limit.
     memory
@@ -65,31 +63,25 @@ class Helper:
     """
 
     program: str
-    reason: str
     seconds: float | None = None
     memory: int | None = None
 
 
 HELPERS = {
-    'xacro': Helper(
-        'arm/expand_xacro.py', 'a xacro computes, so it may need any time and memory; those of '
-        'the largest arms need 2 s and 0.2 GB', 30, 1_000_000_000),
-    'compiler': Helper(
-        '', 'a C compiler; the code of seven joints needs 10 s and 0.5 GB', 120, 4_000_000_000),
-    'brake_watchdog': Helper(
-        'ros/nodes/brake_watchdog.py', 'it brakes the arm if the excitation node dies. It has no '
-        'limits: it must outlive that node, and a failed allocation would end it during a '
-        'motion. It only reads trajectories of that node, of at most 64 MB'),
-    'node': Helper(
-        'ros/nodes/start.py', 'the nodes of `ros demo`. They have no limits: recordings may have '
-        'any length, and the command ends the nodes'),
-    'study': Helper(
-        '', 'processes of the studies of papers, spawned by multiprocessing. They have no limits: '
-        'they read no files of others, and the command ends them'),
-    'worker': Helper(
-        '', 'workers of a cluster on this machine, spawned by Dask, which limits their memory; a '
-        'fleet takes any time'),
+    # a xacro computes, so it may need any time and memory; those of the largest arms need 2 s and
+    # 0.2 GB
+    'xacro': Helper('arm/expand_xacro.py', 30, 1_000_000_000),
+    # a C compiler; the code of seven joints needs 10 s and 0.5 GB
+    'compiler': Helper('', 120, 4_000_000_000),
+    # brakes the arm if the excitation node dies. It has no limits: it must outlive that node, and
+    # a failed allocation would end it during a motion. It only reads trajectories of that node, of
+    # at most 64 MB
+    'brake_watchdog': Helper('ros/nodes/brake_watchdog.py'),
+    # the nodes of `ros demo`. They have no limits: recordings may have any length, and the command
+    # ends the nodes
+    'node': Helper('ros/nodes/start.py'),
 }
+"""Each with the reason why it is a process of its own, and has these limits."""
 
 
 def import_path() -> list[str]:
@@ -159,16 +151,8 @@ def run_helper(name: str, *args: str, extra_memory: int = 0,
             output, errors = process.communicate(timeout=HELPERS[name].seconds)
         finally:
             if process.poll() is None:
-                _kill_group(process)
+                os.killpg(process.pid, signal.SIGKILL)
     return subprocess.CompletedProcess(args, process.returncode, output, errors)
-
-
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    """End a process and those that it started; on Windows only itself."""
-    if hasattr(os, 'killpg'):
-        os.killpg(process.pid, signal.SIGKILL)
-    else:
-        process.kill()
 
 
 @contextmanager
@@ -177,7 +161,8 @@ def isolated_workers() -> Iterator[Any]:
     Isolate the processes that multiprocessing, and so Dask, spawns within a `with` block.
 
     Yields the context of multiprocessing that spawns processes. Workers take over the import path
-    of this process, which is therefore `import_path` within the block.
+    of this process, which is therefore `import_path` within the block. Workers have no limits:
+    they read no files of others, Dask limits their memory, and the command ends them.
     """
     import multiprocessing
     from multiprocessing import resource_tracker, util
@@ -195,13 +180,11 @@ def isolated_workers() -> Iterator[Any]:
 
 def _run(order: Mapping[str, Any], program: str, args: list[str]) -> None:
     """Set the limits of this process and run a program of Python, or replace the process."""
-    with suppress(ImportError):    # not on Windows
-        import resource
-        for kind, limit in ((resource.RLIMIT_AS, order['memory']),
-                            (resource.RLIMIT_CPU, order['seconds'])):
-            own = resource.getrlimit(kind)[1]    # may be lowered only
-            if limit and (own == resource.RLIM_INFINITY or limit < own):
-                resource.setrlimit(kind, (limit, limit))
+    for kind, limit in ((resource.RLIMIT_AS, order['memory']),
+                        (resource.RLIMIT_CPU, order['seconds'])):
+        own = resource.getrlimit(kind)[1]    # may be lowered only
+        if limit and (own == resource.RLIM_INFINITY or limit < own):
+            resource.setrlimit(kind, (limit, limit))
     if not program.endswith('.py'):
         os.execv(program, [program, *args])
     sys.path[:] = dict.fromkeys([*order['path'], *sys.path])

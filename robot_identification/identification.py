@@ -24,15 +24,15 @@ from typing import Any
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.html_table import html_table
-from robot_identification.identification_data import (
+from robot_identification.pipeline import (
     Identification,
     IdentificationOptions,
     Progress,
+    run_identification,
 )
-from robot_identification.pipeline import run_identification
-from robot_identification.recording.list_recordings import list_recordings, Recordings
-from robot_identification.reporting import frames, save_results
-from robot_identification.reporting.plots import plot
+from robot_identification.recording.inputs import list_recordings, Recordings
+from robot_identification.reporting import save_results, to_frame
+from robot_identification.reporting.result_figures import plot
 from robot_identification.validation.validate_model import validate, Validation
 
 
@@ -79,7 +79,7 @@ class IdentificationResult(Identification):
 
     def to_frame(self, what: str = 'parameters') -> Any:
         """
-        Return a pandas DataFrame of parameters, links or friction, see `reporting.frames`.
+        Return a pandas DataFrame of parameters, links or friction, see `reporting.to_frame`.
 
         Parameters
         ----------
@@ -87,11 +87,11 @@ class IdentificationResult(Identification):
             'parameters' (base parameters with 95 % intervals), 'standard', 'links' or 'friction'.
 
         """
-        return frames.to_frame(self, what)
+        return to_frame(self, what)
 
     def plot(self, what: str = 'torque', joint: str | None = None) -> Any:
         """
-        Return a Matplotlib figure with one plot for each joint, see `reporting.plots.plot`.
+        Return a Matplotlib figure, one plot for each joint, see `reporting.result_figures.plot`.
 
         Parameters
         ----------

@@ -14,49 +14,38 @@
 """
 Folders whose files are replaced together, also if the program is killed at any step.
 
-The files of a run are written into a hidden folder beside their target and flushed to the disk.
+The files of a run are written into a hidden folder inside their target and flushed to the disk.
+The hidden folder is then renamed to `LOG`, and its files are moved out of it one by one. After a
+kill between the moves, the next command of this package that reads or writes the folder moves the
+others first. Other programs may see a mixture until then; the digests in the results show it
+(`is_of_other_run`).
 
-* If the target contains files only, `_exchange` swaps the two folders in one step of the file
-  system (renameat2 of Linux: ext4, XFS, Btrfs, tmpfs, overlayfs). After a kill at any step, every
-  program finds all old or all new files. Other files in the target are kept as hard links. A
-  second swap brings the folder itself back, so that open terminals and its owner stay.
-* Otherwise (subfolders, mount points, NFS, other systems) the hidden folder is renamed to `LOG`
-  inside the target, and its files are moved out of it one by one. After a kill between the moves,
-  the next command of this package that reads or writes the folder moves the others first. Other
-  programs may see a mixture until then; the digests in the results show it (`is_of_other_run`).
-
-Symbolic links to one folder per run would need one mechanism only, but `mv result/model.yaml`,
-`git add` and Windows do not follow them.
+Symbolic links to one folder per run would avoid the mixture, but `mv result/model.yaml` and
+`git add` do not follow them.
 
 Locks (flock of the folders, not of files in them) let one writer at a time replace files, make
 readers wait for it, and show whether a hidden file belongs to a running program; a kill releases
-them. File systems without locks (NFS), and Windows, work without: there, two writers at once may
-leave a mixture, which readers detect.
+them. File systems without locks (NFS) work without: there, two writers at once may leave a
+mixture, which readers detect.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, ExitStack, suppress
-import ctypes
 import errno
+import fcntl
 import hashlib
 import json
 import logging
 import os
 from pathlib import Path
 import shutil
-import sys
 import threading
 import time
 from uuid import uuid4
 
 from robot_identification.errors import ConfigurationError
-
-try:
-    import fcntl
-except ImportError:    # Windows
-    fcntl = None    # type: ignore[assignment]
 
 PREFIX = '.robot_identification-'
 """Beginning of the names of temporary files and folders."""
@@ -65,14 +54,13 @@ LOG = f'{PREFIX}complete'
 MANIFESTS = ('results.json', 'servos.json')
 """Results that list the digests of the other files of their run as 'files'."""
 OLD = 86_400.0    # [s] age at which a temporary file is a leftover, if there are no locks
-_clean: dict[Path, int] = {}    # time of the last change of folders without temporary files [ns]
 _held = threading.local()    # device and inode of the files and folders that a thread has locked
 
 
 @contextmanager
-def _opened(path: Path, flags: int = os.O_RDONLY) -> Iterator[int]:
+def _opened(path: Path) -> Iterator[int]:
     """Yield a descriptor of a file or folder."""
-    descriptor = os.open(path, flags)
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         yield descriptor
     finally:
@@ -98,7 +86,7 @@ def locked(path: Path, *, exclusive: bool = True) -> Iterator[None]:
     held = vars(_held).setdefault('keys', set())
     with ExitStack() as stack:
         with suppress(OSError, ValueError):    # there is no such file, or no lock
-            while fcntl is not None:
+            while True:
                 descriptor = stack.enter_context(_opened(path))
                 status = os.fstat(descriptor)
                 key = (status.st_dev, status.st_ino)
@@ -107,7 +95,7 @@ def locked(path: Path, *, exclusive: bool = True) -> Iterator[None]:
                 fcntl.flock(descriptor, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
                 held.add(key)
                 stack.callback(held.discard, key)
-                if os.path.samestat(status, os.stat(path)):    # it was not exchanged meanwhile
+                if os.path.samestat(status, os.stat(path)):    # it was not replaced meanwhile
                     break
         yield
 
@@ -120,7 +108,7 @@ def _is_abandoned(path: Path) -> bool:
         return True
     except BlockingIOError:
         return False
-    except (OSError, AttributeError):    # no locks
+    except OSError:    # no locks
         return time.time() - path.stat().st_mtime > OLD
 
 
@@ -132,15 +120,9 @@ def _remove(path: Path) -> None:
 
 def _remove_leftovers(folder: Path) -> None:
     """Remove and report the temporary files of killed programs in a locked folder."""
-    changed = folder.stat().st_mtime_ns
-    if _clean.get(folder) == changed:    # otherwise a fleet would list its folder for each robot
-        return
-    names = [name for name in os.listdir(folder) if name.startswith(PREFIX) and name != LOG]
-    if not names:
-        _clean[folder] = changed
-    for path in map(folder.joinpath, names):
+    for path in folder.glob(f'{PREFIX}*'):
         with suppress(OSError):
-            if _is_abandoned(path):
+            if path.name != LOG and _is_abandoned(path):
                 _remove(path)
                 if not path.exists():
                     logging.getLogger(__name__).warning(
@@ -148,20 +130,16 @@ def _remove_leftovers(folder: Path) -> None:
 
 
 @contextmanager
-def temporary(folder: Path, suffix: str = '', *, is_folder: bool = False) -> Iterator[Path]:
+def temporary(folder: Path) -> Iterator[Path]:
     """
-    Yield the path of a new temporary file or folder, which is removed at the end.
+    Yield the path of a new temporary folder, which is removed at the end.
 
     Leftovers of killed programs in the same folder are removed and reported.
 
     Parameters
     ----------
     folder
-        Existing folder of the temporary file or folder.
-    suffix
-        End of the name.
-    is_folder
-        Whether a folder is created.
+        Existing folder in which it is created.
 
     Raises
     ------
@@ -169,11 +147,11 @@ def temporary(folder: Path, suffix: str = '', *, is_folder: bool = False) -> Ite
         It cannot be created.
 
     """
-    path = folder / f'{PREFIX}{uuid4().hex[:16]}{suffix}'
+    path = folder / f'{PREFIX}{uuid4().hex[:16]}'
     with ExitStack() as stack:
         with locked(folder):
             _remove_leftovers(folder)
-            path.mkdir() if is_folder else path.touch(exist_ok=False)
+            path.mkdir()
             stack.enter_context(locked(path))
         stack.callback(_remove, path)
         yield path
@@ -189,14 +167,13 @@ def sync(path: Path) -> None:
         The file cannot be written, for instance because the disk is full.
 
     """
-    folder = path.is_dir()
-    with (suppress(*[OSError] * folder),    # some file systems cannot flush folders
-          _opened(path, os.O_RDONLY if folder else os.O_RDWR) as descriptor):
+    with (suppress(*[OSError] * path.is_dir()),    # some file systems cannot flush folders
+          _opened(path) as descriptor):
         os.fsync(descriptor)
 
 
 @contextmanager
-def replace_files(folder: str | Path) -> Iterator[Path]:
+def replace_files(folder: str | Path, shown: str | Path = '') -> Iterator[Path]:
     """
     Yield an empty folder; the files that the block writes there replace those of `folder` at once.
 
@@ -206,6 +183,8 @@ def replace_files(folder: str | Path) -> Iterator[Path]:
     ----------
     folder
         Folder of the files; it is created if needed.
+    shown
+        Path that messages about errors name; that of the folder if empty.
 
     Raises
     ------
@@ -223,15 +202,7 @@ def replace_files(folder: str | Path) -> Iterator[Path]:
     created = not os.path.exists(target)
     try:
         target.mkdir(parents=True, exist_ok=True)
-        recover(target)
-        with ExitStack() as stack:
-            with locked(target):
-                movable = _has_files_only(target)
-                staging = stack.enter_context(temporary(target, is_folder=True))
-                if movable:
-                    with suppress(OSError):    # no permission, or another file system
-                        staging = staging.rename(target.parent / staging.name)
-                        stack.callback(_remove, staging)
+        with temporary(target) as staging:
             yield staging
             _commit(staging, target)
     except BaseException as error:
@@ -240,7 +211,7 @@ def replace_files(folder: str | Path) -> Iterator[Path]:
                 target.rmdir()
         if isinstance(error, OSError):
             raise ConfigurationError(
-                f"'{folder}' cannot be written: {error.strerror or error}") from error
+                f"'{shown or folder}' cannot be written: {error.strerror or error}") from error
         if isinstance(error, ConfigurationError):    # of a file in the temporary folder
             raise ConfigurationError(str(error).replace(str(staging), str(folder))) from error
         raise
@@ -269,11 +240,6 @@ def replace_paths(paths: Iterable[Path]) -> Iterator[dict[Path, Path]]:
         yield {path: folders[path.parent] / path.name for path in paths}
 
 
-def _has_files_only(folder: Path) -> bool:
-    """Return whether a folder contains no subfolders."""
-    return not any(entry.is_dir(follow_symlinks=False) for entry in os.scandir(folder))
-
-
 def _commit(staging: Path, target: Path) -> None:
     """Replace the files of a folder by those in a temporary one."""
     paths = sorted(staging.iterdir())
@@ -290,48 +256,10 @@ def _commit(staging: Path, target: Path) -> None:
         if len(paths) == 1:
             os.replace(paths[0], target / paths[0].name)
             sync(target)
-        elif not _exchange(staging, target):
+        else:
             os.rename(staging, target / LOG)
             sync(target)
             _finish(target)
-
-
-def _exchange(staging: Path, target: Path) -> bool:
-    """Swap a temporary folder with its target, twice; return False if this is not possible."""
-    if staging.parent == target or not _has_files_only(target):
-        return False
-    names = os.listdir(staging)
-    others = set(os.listdir(target)).difference(names)
-    try:
-        for name in others:
-            os.link(target / name, staging / name, follow_symlinks=False)
-        shutil.copymode(target, staging)
-        sync(staging)
-        _swap(staging, target)
-    except (OSError, AttributeError, TypeError):    # the last two: the C library cannot
-        for name in others:
-            _remove(staging / name)
-        return False
-    with suppress(OSError):    # if the disk is full, the new folder stays in place
-        sync(target.parent)
-        for name in names:
-            (staging / name).unlink(missing_ok=True)
-            os.link(target / name, staging / name)
-        sync(staging)
-        _swap(staging, target)
-        sync(target.parent)
-    for name in set(os.listdir(staging)).difference(os.listdir(target)):
-        os.rename(staging / name, target / name)    # another program has just created it
-    return True
-
-
-def _swap(first: Path, second: Path) -> None:
-    """Exchange two folders in one step of the file system."""
-    sys.audit('os.rename', str(first), str(second), -1, -1)
-    here, exchange = -100, 2    # AT_FDCWD, RENAME_EXCHANGE
-    if ctypes.CDLL(None, use_errno=True).renameat2(
-            here, os.fsencode(first), here, os.fsencode(second), exchange):
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
 def _finish(folder: Path) -> None:
@@ -356,8 +284,6 @@ def recover(folder: Path) -> None:
     """
     if os.path.isdir(folder):
         folder = Path(os.path.realpath(folder))
-        with locked(folder.parent):
-            _remove_leftovers(folder.parent)
         with locked(folder):
             _remove_leftovers(folder)
             _finish(folder)

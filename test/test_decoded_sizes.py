@@ -242,7 +242,7 @@ def test_texts_of_a_parquet_file_are_not_read(tmp_path):
 
 
 YAML = 'from robot_identification import load_arm\n    load_arm(sys.argv[1])'
-JSON = ('from robot_identification.reporting.stored_results import load_results\n'
+JSON = ('from robot_identification.reporting.results_files import load_results\n'
         '    load_results(sys.argv[1])')
 MANY = ','.join(['1'] * 2_500_000)
 

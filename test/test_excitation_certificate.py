@@ -983,7 +983,7 @@ def test_requirements_say_what_is_not_checked():
     assert Requirements(torque_margin=0.1, clearance=0.1).unseen == ()
     without_size = Requirements(clearance=0.1, payload=Payload(1.0, (0, 0, 0)))
     floor, size = without_size.notes
-    assert floor.startswith('no floor is given') and size.startswith('the size of the payload')
+    assert 'floor' in floor and size.startswith('the size of the payload')
     assert dataclasses.replace(without_size, floor=0.0, payload=None).notes == ()
     for box_given in ((1, 1, 1, 2, 2), (1, 1, 1, 2, 2, 1), (1, 1, 1, 2, 1, 2), (1, 1, 1, 1, 2, 2)):
         with pytest.raises(ExcitationError, match=r'box 2 must be six numbers'):

@@ -25,7 +25,7 @@ import pytest
 import robot_identification
 from robot_identification import identify, load_arm
 from robot_identification.errors import MissingDependencyError, UnknownNameError
-from robot_identification.reporting.plots import PLOTS
+from robot_identification.reporting.result_figures import PLOTS
 
 
 @pytest.fixture(scope='module')

@@ -23,7 +23,7 @@ import pytest
 from robot_identification import IdentifiedModel, identify, load_model, Recording, validate
 from robot_identification.errors import ModelFileError
 from robot_identification.validation import Thresholds
-from robot_identification.validation.checks.residual_axes import AXES, hat_functions, JointMotion
+from robot_identification.validation.checks.lack_of_fit import AXES, hat_functions, JointMotion
 from robot_identification.validation.repeats import MotionTrace, training_overlap
 
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 import dataclasses
 from html.parser import HTMLParser
 import json
-import os
 import re
 import subprocess
 import sys
@@ -41,9 +40,9 @@ from robot_identification.reporting.pages import (
     round_to_zero,
 )
 from robot_identification.reporting.plot_data import plot_data
-from robot_identification.reporting.report import render
 from robot_identification.reporting.report_tables import parameter_strip
 from robot_identification.reporting.results_dict import results_to_dict
+from robot_identification.reporting.results_files import render
 from robot_identification.reporting.terminal_summary import summary
 
 VOID = ('br', 'hr', 'img', 'input', 'meta', 'line', 'path', 'circle')
@@ -303,19 +302,6 @@ def draw(tmp_path, monkeypatch):
         '{% block body %}{{ plot(figure) }}{% endblock %}')
     monkeypatch.syspath_prepend(tmp_path)
     return lambda figure: Page(render_page('one.html', 'figures_alone', figure=figure))
-
-
-@pytest.mark.parametrize(('name', 'cache', 'count'), [('kept_templates', 'cache', 1),
-                                                      ('lost_templates', os.devnull, 0)])
-def test_compiled_templates_are_kept_where_that_is_possible(name, cache, count, tmp_path,
-                                                            monkeypatch):
-    (tmp_path / name / 'templates').mkdir(parents=True)
-    (tmp_path / name / '__init__.py').touch()
-    (tmp_path / name / 'templates' / 'one.html').write_text('{{ 1 + 1 }}')
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / cache))
-    assert render_page('one.html', name) == '2'
-    assert len(list((tmp_path / cache).glob('robot_identification/*'))) == count
 
 
 def test_names_and_labels_of_figures_are_escaped(draw):

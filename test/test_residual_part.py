@@ -37,7 +37,7 @@ from robot_identification.export import TARGETS
 from robot_identification.online.feedforward import trajectory_efforts
 from robot_identification.papers.gaussian_process import fit_gaussian_process
 from robot_identification.registry import load_extensions
-from robot_identification.reporting.stored_results import load_results
+from robot_identification.reporting.results_files import load_results
 from robot_identification.signals import Samples
 from robot_identification.validation import evaluate
 from robot_identification.validation.band_calibration import calibrate_band

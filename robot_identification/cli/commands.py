@@ -26,7 +26,7 @@ import typer
 from typer.core import TyperGroup
 
 COMMANDS = {    # name: module, first line of the help; `--help` imports no module
-    'demo': ('cli.demo', 'Design, simulate, record, identify, validate and report.'),
+    'demo': ('cli.simulate', 'Design, simulate, record, identify, validate and report.'),
     'init': ('cli.init', 'Write a robot YAML from a URDF, and mark the values that are missing.'),
     'excite': ('cli.excite', 'Design a motion that excites all parameters within proven limits.'),
     'simulate': ('cli.simulate', 'Record a simulated arm (MuJoCo) that differs from its URDF.'),
@@ -34,10 +34,9 @@ COMMANDS = {    # name: module, first line of the help; `--help` imports no modu
     'validate': ('cli.validate', 'Predict recorded torques with a model.'),
     'report': ('cli.validate', 'Rewrite the HTML report of an identification.'),
     'compare': ('changes.commands', 'Compare two identifications of one arm, with significance.'),
-    'export': ('cli.export', 'Export a model to a simulator, a controller or source code.'),
+    'export': ('cli.validate', 'Export a model to a simulator, a controller or source code.'),
     'payload': ('changes.commands', 'Identify the ten inertial parameters of a payload.'),
-    'payload-motion': (
-        'changes.payload_motion.commands', 'Design a motion for payload identification.'),
+    'payload-motion': ('changes.payload_motion', 'Design a motion for payload identification.'),
     'gains': ('changes.commands', 'Identify drive gains from recordings with a known payload.'),
     'servos': ('servos.commands', 'Identify position servos without torque measurements.'),
     'fleet': ('fleet.commands', 'Identify many robots, on all cores or a Dask cluster.'),

@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Annotated, Any, TYPE_CHECKING
 
 from robot_identification import cli, console, files, output_folder
-from robot_identification.cli.expand_options import expand_options
 from robot_identification.errors import ConfigurationError
 import typer
 
@@ -84,7 +83,7 @@ class DesignArguments:
                for name in ('harmonics', 'seed', 'time_budget', 'good_enough', 'margin')})
 
 
-@expand_options
+@console.expand_options
 def excite_command(
     robot: console.Robot,
     output: Annotated[Path | None, typer.Option(

@@ -20,8 +20,6 @@ from pathlib import Path
 from typing import Annotated, Any, TYPE_CHECKING
 
 from robot_identification import console, files
-from robot_identification.cli.expand_options import expand_options
-from robot_identification.cli.processing import ProcessingArguments
 from robot_identification.errors import ConfigurationError
 import typer
 
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from robot_identification.arm import Arm
 
 
-@expand_options
+@console.expand_options
 def identify_command(
     robot: Annotated[str, typer.Argument(
         metavar='ROBOT', help='Name of a shipped robot (see `robots`), path of a robot YAML, or a '
@@ -71,7 +69,7 @@ def identify_command(
     excitation: Annotated[Path | None, typer.Option(
         help='Excitation file of the executed motion, for the report.')] = None,
     *,
-    processing: ProcessingArguments,
+    processing: console.ProcessingArguments,
     average: Annotated[bool, typer.Option(
         '--average', help='Fit the mean over all periods of the motion.')] = False,
     topic: console.Topic = None,
@@ -90,7 +88,7 @@ def identify_command(
     from robot_identification import reporting
     from robot_identification.estimation.fit_inputs import load_limits, read_settings
     from robot_identification.identification import identify
-    from robot_identification.recording.list_recordings import list_files
+    from robot_identification.recording.inputs import list_files
     from robot_identification.reporting.results_files import RESULT_FILES
     from robot_identification.reporting.terminal_summary import summary
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The command simulate: records a simulated arm (MuJoCo) that executes a motion."""
+"""The commands simulate and demo: a simulated arm (MuJoCo) that executes motions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from pathlib import Path
 from typing import Annotated, TYPE_CHECKING
 
 from robot_identification import console, files
+from robot_identification.cli.excite import print_design
 from robot_identification.errors import ConfigurationError, ExcitationError, SimulationError
+from robot_identification.output_folder import replace_files
 import typer
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 KINDS = {'.csv': files.RECORDING_CSV, '.npz': files.NPZ, '': files.FileKind('a bag', '')}
 """Kinds of recordings, by suffix."""
 CONTACT_RATE = 200.0    # [Hz] rate at which a simulated path is checked for contact
+GOOD = 15.0    # condition number at which the design ends, whatever the speed of the processor
+INPUTS = ('excitation.yaml', 'recording.csv', 'held_out.csv')
 
 
 def simulate_command(
@@ -120,3 +124,92 @@ def _contacts(arm: Arm, motion: Excitation, run: SimulatedRun) -> tuple[list[str
         return None, f'self-contact is not simulated: {error}. The recording is unaffected.'
     step = max(1, round(run.plant.options.rate / CONTACT_RATE))
     return [str(contact) for contact in geometry.find_contacts(run.q[::step])], 'no links overlap'
+
+
+def demo_command(
+    output: Annotated[Path, typer.Option('--output', '-o', help='Folder for the results.')] = Path(
+        'results/demo'),
+    robot: Annotated[str, typer.Option(help='Shipped robot or robot YAML.')] = 'panda',
+    time_budget: Annotated[float | None, typer.Option(
+        help='Time budget of the design [s]; by default the design ends at a condition number of '
+             '15.')] = None,
+    seed: Annotated[int, typer.Option(
+        help='Seed of the design, the simulated arm and its noise.')] = 0,
+    force: console.Force = False,
+    as_json: console.AsJson = False,
+) -> None:
+    """Design, simulate, record, identify, validate and report."""
+    import numpy as np
+    from robot_identification.arm import load_arm
+    from robot_identification.excitation import save_excitation
+    from robot_identification.identification import identify
+    from robot_identification.reporting import RESULTS, results_to_dict, save_results
+    from robot_identification.reporting.results_files import RESULT_FILES
+    from robot_identification.reporting.terminal_summary import summary
+    from robot_identification.simulation import Plant, PlantOptions, simulate
+    from robot_identification.simulation.plant import mujoco_module
+
+    mujoco_module()    # raises an error before the design if it is not installed
+    report = (lambda text: None) if as_json else console.out.print
+    arm = load_arm(robot)
+    files.check_output_folder(output, (*RESULT_FILES, *INPUTS), RESULTS, arm.files, force=force)
+    report(f'[bold]1. Design[/bold] a motion that excites all parameters of {arm.name} '
+           f'({arm.n} joints)')
+    excitation, other = _design(arm, seed, time_budget, as_json)
+    report('[bold]2. Move and record[/bold] an arm in MuJoCo whose inertias differ from the URDF '
+           'by 20 %,')
+    report('   with Stribeck friction, delay, encoder quantisation and torque noise, all unknown '
+           'to the model.')
+    plant = Plant(arm, PlantOptions(seed=seed))
+    rng = np.random.default_rng(seed)
+    with console.progress(as_json) as update:
+        update('excitation', 0.0)
+        training = simulate(plant, excitation, rng=rng, periods=2, name='excitation')
+        update('validation motion', 0.6)
+        check = simulate(plant, other, rng=rng, periods=2, name='validation motion')
+    report('[bold]3. Identify and validate[/bold]')
+    with console.progress(as_json) as update:
+        result = identify(arm, [training.recording], held_out=[check.recording], progress=update)
+        update('writing the report', 0.9)
+        with replace_files(output) as folder:
+            save_excitation(excitation, folder / INPUTS[0])
+            training.recording.to_csv(folder / INPUTS[1])
+            check.recording.to_csv(folder / INPUTS[2])
+            save_results(result, folder, excitation=excitation)
+    model = result.model
+    clean = model.torque(check.q, check.v, check.a, model.states(check.q))
+    error = float(np.linalg.norm(clean - check.torque) / np.linalg.norm(check.torque))
+    if as_json:
+        console.emit({**results_to_dict(result, excitation), 'directory': str(output),
+                      'error_to_clean_torque': error,
+                      'condition_number_of_excitation': excitation.condition_number})
+    else:
+        console.out.print(summary(result, output))
+        console.out.print(f"Error against the simulated arm's noise-free, unfiltered torque: "
+                          f'{error:.1%} (mostly stiction at reversals).')
+    raise typer.Exit(result.verdict.exit_code)
+
+
+def _design(arm: Arm, seed: int, time_budget: float | None,
+            as_json: bool) -> tuple[Excitation, Excitation]:
+    """Return an excitation and a motion for validation, and print the excitation."""
+    from robot_identification.arm.meshes import has_collision_geometry
+    from robot_identification.excitation import DEFAULT_REQUIREMENTS, DesignOptions
+    from robot_identification.excitation.design.design_motions import design_with_progress
+
+    requirements = DEFAULT_REQUIREMENTS
+    if not has_collision_geometry(arm):
+        requirements = dataclasses.replace(DEFAULT_REQUIREMENTS, clearance=None)
+        if not as_json:
+            console.out.print(f'   The URDF of {arm.name} has no collision geometry: collisions '
+                              'are not checked.')
+    options = DesignOptions(period=10.0, seed=seed, time_budget=time_budget, good_enough=GOOD,
+                            requirements=requirements)
+    with console.progress(as_json) as update:
+        excitation = design_with_progress(arm, options, update)
+    if not as_json:
+        print_design(excitation)
+    with console.progress(as_json) as update:
+        return excitation, design_with_progress(
+            arm, dataclasses.replace(options, period=8.0, seed=seed + 1, starts=1), update,
+            title='designing a motion for validation')

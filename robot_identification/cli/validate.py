@@ -11,22 +11,21 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The commands validate and report: test a model on recordings, and write its HTML report."""
+"""The commands validate, report and export: predict torques, write the HTML report, convert."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 from robot_identification import console, files
-from robot_identification.cli.expand_options import expand_options
-from robot_identification.cli.processing import ProcessingArguments
 from robot_identification.errors import ConfigurationError
 from robot_identification.output_folder import sha256
 import typer
 
 
-@expand_options
+@console.expand_options
 def validate_command(
     model: Annotated[Path, typer.Argument(
         metavar='MODEL', help='Model file, or the folder that identify wrote.')],
@@ -38,7 +37,7 @@ def validate_command(
     )] = None,
     window: console.Window = None,
     *,
-    processing: ProcessingArguments,
+    processing: console.ProcessingArguments,
     topic: console.Topic = None,
     force: console.Force = False,
     as_json: console.AsJson = False,
@@ -50,7 +49,7 @@ def validate_command(
     """
     from robot_identification.dynamics.model_file import find_model, load_model
     from robot_identification.identification import validate
-    from robot_identification.recording.list_recordings import list_files
+    from robot_identification.recording.inputs import list_files
     from robot_identification.reporting.results_dict import verdict_to_dict
     from robot_identification.reporting.terminal_summary import verdict_summary
     from robot_identification.validation.validate_model import prediction_csv
@@ -86,8 +85,7 @@ def report_command(
 ) -> None:
     """Rewrite the HTML report of an identification."""
     from robot_identification.reporting import write_report
-    from robot_identification.reporting.report import REPORT
-    from robot_identification.reporting.results_files import RESULT_FILES
+    from robot_identification.reporting.results_files import REPORT, RESULT_FILES
 
     results = [directory / name for name in RESULT_FILES if name != REPORT]
     files.check_outputs([(directory / REPORT, files.HTML_PAGE)], results, force=force)
@@ -96,3 +94,61 @@ def report_command(
         console.emit({'report': str(path)})
     else:
         console.out.print(f'wrote {path}', markup=False)
+
+
+def export_command(
+    model: Annotated[Path, typer.Argument(metavar='MODEL', help='Model file.')],
+    to: Annotated[str, typer.Option(
+        '--to', metavar='FORMAT',
+        help='One of urdf, mjcf, sdf, json, ros2_control, c, drake, fmu, isaac, mat, python, '
+             'ros2.')],
+    output: Annotated[Path, typer.Option(
+        '--output', '-o', help='Output folder, or path of the main file.')] = Path('.'),
+    strict: Annotated[bool, typer.Option(
+        '--strict', help='Refuse a format that cannot express the full model.')] = False,
+    friction: Annotated[bool, typer.Option(
+        '--friction/--no-friction', help='Include friction in robot descriptions (URDF, SDF, '
+                                         'MJCF, ...), or only inertias.')] = True,
+    regressor: Annotated[bool, typer.Option(
+        '--regressor', help='Include the regressor in generated code (c and python).')] = False,
+    derivatives: Annotated[bool, typer.Option(
+        '--derivatives', help='Include the derivatives of the torque by q, v and a in generated '
+                              'code (c and python).')] = False,
+    float32: Annotated[bool, typer.Option(
+        '--float32', help='Generate code in single precision (c).')] = False,
+    urdf: Annotated[Path | None, typer.Option(
+        help='URDF or xacro of the same robot, used in place of the URDF in the model.')] = None,
+    name: Annotated[str | None, typer.Option(
+        help="Name of the files and of generated functions; by default the arm's name.")] = None,
+    force: Annotated[bool, typer.Option(
+        '--force', help='Overwrite files that are not exports too, but never an input.')] = False,
+    as_json: console.AsJson = False,
+) -> None:
+    """
+    Export a model to a simulator, a controller or source code.
+
+    The command prints each part of the model that the format cannot express, with the rms torque
+    error that results.
+    """
+    from robot_identification.arm.urdf import read_urdf
+    from robot_identification.dynamics.model_file import load_model
+    from robot_identification.export import export_model, ExportOptions, save_export
+
+    text = None if urdf is None else read_urdf(urdf)[0]
+    exported = export_model(load_model(model), to, ExportOptions(
+        strict=strict, friction=friction, regressor=regressor, derivatives=derivatives,
+        float32=float32, urdf=text, name=name))
+    paths = save_export(exported, output, (model, urdf), force=force)
+    if as_json:
+        console.emit({'files': paths, 'notes': exported.notes,
+                      'losses': [asdict(loss) for loss in exported.losses]})
+        return
+    for path in paths:
+        console.out.print(f'wrote {path}', markup=False)
+    if exported.losses:
+        console.print_table(f"parts of the model that '{to}' cannot express",
+                            ('joint', 'part', 'rms error', 'of the torque'),
+                            ((loss.joint, loss.what, f'{loss.error:.3g} {loss.unit}',
+                              f'{loss.relative:.1%}') for loss in exported.losses))
+    for note in exported.notes:
+        console.out.print(note, markup=False)

@@ -125,14 +125,6 @@ class Fit:
             friction_shape=structure.shape, delay=self.delay.values, delay_of=self.delay.of,
             balancers=self.consistent.balancers)
 
-    def free_model(self) -> IdentifiedModel:
-        """Return a model, possibly unphysical, that predicts the torques of the free estimate."""
-        base, structure = self.estimate.base, self.estimate.base.structure
-        standard = np.asarray(
-            np.linalg.lstsq(base.matrix, self.estimate.values, rcond=None)[0], dtype=float)
-        standard[structure.friction_slice] *= structure.active.ravel()
-        return replace(self, consistent=replace(self.consistent, values=standard)).model({})
-
     def on(self, samples: Samples) -> Regression:
         """Return the regression of all other samples with this fit's friction, delays, loads."""
         shifted = replace(delayed(samples, self.delay.values, of=self.delay.of), creep_speed=None)

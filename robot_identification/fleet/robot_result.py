@@ -25,9 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from robot_identification.errors import ConfigurationError, MissingDependencyError
-from robot_identification.files import atomic_write
+from robot_identification.files import atomic_write, read_json
 from robot_identification.fleet.drift import Drift
-from robot_identification.json_input import read_json
 from robot_identification.output_folder import reading, replace_files, sha256
 from robot_identification.reporting import RESULTS
 from robot_identification.reporting.results_dict import plain

@@ -34,8 +34,9 @@ class _OutputError(ClosedLoopEstimator):
     """
     Base class of estimators that minimise an error of the simulated closed loop.
 
-    Each round linearises the simulation by finite differences, with steps of `FRACTION` standard
-    deviations of the parameters: where positions are noisy, a whole one may be no physical arm.
+    Each round linearises the simulation by finite differences. The steps are `FRACTION` standard
+    deviations of the parameters: a step of a whole standard deviation may lead to an arm that is
+    not physical if the positions are noisy.
     """
 
     interval_doubt = ('its covariance takes errors of successive samples as independent; use wls '

@@ -26,7 +26,7 @@ from robot_identification.papers.studies import run_study, STUDIES
 from robot_identification.papers.studies.study import Progress
 from robot_identification.papers.studies.verdict import judge_seeds, read_claim
 from robot_identification.papers.study_report import write_study
-from robot_identification.reporting.run_environment import environment
+from robot_identification.reporting.results_dict import environment
 
 if TYPE_CHECKING:    # Dask
     from robot_identification.cluster import Tasks

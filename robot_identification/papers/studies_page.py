@@ -196,7 +196,7 @@ def _literal_runs(run: Mapping[str, Any]) -> str:
 
 
 def _here(claim: Mapping[str, Any]) -> str:
-    """Return the verdict of a claim, and other verdicts of its sensitivity rows."""
+    """Return the verdict of a claim, and those of its sensitivity rows that differ from it."""
     depends = _short(claim) == DEPENDS
     own = (HOLDS if claim['share'] > 0.5 else FAILS) if depends else claim['verdict']
     others = [f'{row["verdict"]} with {_assumption(row)} ({row["share"]:.0%})'

@@ -14,11 +14,15 @@
 """Files of an identification, the HTML pages and the summary for a terminal."""
 
 from robot_identification.export.identified_urdf import identified_urdf, write_identified_urdf
-from robot_identification.reporting.frames import to_frame
-from robot_identification.reporting.report import write_report
+from robot_identification.reporting.parameter_dicts import to_frame
 from robot_identification.reporting.results_dict import results_to_dict
-from robot_identification.reporting.results_files import save_results
-from robot_identification.reporting.stored_results import load_results, RESULTS, StoredResults
+from robot_identification.reporting.results_files import (
+           load_results,
+           RESULTS,
+           save_results,
+           StoredResults,
+           write_report,
+)
 
 __all__ = ['RESULTS', 'StoredResults', 'identified_urdf', 'load_results', 'results_to_dict',
            'save_results', 'to_frame', 'write_identified_urdf', 'write_report']

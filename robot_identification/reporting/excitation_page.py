@@ -15,29 +15,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from robot_identification.arm import Arm
+from robot_identification.arm.meshes import find_mesh, mesh_scale
 from robot_identification.arrays import Array
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.excitation import build_scene, Excitation
 from robot_identification.excitation.certificate import nominal_torque
 from robot_identification.excitation.certificate.geometry.scene import Scene
-from robot_identification.excitation.certificate.geometry.shapes import coarsen, Shape
+from robot_identification.excitation.certificate.geometry.shapes import coarsen, Shape, triangles
+from robot_identification.export.bodies import Geometry
 from robot_identification.files import write_text
 from robot_identification.reporting.figure import Curve, Figure, LIMIT, Panel, SERIES
 from robot_identification.reporting.pages import render_page
-from robot_identification.reporting.visual_meshes import visual_meshes
 from scipy.spatial import ConvexHull, QhullError
 
 FRAMES = 240             # frames of the animation
 SAMPLES = 400            # points of each curve
 SWAY, SWAY_SECONDS = 0.15, 12.0    # fraction of the range and period of a repaired arm's motion
-VIEW = 0.9, 0.35         # yaw and pitch of the view [rad], as in excitation.js
 GRID = 12                # intervals of the grid on the floor
+TRIANGLES = 6000    # of an arm: 0.3 MB of a page, and drawn in some milliseconds
+FINEST = 200        # cells of the finest grid along the largest mesh
+COARSER = 1.25      # ratio of the cells of two grids
+
+Body = tuple[str, int, Array, Any]
+"""Name of a link, index of its joint (-1: base), vertices in its frame (m, 3) [m], triangles."""
 
 
 def write_excitation_page(arm: Arm, excitation: Excitation, path: str | Path,
@@ -77,8 +83,7 @@ def write_excitation_page(arm: Arm, excitation: Excitation, path: str | Path,
     motion = _motion(arm, excitation, scene)
     write_text(path, render_page(
         'excitation.html', excitation=excitation, usage=_usage(excitation, torque),
-        plots=_plots(excitation, t, (q, v, a, torque)), motion=motion, still=_still(motion),
-        name=excitation.arm_name))
+        plots=_plots(excitation, t, (q, v, a, torque)), motion=motion, name=excitation.arm_name))
     return Path(path)
 
 
@@ -106,8 +111,7 @@ def write_repair_page(arm: Arm, changes: Sequence[Sequence[str]], scene: Scene,
     motion = _animation(arm, q, scene.shapes, None, SWAY_SECONDS)
     for drawn, shape in zip(motion['shapes'], scene.shapes):
         drawn['hue'] = 0 if shape.name in changed else 210
-    write_text(path, render_page('repair.html', name=arm.name, changes=changes, motion=motion,
-                                 still=_still(motion)))
+    write_text(path, render_page('repair.html', name=arm.name, changes=changes, motion=motion))
 
 
 def _usage(excitation: Excitation, torque: Array | None) -> dict[str, Array]:
@@ -184,44 +188,6 @@ def _animation(arm: Arm, q: Array, shapes: Sequence[Shape], floor: float | None,
         'visuals': [], 'faults': []}
 
 
-def _still(motion: dict[str, Any]) -> dict[str, Any]:
-    """Return the first frame as a drawing of 400 by 300 px: faces, bones, floor and path."""
-    yaw, pitch = VIEW
-    turn = np.array([[np.sin(yaw), -np.cos(yaw), 0.0],
-                     [np.sin(pitch) * np.cos(yaw), np.sin(pitch) * np.sin(yaw), -np.cos(pitch)],
-                     [np.cos(pitch) * np.cos(yaw), np.cos(pitch) * np.sin(yaw), np.sin(pitch)]])
-
-    def seen(points: Any) -> Array:
-        """Return projected points: pixels from the left and the top, and depth."""
-        scale = 126 / motion['radius']
-        pixels: Array = scale * (np.array(points) - motion['centre']) @ turn.T + (200, 150, 0)
-        return pixels
-
-    frame = np.array(motion['frames'][0])
-    faces = []
-    for shape in motion['visuals'] or motion['shapes']:
-        points = np.array(shape['vertices']).reshape(-1, 3)
-        if shape['link'] >= 0:
-            place = frame[shape['link']]
-            points = points @ place[:9].reshape(3, 3).T + place[9:]
-        points = seen(points)
-        for corners in points[np.array(shape['faces'], dtype=int).reshape(-1, 3)]:
-            normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
-            light = abs(normal @ (0.3, -0.6, 0.7)) / (float(np.linalg.norm(normal)) or 1.0)
-            faces.append((float(corners[:, 2].mean()), _corners(corners),
-                          f'hsl({shape["hue"]} 35% {30 + 45 * light:.0f}%)'))
-    joints = [(motion['base'] if parent < 0 else frame[parent, 9:], frame[link, 9:])
-              for link, parent in motion['bones']]
-    return {'faces': [face[1:] for face in sorted(faces)], 'path': _corners(seen(motion['path'])),
-            'bones': [_corners(seen(ends)) for ends in joints],
-            'floor': [_corners(seen(ends)) for ends in motion['floor']]}
-
-
-def _corners(points: Array) -> str:
-    """Return pixels as the points of an SVG polygon."""
-    return ' '.join(f'{x:.1f},{y:.1f}' for x, y, *_ in points.tolist())
-
-
 def _floor(centre: Array, radius: float, height: float) -> list[Any]:
     """Return the lines of a grid on the floor as pairs of points."""
     x, y, _ = centre
@@ -250,3 +216,58 @@ def _drawn(n: int, link: int, vertices: Array, faces: Array) -> dict[str, Any]:
 def _rounded(values: Array) -> list[Any]:
     """Return an array as lists of numbers with four decimals."""
     return np.round(values, 4).tolist()
+
+
+def visual_meshes(arm: Arm, package_dirs: Iterable[str | Path]) -> tuple[list[Body], list[str]]:
+    """
+    Return the visual meshes of an arm, simplified, and a sentence for each that is left out.
+
+    The vertices in each cell of a grid become one (vertex clustering: Rossignac and Borrel, 1993);
+    the cells are the finest with which the arm has at most `TRIANGLES` triangles.
+
+    Parameters
+    ----------
+    arm
+        The arm; its visual geometry and meshes come from its URDF.
+    package_dirs
+        Folders that contain the ROS packages of the meshes.
+
+    """
+    bodies: list[Body] = []
+    faults: list[str] = []
+    packages: dict[str, list[Path]] = {}
+    for shape in Geometry.of(arm):
+        if shape.kind != 'visual' or shape.element.tag != 'mesh':
+            continue
+        path, fault = find_mesh(shape.element.get('filename', ''), arm, packages, package_dirs)
+        try:
+            if fault:
+                raise ValueError(fault)
+            bodies.append((shape.link, shape.body, *_load_mesh(path, shape)))
+        except (ImportError, RuntimeError, TypeError, ValueError) as error:
+            faults.append(f"the mesh '{path.name}' of link '{shape.link}' {error}")
+    cell = max([1e-6, *(float(np.ptp(body[2], axis=0).max()) for body in bodies)]) / FINEST
+    while True:
+        simple = [(*body[:2], *_clustered(*body[2:], cell)) for body in bodies]
+        if sum(len(body[3]) for body in simple) <= TRIANGLES:
+            return [body for body in simple if len(body[3])], faults
+        cell *= COARSER
+
+
+def _load_mesh(path: Path, shape: Geometry) -> tuple[Array, Any]:
+    """Return vertices in the joint frame (m, 3) [m] and triangles (k, 3) of a mesh."""
+    import coal
+
+    scale = mesh_scale(path, shape.element.get('scale', '1 1 1')).split()
+    body = coal.MeshLoader().load(str(path), np.array(scale, dtype=float))
+    points = np.array(body.vertices()) @ shape.placement[:3, :3].T + shape.placement[:3, 3]
+    return points, triangles(body)
+
+
+def _clustered(points: Array, faces: Any, cell: float) -> tuple[Array, Any]:
+    """Return a mesh whose vertices in each cell are merged, without degenerate triangles."""
+    place = np.unique(np.floor(points / cell), axis=0, return_inverse=True)[1].ravel()
+    merged = np.column_stack([np.bincount(place, column) for column in points.T])
+    faces = np.sort(place[faces], axis=1)
+    faces = np.unique(faces[np.all(np.diff(faces, axis=1) > 0, axis=1)], axis=0)
+    return merged / np.bincount(place)[:, None], faces

@@ -15,21 +15,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import cache
 import math
-import os
 from pathlib import PurePath
 from typing import Any
 
-from jinja2 import (
-    ChoiceLoader,
-    Environment,
-    FileSystemBytecodeCache,
-    PackageLoader,
-    StrictUndefined,
-)
-from jinja2.bccache import Bucket
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 PACKAGE = 'robot_identification.reporting'
@@ -65,33 +56,13 @@ def render_page(template: str, package: str = PACKAGE, **context: Any) -> str:
     return _environment(package).get_template(template).render(context)
 
 
-class _TemplateCache(FileSystemBytecodeCache):
-    """Compiled templates in the user's cache folder; without access, each process compiles."""
-
-    def __init__(self) -> None:
-        folder = os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache')
-        super().__init__(os.path.join(folder, 'robot_identification'))
-        with suppress(OSError):
-            os.makedirs(self.directory, exist_ok=True)
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        """Fill a bucket with the compiled template if it is cached and has not changed."""
-        with suppress(OSError):
-            super().load_bytecode(bucket)
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        """Store a compiled template."""
-        with suppress(OSError):
-            super().dump_bytecode(bucket)
-
-
 @cache
 def _environment(package: str) -> Environment:
     """Return the Jinja2 environment with the templates of a package and of the reports."""
     loaders = [PackageLoader(name) for name in dict.fromkeys((package, PACKAGE))]
     environment = Environment(
-        loader=ChoiceLoader(loaders), bytecode_cache=_TemplateCache(), autoescape=True,
-        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        loader=ChoiceLoader(loaders), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
         finalize=lambda value: '' if value is None or value != value else value)
     environment.policies['json.dumps_kwargs'] = {'separators': (',', ':'), 'allow_nan': False}
     environment.filters |= {

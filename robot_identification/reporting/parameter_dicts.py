@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The parameters in results.json, as plain mappings."""
+"""The parameters of an identification, as plain mappings and as pandas DataFrames."""
 
 from __future__ import annotations
 
@@ -24,8 +24,12 @@ from robot_identification.dynamics import BaseParameters, ModelStructure
 from robot_identification.dynamics.base_parameters import VISIBLE
 from robot_identification.dynamics.friction import get_friction
 from robot_identification.dynamics.inertial import smallest_eigenvalues
+from robot_identification.errors import explain_missing, UnknownNameError
 from robot_identification.export.json_file import rows_of_columns
-from robot_identification.identification_data import Identification
+from robot_identification.pipeline import Identification
+
+CONFIDENCE = 0.95
+"""Level of the confidence intervals in files and reports."""
 
 
 def _urdf_values(structure: ModelStructure) -> Array:
@@ -49,27 +53,19 @@ def find_identifiability(base: BaseParameters) -> tuple[str, ...]:
         visible.any(axis=0), 'alone', 'none')).tolist())
 
 
-def base_parameter_dicts(result: Identification, level: float) -> list[dict[str, Any]]:
+def base_parameter_dicts(result: Identification) -> list[dict[str, Any]]:
     """
     Return a mapping for each base parameter of the free estimate.
 
     `urdf` is the combination of the URDF's values; a missing rotor inertia counts as zero, and the
     value is NaN if all parameters of the combination are missing. `model` is the combination of
     the consistent parameters.
-
-    Parameters
-    ----------
-    result
-        The identification.
-    level
-        Level of the confidence intervals.
-
     """
     estimate, base = result.estimate, result.estimate.base
     known = _urdf_values(base.structure)
     urdf = base.project(np.nan_to_num(known))
     unknown = ~np.any((np.abs(base.matrix) > 1e-9) & np.isfinite(known), axis=1)
-    lower, upper = np.transpose(estimate.confidence_interval(level))
+    lower, upper = np.transpose(estimate.confidence_interval(CONFIDENCE))
     return rows_of_columns({
         'label': base.labels, 'combination': base.names, 'unit': base.units,
         'value': estimate.values, 'std': estimate.standard_deviations, 'lower': lower,
@@ -149,3 +145,65 @@ def friction_dict(result: Identification) -> dict[str, Any]:
                 for i, (name, unit) in enumerate(zip(friction.nonlinear, friction.shape_units))
                 if active_shape[e, i]}}
     return {'model': friction.key, 'formula': friction.formula, 'elements': elements}
+
+
+def to_frame(result: Identification, what: str = 'parameters') -> Any:
+    """
+    Return a table of a result as a pandas DataFrame.
+
+    Parameters
+    ----------
+    result
+        The identification.
+    what
+        'parameters': base parameters of the free estimate, with standard deviation, ends of the
+        95 % confidence interval, unit, and the values of the URDF and of the consistent model.
+        'standard': parameters of the consistent model. 'links': mass [kg], centre of mass [m] and
+        inertia about it [kg m^2] of each link, in the axes of its joint. 'friction': friction and
+        rotor inertia of each joint and coupled drive.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such table.
+    MissingDependencyError
+        pandas is not installed.
+
+    Examples
+    --------
+    A table for a paper, in LaTeX:
+
+    >>> print(to_frame(result, 'links').to_latex(float_format='%.3g'))    # doctest: +SKIP
+
+    """
+    with explain_missing('pandas', 'a table of parameters', 'plot'):
+        import pandas
+    tables = {'parameters': (base_parameter_dicts, ['label']),
+              'standard': (standard_parameter_dicts, ['name']),
+              'links': (_link_rows, ['joint']),
+              'friction': (_friction_rows, ['joint', 'parameter'])}
+    if what not in tables:
+        raise UnknownNameError('table', what, tables)
+    rows, index = tables[what]
+    return pandas.DataFrame(rows(result)).set_index(index)
+
+
+def _link_rows(result: Identification) -> list[dict[str, Any]]:
+    """Return mass, centre and inertia of each link, and the mass in the URDF."""
+    rows = []
+    for link in link_dicts(result):
+        found = link['identified']
+        centre = (None,) * 3 if found['com'] is None else map(float, found['com'])
+        rows.append({'joint': link['joint'], 'mass': found['mass'],
+                     'urdf_mass': link['urdf']['mass'], **dict(zip(('cx', 'cy', 'cz'), centre)),
+                     **(found['inertia'] or {})})
+    return rows
+
+
+def _friction_rows(result: Identification) -> list[dict[str, Any]]:
+    """Return a row for each friction parameter and rotor inertia."""
+    return [{'joint': joint, 'parameter': name,
+             **{key: item[key] for key in ('value', 'std', 'unit')}}
+            for joint, element in friction_dict(result)['elements'].items()
+            for name, item in {'rotor_inertia': element['rotor_inertia'],
+                               **element['parameters']}.items()]

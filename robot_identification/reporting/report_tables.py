@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from robot_identification.reporting.pages import round_to_zero
-from robot_identification.reporting.results_dict import CONFIDENCE
+from robot_identification.reporting.parameter_dicts import CONFIDENCE
 from scipy.special import ndtri
 
 MOMENTS = ('Ixx', 'Iyy', 'Izz', 'Ixy', 'Ixz', 'Iyz')

@@ -18,6 +18,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 import dataclasses
 from datetime import datetime, timezone
+from importlib.metadata import PackageNotFoundError, version
+import os
+from pathlib import Path
 import platform
 from typing import Any, TYPE_CHECKING
 
@@ -25,7 +28,7 @@ import numpy as np
 import pinocchio as pin
 from robot_identification.arm import Arm
 from robot_identification.dynamics.joint_residual import RESIDUAL_GAINS
-from robot_identification.identification_data import Identification
+from robot_identification.pipeline import Identification
 from robot_identification.reporting import parameter_dicts
 from robot_identification.signals.process import add_notes
 from robot_identification.validation import Finding, HeldOut, Thresholds, Verdict
@@ -36,9 +39,9 @@ if TYPE_CHECKING:
     from robot_identification.excitation import Excitation
 
 SCHEMA = 'robot_identification/results/1'
-CONFIDENCE = 0.95
-"""Level of the confidence intervals in files and reports."""
 QUANTITIES = ('position', 'velocity', 'acceleration')
+PACKAGES = ('scipy', 'numba', 'mujoco', 'clarabel', 'cma')
+"""Packages, besides NumPy and Pinocchio, that affect the results of studies and benchmarks."""
 MOTION_LIMITS = ('lower', 'upper', 'velocity', 'acceleration')
 
 
@@ -96,8 +99,8 @@ def results_to_dict(result: Identification,
             'prior_deviation': consistent.deviation,
             'cost': np.linalg.norm(consistent.residual_rms / estimate.noise) / free - 1,
             **_by_joint(arm, consistent, ('certificate', 'residual_rms', 'free_residual_rms'))},
-        'confidence_level': CONFIDENCE,
-        'base_parameters': parameter_dicts.base_parameter_dicts(result, CONFIDENCE),
+        'confidence_level': parameter_dicts.CONFIDENCE,
+        'base_parameters': parameter_dicts.base_parameter_dicts(result),
         'standard_parameters': parameter_dicts.standard_parameter_dicts(result),
         'links': parameter_dicts.link_dicts(result),
         'friction': parameter_dicts.friction_dict(result),
@@ -125,6 +128,28 @@ def software_versions() -> dict[str, str]:
     from robot_identification import __version__
     return {'robot_identification': __version__, 'numpy': np.__version__,
             'pinocchio': pin.__version__, 'python': platform.python_version()}
+
+
+def environment() -> dict[str, str]:
+    """Return processor, number of cores and package versions, which affect results."""
+    machine = {'processor': _processor(), 'cores': str(os.cpu_count()), **software_versions()}
+    for package in PACKAGES:
+        try:
+            machine[package] = version(package)
+        except PackageNotFoundError:
+            machine[package] = 'not installed'
+    return machine
+
+
+def _processor() -> str:
+    """Return the name of the processor."""
+    try:
+        for line in Path('/proc/cpuinfo').read_text(encoding='utf-8').splitlines():
+            if line.startswith('model name'):
+                return line.split(':', 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
 
 
 def verdict_to_dict(arm: Arm, verdict: Verdict) -> dict[str, Any]:
@@ -175,8 +200,8 @@ def _evaluation(held_out: HeldOut, arm: Arm, thresholds: Thresholds) -> dict[str
                 'within': thresholds.accepts(errors, rated)}
         for (joint, errors), rated, unit in zip(held_out.joints.items(), arm.limits.torque,
                                                 arm.units('N m', 'N'))}
-    return {**_attributes(held_out, ('name', 'relative_error', 'free_relative_error', 'repeated',
-                                     'repeat', 'coverage', 'distance', 'noise_error',
+    return {**_attributes(held_out, ('name', 'relative_error', 'repeated', 'repeat',
+                                     'coverage', 'distance', 'noise_error',
                                      'physical_relative_error')),
             'whole_relative_error': held_out.full_relative_error, 'cutoff_hz': held_out.cutoff,
             'seconds': held_out.t[-1] - held_out.t[0], 'rows': len(held_out.t), 'joints': joints}

@@ -11,24 +11,33 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Writing all files of an identification into a directory."""
+"""The files of an identification: writing, reading, and the HTML report, which opens offline."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import csv
+from dataclasses import dataclass
 import json
-from pathlib import Path
+import os
+from pathlib import Path, PurePath
 from typing import Any, TYPE_CHECKING
 
+from jinja2 import UndefinedError
 import numpy as np
-from robot_identification.errors import ConfigurationError
+from robot_identification.arrays import Array
+from robot_identification.errors import ConfigurationError, ModelFileError
 from robot_identification.export.identified_urdf import write_identified_urdf
-from robot_identification.identification_data import Identification
-from robot_identification.output_folder import replace_files, sha256
+from robot_identification.files import HUGE, read_json, write_text
+from robot_identification.output_folder import locked, reading, replace_files, sha256
+from robot_identification.pipeline import Identification
+from robot_identification.recording.numpy_archive import NumpyArchive
+from robot_identification.reporting import report_tables as tables
+from robot_identification.reporting import result_figures as figures
+from robot_identification.reporting.pages import BADGES, render_page
 from robot_identification.reporting.plot_data import plot_data
-from robot_identification.reporting.report import REPORT, write_report
-from robot_identification.reporting.results_dict import results_to_dict
-from robot_identification.reporting.stored_results import PLOTS, RESULTS
+from robot_identification.reporting.results_dict import results_to_dict, SCHEMA
+from robot_identification.yaml_file import read_typed
 
 if TYPE_CHECKING:
     from robot_identification.excitation import Excitation
@@ -36,7 +45,50 @@ if TYPE_CHECKING:
 MODEL = 'model.yaml'
 URDF = 'identified.urdf'
 BASE_PARAMETERS = 'base_parameters.csv'
+REPORT = 'report.html'
+RESULTS = 'results.json'
+PLOTS = 'plots.npz'
 RESULT_FILES = (MODEL, URDF, PLOTS, BASE_PARAMETERS, REPORT, RESULTS)
+SECTIONS = {
+    'torques': 'Torques', 'errors': 'Errors', 'checks': 'Checks', 'choice': 'Model selection',
+    'friction': 'Friction', 'residual': 'Residual part', 'spectra': 'Spectra',
+    'base': 'Base parameters', 'links': 'Links', 'standard': 'Standard parameters',
+    'feasibility': 'Feasibility', 'motion': 'Motion',
+    'processing': 'Processing', 'provenance': 'Provenance'}
+"""Sections in their order: name of the template in `report/`, and title in the navigation."""
+
+
+@dataclass(frozen=True, eq=False)
+class StoredResults:
+    """
+    The stored data of an identification.
+
+    Parameters
+    ----------
+    content
+        Content of results.json, see `results_to_dict`.
+    arrays
+        Arrays of plots.npz, see `plot_data`.
+    files
+        Names of the data files in the folder.
+    folder
+        The folder; empty if the results were not read from one.
+
+    """
+
+    content: Mapping[str, Any]
+    arrays: Mapping[str, Array]
+    files: tuple[str, ...] = ()
+    folder: str = ''
+
+    @property
+    def joints(self) -> list[str]:
+        """Names of the joints."""
+        return list(self.content['arm']['joints'])
+
+    def units(self, quantity: str) -> list[str]:
+        """Return the joints' units of 'position', 'velocity', 'acceleration' or 'torque'."""
+        return list(self.content['arm']['units'][quantity])
 
 
 def save_results(
@@ -81,24 +133,211 @@ def save_results(
     if target.exists() and not target.is_dir():
         raise ConfigurationError(f"'{target}' is a file; name a directory for the results")
     with replace_files(target) as folder:
-        _write(result, folder, excitation)
+        result.model.save(folder / MODEL)
+        write_identified_urdf(result.model, folder / URDF)
+        content = results_to_dict(result, excitation)
+        with (folder / BASE_PARAMETERS).open('w', encoding='utf-8', newline='') as stream:
+            table = csv.DictWriter(stream, list(content['base_parameters'][0]))
+            table.writeheader()
+            table.writerows(content['base_parameters'])
+        arrays: dict[str, Any] = dict(plot_data(result, excitation))
+        np.savez_compressed(folder / PLOTS, **arrays)
+        content['files'] = {name: sha256(folder / name)
+                            for name in (MODEL, URDF, BASE_PARAMETERS, PLOTS)}
+        (folder / RESULTS).write_text(
+            json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + '\n',
+            encoding='utf-8')
+        write_report(folder)
     return target
 
 
-def _write(result: Identification, folder: Path, excitation: Excitation | None) -> None:
-    """Write all files into a folder."""
-    result.model.save(folder / MODEL)
-    write_identified_urdf(result.model, folder / URDF)
-    content = results_to_dict(result, excitation)
-    with (folder / BASE_PARAMETERS).open('w', encoding='utf-8', newline='') as stream:
-        table = csv.DictWriter(stream, list(content['base_parameters'][0]))
-        table.writeheader()
-        table.writerows(content['base_parameters'])
-    arrays: dict[str, Any] = dict(plot_data(result, excitation))
-    np.savez_compressed(folder / PLOTS, **arrays)
-    content['files'] = {name: sha256(folder / name)
-                        for name in (MODEL, URDF, BASE_PARAMETERS, PLOTS)}
-    (folder / RESULTS).write_text(
-        json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + '\n',
-        encoding='utf-8')
-    write_report(folder)
+def load_results(directory: str | Path) -> StoredResults:
+    """
+    Return the results in results.json and plots.npz of a folder.
+
+    Parameters
+    ----------
+    directory
+        The folder that `save_results` wrote.
+
+    Raises
+    ------
+    ModelFileError
+        A file is missing, damaged, of another schema or of another identification.
+
+    Examples
+    --------
+    >>> results = load_results('result')    # doctest: +SKIP
+    >>> results.joints[0]    # doctest: +SKIP
+    'panda_joint1'
+
+    """
+    folder = Path(directory)
+    with reading(folder):
+        for name in (RESULTS, PLOTS):
+            if not os.path.isfile(folder / name):
+                raise ModelFileError(f"there is no '{name}' in '{folder}'; name a folder that "
+                                     f'`identify` wrote, or identify again with -o {folder}')
+        content = _content(folder / RESULTS)
+        digests = read_typed(Mapping[str, str], content.get('files', {}),
+                             f"'{folder / RESULTS}', `files`", ModelFileError)
+        digests = digests or {PLOTS: content.get('plots_sha256')}    # an earlier version
+        for name, digest in digests.items():
+            path = folder / Path(name).name
+            if path.is_file() and sha256(path) != digest:
+                raise ModelFileError(
+                    f"'{path}' does not belong to the results.json beside it: it was changed, or "
+                    f'is of another run; identify again with -o {folder}')
+        with NumpyArchive(folder / PLOTS, 'archive', ModelFileError) as archive:
+            stored = {name: archive[name] for name in archive.names}
+        with np.errstate(over='ignore'):
+            arrays = {name: array.astype(float) for name, array in stored.items()
+                      if array.dtype.kind in 'fiu'}
+        if len(arrays) < len(stored) or any(
+                np.any(np.abs(array) > HUGE) for array in arrays.values()):
+            raise ModelFileError(f"'{folder / PLOTS}' has an array without numbers or above "
+                                 f'{HUGE:g}; identify again with -o {folder}')
+        files = tuple(sorted(path.name for path in folder.iterdir()
+                             if path.suffix in ('.yaml', '.urdf', '.csv', '.json', '.npz')))
+    return StoredResults(content, arrays, files, str(folder))
+
+
+def _content(path: Path) -> dict[str, Any]:
+    """Return the content of results.json, whose schema is checked."""
+    content = read_json(path, 'file of results', ModelFileError)
+    schema = content.get('schema') if isinstance(content, dict) else None
+    if schema != SCHEMA:
+        raise ModelFileError(f"'{path}' is not of the schema {SCHEMA} (found: {schema}); "
+                             f'identify again with this version')
+    return content
+
+
+def write_report(directory: str | Path) -> Path:
+    """
+    Write report.html from results.json and plots.npz in the same folder.
+
+    Parameters
+    ----------
+    directory
+        The folder that `save_results` wrote.
+
+    Returns
+    -------
+    Path
+        The report; it is written completely or not at all.
+
+    Raises
+    ------
+    ModelFileError
+        A file is missing, damaged or of another schema.
+
+    Examples
+    --------
+    >>> write_report('result')    # doctest: +SKIP
+    PosixPath('result/report.html')
+
+    """
+    path = Path(directory) / REPORT
+    with locked(path.parent):    # until the report is written, no run replaces the results
+        results = load_results(directory)
+        try:
+            page = render(results)
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError,
+                UndefinedError) as error:
+            raise ModelFileError(
+                f"'{Path(directory) / RESULTS}' is of an earlier version or damaged "
+                f'({type(error).__name__}: {error}); identify again with -o {directory}'
+            ) from error
+        write_text(path, page)
+    return path
+
+
+def render(results: StoredResults) -> str:
+    """Return the report of stored results as the text of one HTML page."""
+    content = with_defaults(results.content)
+    verdict = content['verdict']
+    evaluations = _evaluations(results)
+    fresh = [e for e in evaluations if e['kind'] == 'held_out' and not e['data']['repeat']]
+    spectra = (fresh or evaluations[-len(content['fit']):])[0]['key']
+    shown = {'checks': bool(verdict['checks']),
+             'choice': content['choice'] is not None or content['delay'] is not None,
+             'residual': content['residual'] is not None}
+    names = [evaluation['data']['name'] for evaluation in evaluations]
+    elements = content['friction']['elements']
+    return render_page(
+        'report.html', content=content, files=results.files, evaluations=evaluations,
+        sections=[item for item in SECTIONS.items() if shown.get(item[0], True)],
+        badge=BADGES[verdict['status']], validated=bool(fresh),
+        **{name: _with_short_names(verdict[name], names)
+           for name in ('reasons', 'doubts', 'notes')},
+        worst_joint=_worst_joint(verdict['held_out']),
+        friction_figures=figures.friction_figures(results.arrays, [
+            (name, values['rotor_inertia']['unit'] == 'kg') for name, values in elements.items()]),
+        spectrum_figures=figures.spectrum_figures(results.arrays, spectra, _torque_units(results)),
+        base_parameters=tables.base_parameter_rows(content),
+        moments=tables.MOMENTS, links=tables.link_rows(content),
+        standard_parameters=tables.standard_parameter_rows(content),
+        motion_figures=figures.motion_figures(
+            results.arrays, results.joints, content['arm']['units'], content['motion']['limits']),
+        processing=tables.processing_rows(content))
+
+
+def with_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of results.json with defaults for entries that older versions lack."""
+    verdict = dict(content['verdict'])
+    verdict.setdefault('status', 'passed' if verdict['passed'] else 'failed')
+    verdict.setdefault('checks', [])
+    verdict.setdefault('doubts', [])
+    complete = {'next_steps': [], 'choice': None, 'delay': None, 'residual': None,
+                'effects': None, **content, 'verdict': verdict}
+    complete['motion'] = {'notes': [], **content['motion']}
+    if complete['delay'] is not None:
+        complete['delay'] = {'of': 'torques', **complete['delay']}
+    if complete['choice'] is not None:    # earlier versions wrote true or false for the delays
+        trials = [{**trial, 'delay': trial['delay'] if isinstance(trial['delay'], str)
+                   and trial['delay'] else 'torques' if trial['delay'] else 'none'}
+                  for trial in complete['choice']['trials']]
+        complete['choice'] = {**complete['choice'], 'trials': trials}
+    return complete
+
+
+def _evaluations(results: StoredResults) -> list[dict[str, Any]]:
+    """Return the evaluations on held-out and on training motions with their figures."""
+    verdict, evaluations = results.content['verdict'], []
+    limit = verdict['thresholds']['overall']
+    for kind, evaluated in (('held_out', verdict['held_out']), ('fit', results.content['fit'])):
+        for k, data in enumerate(evaluated):
+            chip = ('fit' if kind == 'fit' else
+                    'repeats the training motion' if data['repeat'] else 'held out')
+            error = data['relative_error'] or 0.0
+            scale = max(1.3 * limit, error)
+            evaluations.append({
+                'kind': kind, 'key': f'{kind}_{k}', 'chip': chip,
+                'data': {'whole_relative_error': None, 'coverage': None, 'noise_error': None,
+                         'physical_relative_error': None, **data},
+                'torque_chip': 'training motion, fitted' if kind == 'fit' else chip,
+                'good': data['relative_error'] is not None and error <= limit,
+                'bar': error / scale, 'limit': limit / scale,
+                'figures': figures.torque_figures(results.arrays, f'{kind}_{k}',
+                                                  _torque_units(results))})
+    return evaluations
+
+
+def _torque_units(results: StoredResults) -> list[tuple[str, str]]:
+    """Return name and unit of the torque of each joint."""
+    return list(zip(results.joints, results.units('torque')))
+
+
+def _worst_joint(held_out: Sequence[Mapping[str, Any]]) -> tuple[str, float | None] | None:
+    """Return joint and value of the largest relative error on the first held-out motion."""
+    if not held_out:
+        return None
+    errors = {joint: e['relative_error'] for joint, e in held_out[0]['joints'].items()}
+    return max(errors.items(), key=lambda item: item[1] or 0.0)
+
+
+def _with_short_names(sentences: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return sentences in which the paths of recordings are replaced by file names."""
+    for name in names:
+        sentences = [s.replace(f"'{name}'", f"'{PurePath(name).name}'") for s in sentences]
+    return list(sentences)

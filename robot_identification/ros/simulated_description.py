@@ -193,7 +193,7 @@ def _fixed_to_world(root: ElementTree.Element) -> list[ElementTree.Element]:
 
 
 def _lift_base(root: ElementTree.Element, height: float, base: tuple[float, float]) -> None:
-    """Put what is fixed to the world to a horizontal position and to a height, at least."""
+    """Move what is fixed to the world to a horizontal position and to a smallest height."""
     for joint in _fixed_to_world(root):
         origin = joint.find('origin')
         if origin is None:

@@ -139,7 +139,7 @@ class Samples(ReadOnlyArrays):
         return np.concatenate([self.decimator().apply(columns[run]) for run in self.segments])
 
     def without_creep(self) -> Samples:
-        """Return the samples with the speeds below which regressions leave joints out."""
+        """Return the samples with the speeds below which a joint is left out of regressions."""
         highest = np.abs(self.v).max(axis=0)
         creep = CREEP * np.maximum(highest, OF_FASTEST * highest.max())
         return replace(self, creep_speed=np.where(highest > creep, creep, 0.0))

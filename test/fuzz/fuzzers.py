@@ -50,8 +50,7 @@ from robot_identification.cli.excite import read_options
 from robot_identification.dynamics import IdentifiedModel, ModelStructure
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.dynamics.regressor import inverse_dynamics, joint_torque_regressor
-from robot_identification.estimation.fit_inputs import load_limits
-from robot_identification.estimation.link_limits import limit_rows
+from robot_identification.estimation.fit_inputs import limit_rows, load_limits
 from robot_identification.excitation.certificate.geometry.scene import link_shapes
 from robot_identification.excitation.design.design import build_problem
 from robot_identification.excitation.design.excitation import ColumnChoice
@@ -63,7 +62,7 @@ from robot_identification.fleet.page import write_fleet_page
 from robot_identification.recording import load_recording, Recording
 from robot_identification.recording.bag.write import write_bag
 from robot_identification.reporting import save_results, write_report
-from robot_identification.reporting.stored_results import PLOTS, RESULTS
+from robot_identification.reporting.results_files import PLOTS, RESULTS
 from robot_identification.ros.bringup import check_controller, controllers_for_namespace
 from robot_identification.signals import process
 from robot_identification.yaml_file import to_plain

@@ -218,7 +218,7 @@ def circle_motion() -> JointMotion:
 
 def _fit(arm: Arm, run: SimulatedRun, motion: Excitation, way: str, check: SimulatedRun,
          circle: JointMotion) -> CircleFit:
-    """Return the torque errors on the circle of the model that one of `METHODS` identifies."""
+    """Identify a model by one of `METHODS`, and return its torque errors on the circle."""
     if way == METHODS[0]:
         estimator, fitted = 'mle', process(
             run.recording, arm, method='fourier', basis=motion.trajectory.series.name,

@@ -278,7 +278,7 @@ class MotionExecutor:
 
     @property
     def braking(self) -> bool:
-        """Whether the motion is being ended early, or was."""
+        """Whether the arm is being stopped before the end of the motion, or was."""
         return self.fault is not None
 
     def stop(self, fault: Fault) -> None:

@@ -28,8 +28,7 @@ from robot_identification.files import check_output_folder
 from robot_identification.identification import IdentificationResult, identify
 from robot_identification.recording import load_recording
 from robot_identification.reporting import RESULTS
-from robot_identification.reporting.report import REPORT
-from robot_identification.reporting.results_files import MODEL, RESULT_FILES, URDF
+from robot_identification.reporting.results_files import MODEL, REPORT, RESULT_FILES, URDF
 from robot_identification.ros.execution.data_directory import DataDirectory
 from robot_identification.ros.nodes.long_work import Report
 from robot_identification.validation import Thresholds, Verdict
