@@ -41,7 +41,7 @@ from robot_identification.excitation import (
 from robot_identification.excitation.design.optimisers import OPTIMISERS
 from robot_identification.excitation.design.regressor import EarlierMotion
 from robot_identification.excitation.motion import get_series
-from robot_identification.excitation.motion.frequencies import check_harmonics, suggest_harmonics
+from robot_identification.excitation.motion.series import check_harmonics, suggest_harmonics
 import robot_identification.papers  # noqa: F401  (registers its designs)
 from robot_identification.reporting.excitation_page import TRIANGLES, visual_meshes
 from robot_identification.validation.held_out import nearly_resting

@@ -31,7 +31,7 @@ from robot_identification.errors import (
     ExcitationError,
 )
 from robot_identification.excitation import build_scene, DEFAULT_REQUIREMENTS
-from robot_identification.excitation.limit_check import (
+from robot_identification.excitation.motion.limits import (
     find_doubtful_limits,
     required_torque,
     wrong_ratings,

@@ -114,7 +114,7 @@ def excite_command(
     from robot_identification import excitation, yaml_file
     from robot_identification.arm import load_arm
     from robot_identification.excitation.design.design_motions import design_motions, Stopwatch
-    from robot_identification.excitation.motion.frequencies import check_rate
+    from robot_identification.excitation.motion.series import check_rate
     import yaml
 
     arm = load_arm(robot)

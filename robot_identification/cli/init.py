@@ -94,14 +94,14 @@ class InitArguments:
         """Return the URDF's limits with those of the options in place, and notes on the unused."""
         import numpy as np
         from robot_identification.arm.limits import apply_moveit_limits
-        from robot_identification.excitation import limit_check
+        from robot_identification.excitation.motion.limits import estimate_ratings, wrong_ratings
 
         given = {name: _parse_limits(name, text, arm)
                  for name in ('velocity', 'torque', 'acceleration')
                  if (text := getattr(self, name)) is not None}
         if self.repair and self.torque is None:
-            given['torque'] = np.where(limit_check.wrong_ratings(arm),
-                                       limit_check.estimate_ratings(arm), arm.limits.torque)
+            given['torque'] = np.where(wrong_ratings(arm), estimate_ratings(arm),
+                                       arm.limits.torque)
         limits = replace(arm.limits, **given)
         return (limits, ()) if self.joint_limits is None else apply_moveit_limits(
             self.joint_limits, arm.joint_names, limits)
@@ -188,7 +188,7 @@ def _write(urdf: Path, target: Path, options: InitArguments, moving: tuple[str, 
     from robot_identification.arm.inertia_check import check_inertias
     from robot_identification.arm.robot_template import parse_effort, robot_template
     from robot_identification.cli.repair import Repair, repaired_files
-    from robot_identification.excitation.limit_check import find_doubtful_limits
+    from robot_identification.excitation.motion.limits import find_doubtful_limits
 
     description = options.read_description(urdf, moving)
     repair = Repair(description, options.position or ()) if options.repair else None

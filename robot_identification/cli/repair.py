@@ -27,10 +27,10 @@ from robot_identification.arm import Arm, meshes
 from robot_identification.arm import urdf as urdf_files
 from robot_identification.arm.robot_template import Description
 from robot_identification.errors import ConfigurationError, EstimationError
-from robot_identification.excitation import limit_check
 from robot_identification.excitation.certificate import nominal_torque
 from robot_identification.excitation.certificate.geometry import scene as scenes
 from robot_identification.excitation.certificate.requirements import GUESSED_DENSITY
+from robot_identification.excitation.motion.limits import has_placeholder_masses
 from robot_identification.export.bodies import link_frames
 from robot_identification.reporting.excitation_page import write_repair_page
 from robot_identification.reporting.pages import render_page
@@ -95,7 +95,7 @@ class Repair:
         except EstimationError:
             self._align_axes()
             self._build()
-        if limit_check.has_placeholder_masses(self.arm):
+        if has_placeholder_masses(self.arm):
             for link in self._root.findall('link'):
                 for inertial in link.findall('inertial'):
                     link.remove(inertial)

@@ -153,9 +153,7 @@ class NominalTorque:
         out = np.empty((3, *q.shape, q.shape[1]))
         for k in range(len(q)):
             out[:, k] = pin.computeRNEADerivatives(self._model, data, q[k], v[k], a[k])
-        # only the upper triangle of the mass matrix is filled in some versions
-        upper = np.triu(out[2])
-        out[2] = upper + np.triu(upper, 1).transpose(0, 2, 1) + self.rotor
+        out[2] += self.rotor
         return out
 
 

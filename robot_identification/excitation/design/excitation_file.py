@@ -27,8 +27,8 @@ from robot_identification.excitation.certificate.claim import Certificate, Certi
 from robot_identification.excitation.certificate.requirements import Requirements
 from robot_identification.excitation.design.excitation import ColumnChoice, Excitation
 from robot_identification.excitation.motion import get_series, Trajectory
-from robot_identification.excitation.motion.frequencies import check_rate
 from robot_identification.excitation.motion.limits import check_limits, QUANTITIES
+from robot_identification.excitation.motion.series import check_rate
 from robot_identification.files import atomic_write, write_text
 from robot_identification.yaml_file import Number, read_typed, read_yaml, to_plain
 import yaml

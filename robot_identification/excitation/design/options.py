@@ -28,7 +28,7 @@ from robot_identification.excitation.design.criteria import get_criterion
 from robot_identification.excitation.design.optimisers import OPTIMISERS
 from robot_identification.excitation.design.regressor import check_columns
 from robot_identification.excitation.motion import get_series, Series
-from robot_identification.excitation.motion.frequencies import check_harmonics, suggest_harmonics
+from robot_identification.excitation.motion.series import check_harmonics, suggest_harmonics
 from robot_identification.yaml_file import check_fields, check_keys, Quantity
 
 Count = Annotated[int, Quantity(minimum=1, maximum=10_000)]

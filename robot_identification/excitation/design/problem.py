@@ -96,8 +96,13 @@ class DesignObjective:
             See `Criterion.merit`.
 
         """
-        (q, v, a), regressor, projected = self._regress(coefficients)
-        information, norms = self._scaled(projected)
+        q, v, a = (basis @ coefficients for basis in self._basis)
+        regressor = self.columns.regressor(q, v, a)
+        projected = regressor.reshape(-1, self.columns.size) @ self.columns.row_space
+        information = projected.T @ projected + self.earlier
+        if self.columns.equal:
+            norms = np.sqrt(np.maximum(np.diag(information), np.finfo(float).tiny))
+            information = information / norms / norms[:, None]
         # the driver 'evr' runs on the calling thread, NumPy's 'evd' does not
         eigenvalues, vectors = eigh(information, driver='evr', check_finite=False)
         if not eigenvalues[0] > 0:
@@ -112,20 +117,6 @@ class DesignObjective:
         by_motion = self.columns.vjp(q, v, a, (projected @ inner).reshape(regressor.shape))
         gradient = sum(basis.T @ g for basis, g in zip(self._basis, by_motion))
         return Evaluation(merit, np.asarray(gradient), self.criterion.value(eigenvalues))
-
-    def _scaled(self, projected: Array) -> tuple[Array, Array]:
-        """Return the information matrix, scaled if requested, and the columns' norms, (r,)."""
-        information = projected.T @ projected + self.earlier
-        if not self.columns.equal:
-            return information, np.ones(len(information))
-        norms = np.sqrt(np.maximum(np.diag(information), np.finfo(float).tiny))
-        return information / norms / norms[:, None], norms
-
-    def _regress(self, coefficients: Array) -> tuple[tuple[Array, Array, Array], Array, Array]:
-        q, v, a = (basis @ coefficients for basis in self._basis)
-        regressor = self.columns.regressor(q, v, a)
-        rows = regressor.reshape(-1, self.columns.size)
-        return (q, v, a), regressor, rows @ self.columns.row_space
 
 
 @dataclass(frozen=True)

@@ -85,11 +85,6 @@ class Scene:
                 *(np.array([getattr(shape, name) for shape in shapes])
                   for name in ('radius', 'centre', 'bounding_radius')))
 
-    @cached_property
-    def _fixed_reach(self) -> Array:
-        """Result of `reach` with the prismatic joints at zero, (P, n) [m/rad or 1]."""
-        return self._bound_reach(np.zeros(len(self.tree.parents)))
-
     def distances(self, q: Array, cutoff: float) -> tuple[Array, Array]:
         """
         Return the pairs' distances and their derivatives with respect to q, on the calling thread.
@@ -136,9 +131,6 @@ class Scene:
             (P, n) [m/rad or 1].
 
         """
-        return self._bound_reach(furthest) if np.any(self.tree.prismatic) else self._fixed_reach
-
-    def _bound_reach(self, furthest: Array) -> Array:
         reach = np.array([joint_reach(self.tree, shape.link, shape.reach, furthest)
                           for shape in self.shapes])
         first, second = reach[self.pairs[:, 0]], reach[self.pairs[:, 1]]
