@@ -45,7 +45,7 @@ from robot_identification.excitation.certificate.clearance import (
     RESERVE,
 )
 from robot_identification.excitation.certificate.geometry.shapes import coarsen
-from robot_identification.excitation.design.build_problem import build_problem
+from robot_identification.excitation.design.design import build_problem
 
 TIMES = 200     # of a motion, as a search looks at it
 

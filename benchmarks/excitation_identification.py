@@ -47,7 +47,7 @@ from robot_identification.excitation import (
     Requirements,
     Trajectory,
 )
-from robot_identification.excitation.design.build_problem import build_problem, Problem
+from robot_identification.excitation.design.design import build_problem, Problem
 from robot_identification.excitation.design.regressor import (
     DesignRegressor,
     prior_standard_deviations,

@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arm import load_arm
 from robot_identification.excitation import DesignOptions, motion_limits, Requirements
-from robot_identification.excitation.design.build_problem import build_problem, Problem
+from robot_identification.excitation.design.design import build_problem, Problem
 from robot_identification.excitation.design.optimisers import OPTIMISERS
 
 GENETIC = ('real_genetic', 'binary_genetic')

@@ -47,7 +47,7 @@ from robot_identification.estimation import fit_samples, FitOptions, get_estimat
 from robot_identification.estimation.auto import FOLDS, select_model
 from robot_identification.estimation.resampling import split_folds
 from robot_identification.signals import process, Samples
-from robot_identification.signals.shift import decimate_to_bandwidth
+from robot_identification.signals.samples import decimate_to_bandwidth
 
 BASE = 'coulomb + viscous + offset'
 POINTS = 3

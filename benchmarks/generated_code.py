@@ -41,8 +41,7 @@ import casadi as ca
 import numpy as np
 import pinocchio
 from robot_identification import Arm, IdentifiedModel, load_arm
-from robot_identification.code_generation.chain import aligned_chain
-from robot_identification.code_generation.rigid_body import RigidBody
+from robot_identification.code_generation.rigid_body import aligned_chain, RigidBody
 from robot_identification.export import export_model, ExportOptions
 
 FLAGS = ('-O2', '-DNDEBUG')

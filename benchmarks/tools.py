@@ -280,9 +280,9 @@ def payload_motions(name: str, seeds: range) -> Rows:
             found = identify_payload(model, loaded, without)
             low, high = found.intervals()[0]
             judged[method].append([
-                (found.free_mass - body.mass) / stated.mass, low <= body.mass <= high,
-                np.sqrt(found.covariance[0, 0]) / stated.mass, found.free_mass - body.mass,
-                *(found.centre - body.centre) / stated.centre])
+                (found.free_mass - body.mass) / stated[0], low <= body.mass <= high,
+                np.sqrt(found.covariance[0, 0]) / stated[0], found.free_mass - body.mass,
+                *(found.centre - body.centre) / stated[1:]])
     return {method: np.array(values, dtype=float) for method, values in judged.items()}
 
 

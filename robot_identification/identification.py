@@ -24,13 +24,13 @@ from typing import Any
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
 from robot_identification.html_table import html_table
-from robot_identification.identification_data import (
+from robot_identification.pipeline import (
     Identification,
     IdentificationOptions,
     Progress,
+    run_identification,
 )
-from robot_identification.pipeline import run_identification
-from robot_identification.recording.list_recordings import list_recordings, Recordings
+from robot_identification.recording.inputs import list_recordings, Recordings
 from robot_identification.reporting import save_results, to_frame
 from robot_identification.reporting.result_figures import plot
 from robot_identification.validation.validate_model import validate, Validation

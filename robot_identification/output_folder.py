@@ -58,9 +58,9 @@ _held = threading.local()    # device and inode of the files and folders that a 
 
 
 @contextmanager
-def _opened(path: Path, flags: int = os.O_RDONLY) -> Iterator[int]:
+def _opened(path: Path) -> Iterator[int]:
     """Yield a descriptor of a file or folder."""
-    descriptor = os.open(path, flags)
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         yield descriptor
     finally:
@@ -167,9 +167,8 @@ def sync(path: Path) -> None:
         The file cannot be written, for instance because the disk is full.
 
     """
-    folder = path.is_dir()
-    with (suppress(*[OSError] * folder),    # some file systems cannot flush folders
-          _opened(path, os.O_RDONLY if folder else os.O_RDWR) as descriptor):
+    with (suppress(*[OSError] * path.is_dir()),    # some file systems cannot flush folders
+          _opened(path) as descriptor):
         os.fsync(descriptor)
 
 
@@ -203,7 +202,6 @@ def replace_files(folder: str | Path, shown: str | Path = '') -> Iterator[Path]:
     created = not os.path.exists(target)
     try:
         target.mkdir(parents=True, exist_ok=True)
-        recover(target)
         with temporary(target) as staging:
             yield staging
             _commit(staging, target)

@@ -15,28 +15,128 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from robot_identification.arm import Arm
-from robot_identification.estimation.model_fit import fit_model, RESIDUALS
-from robot_identification.identification_data import (
-    Identification,
-    IdentificationOptions,
-    Progress,
-)
+from robot_identification.dynamics import IdentifiedModel
+from robot_identification.errors import ConfigurationError, ListedAttributes
+from robot_identification.estimation import ConsistentEstimate, Estimate
+from robot_identification.estimation.auto import Choice
+from robot_identification.estimation.delay import DelayEstimate
+from robot_identification.estimation.model_fit import fit_model, ModelOptions, RESIDUALS
+from robot_identification.estimation.recording_effects import RecordingEffects
+from robot_identification.estimation.tilt import Tilt
 from robot_identification.parallel import single_threaded_blas
 from robot_identification.recording import Recording
 from robot_identification.recording.inputs import load_inputs, summarise_recordings
-from robot_identification.signals import process_pieces, ProcessingOptions
-from robot_identification.signals.effort_check import check_effort
+from robot_identification.signals import process_pieces, ProcessingOptions, Samples
+from robot_identification.signals.effort_check import check_effort, EffortCheck
 from robot_identification.spilling_list import SpillingList
+from robot_identification.validation import HeldOut, Thresholds, Verdict
 from robot_identification.validation.band_calibration import calibrate_band, widen_band
 from robot_identification.validation.checks.residual_regression import build_residual_regression
 from robot_identification.validation.checks.run_checks import check_fit
 from robot_identification.validation.fit_verdict import describe_fit, make_fit_verdict
-from robot_identification.validation.held_out_pieces import evaluate_fitted, validate_pieces
 from robot_identification.validation.repeats import MotionTrace
+from robot_identification.validation.validate_model import evaluate_fitted, validate_pieces
+from robot_identification.yaml_file import check_keys
+
+Progress = Callable[[str, float], None]
+"""Callback for the current step and its completed fraction, 0 to 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Identification(ListedAttributes):
+    """
+    Result of an identification.
+
+    Parameters
+    ----------
+    arm
+        The arm.
+    model
+        The physically consistent model, which predicts torques.
+    estimate
+        The estimate of the base parameters without physical constraints, for diagnosis.
+    consistent
+        The estimate of the model's parameters under physical constraints, and the increase of the
+        residual due to the constraints.
+    effort
+        Comparison of the effort signal with the gravity torques of the URDF.
+    verdict
+        The verdict on held-out motion.
+    training
+        The processed recordings of the fit, with delays compensated; a long recording consists of
+        several items, see `Samples.piece`.
+    fitted
+        Errors of the model on the fitted recordings.
+    delay
+        Delay of each joint's position relative to its torque; zeros if it was not estimated.
+    choice
+        Selection of friction model, estimator and delays by the estimator 'auto'; otherwise None.
+    tilt
+        Tilt of the base relative to the robot file; None if gravity was not estimated.
+    effects
+        What differs between the fitted recordings; None for a single one, or if not estimated.
+
+    """
+
+    arm: Arm
+    model: IdentifiedModel
+    estimate: Estimate
+    consistent: ConsistentEstimate
+    effort: EffortCheck
+    verdict: Verdict
+    training: Sequence[Samples]
+    fitted: Sequence[HeldOut] = field(default_factory=tuple)
+    delay: DelayEstimate | None = None
+    choice: Choice | None = None
+    tilt: Tilt | None = None
+    effects: RecordingEffects | None = None
+
+    def __repr__(self) -> str:
+        error = (f', held-out error {self.verdict.held_out[0].relative_error:.2%}'
+                 if self.verdict.held_out else '')
+        return (f'<{type(self).__name__} of {self.arm.name}: '
+                f'{self.verdict.status}{error}>')
+
+
+@dataclass(frozen=True)
+class IdentificationOptions(ModelOptions):
+    """
+    Options of an identification: those of the fit (`ModelOptions`), thresholds and processing.
+
+    Parameters
+    ----------
+    thresholds
+        Largest errors on held-out motion with which the model passes.
+    processing
+        Fields of `signals.ProcessingOptions`, for instance {'cutoff': 8.0}; the others are chosen
+        from the data.
+
+    """
+
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    processing: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, **options: Any) -> IdentificationOptions:
+        """
+        Return options from keyword arguments; None selects the default.
+
+        Raises
+        ------
+        ConfigurationError
+            An option does not exist.
+
+        """
+        known = (*cls.__dataclass_fields__, 'held_out')
+        check_keys(options, known, 'identify', ConfigurationError)
+        return cls(**{name: value for name, value in options.items() if value is not None})
+
 
 
 @single_threaded_blas()    # BLAS threads cost more than they save on matrices of this size
@@ -108,9 +208,9 @@ def run_identification(
     errors = []
     for i, pieces in enumerate(others):
         report('validating on held-out motion', i / len(others))
-        validated = validate_pieces(model, pieces, processing, training, fit=fit)
-        errors.append(validated.held_out)
-        findings += validated.findings
+        error, found, _ = validate_pieces(model, pieces, processing, training, fit=fit)
+        errors.append(error)
+        findings += found
     verdict = make_fit_verdict(fit, errors, options.thresholds, findings, model_fit.tilt)
     model = widen_band(model, errors)
     report('done', 1.0)

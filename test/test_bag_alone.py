@@ -34,8 +34,7 @@ from robot_identification.recording.bag.bag_description import (
     text_topic,
 )
 from robot_identification.recording.bag.joint_states import JointStateLayout
-from robot_identification.recording.bag.storage import Topic
-from robot_identification.recording.bag.write import BagWriter
+from robot_identification.recording.bag.write import BagWriter, Topic
 from robot_identification.ros.name_prefix import with_prefix
 from sqlite_bags import BAG_WRITERS
 from typer.testing import CliRunner

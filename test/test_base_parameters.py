@@ -37,8 +37,6 @@ def test_inertial_rank(name):
     structure = structure_of(example(name))
     base = base_parameters(structure)
     assert np.sum(base.columns < structure.inertial_slice.stop) == RANKS[name]
-    smallest_kept, largest_dropped = base.gap
-    assert smallest_kept > 1000 * largest_dropped
 
 
 @pytest.mark.parametrize('arm', [chain(), tree(), example('panda'), two_link()],

@@ -22,9 +22,12 @@ from command_line import call
 from known_truth import two_link_recording
 import numpy as np
 import pytest
-from robot_identification.benchmarking.measure import measure_case
+from robot_identification.benchmarking.measure import (
+    measure_case,
+    processor_limit,
+    ProcessorLimitError,
+)
 from robot_identification.benchmarking.method import list_methods, MODELS
-from robot_identification.benchmarking.processor_limit import processor_limit, ProcessorLimitError
 from robot_identification.benchmarking.ranking import rank_methods
 from robot_identification.benchmarking.recorded_data import FOLDER, RecordedData
 from robot_identification.errors import ConfigurationError
@@ -218,15 +221,15 @@ def test_ranks_and_ratios_are_those_of_the_definition():
               'fails': (0.01, None, 0.05, 0.2)}
     records = [record('ab'[seed // 2], seed, name, error, 'ok' if error else 'failed')
                for name, row in errors.items() for seed, error in enumerate(row)]
-    rows = {row.estimator: row for row in rank_methods(records, ['error'])}
-    assert rows['wls'].rank == pytest.approx((3 + 2 + 2 + 3) / 4)
-    assert rows['fails'].rank == pytest.approx((1 + 3 + 1 + 1.5) / 4)
-    assert rows['fails'].failures == 1 and rows['fails'].cases == 4
-    assert rows['better'].ratio == pytest.approx((0.5 * 0.5 * 2 * 0.5) ** (1 / 4))
-    low, high = rows['better'].ratio_interval
+    rows = {row['estimator']: row for row in rank_methods(records, ['error'])}
+    assert rows['wls']['rank'] == pytest.approx((3 + 2 + 2 + 3) / 4)
+    assert rows['fails']['rank'] == pytest.approx((1 + 3 + 1 + 1.5) / 4)
+    assert rows['fails']['failures'] == 1 and rows['fails']['cases'] == 4
+    assert rows['better']['error_ratio'] == pytest.approx((0.5 * 0.5 * 2 * 0.5) ** (1 / 4))
+    low, high = (rows['better'][f'error_ratio_{end}'] for end in ('low', 'high'))
     # four draws of the case with 2 have a probability of 1/64, so three and one of 1/2 are the end
     assert low == pytest.approx(0.5) and high == pytest.approx(2 ** 0.5)
-    assert rows['wls'].ratio_interval == (1, 1)
+    assert rows['wls']['error_ratio_low'] == rows['wls']['error_ratio_high'] == 1
 
 
 def test_the_sources_of_all_methods_are_there():

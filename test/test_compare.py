@@ -27,10 +27,10 @@ from reporting_results import chain
 from robot_identification import identify, inverse_dynamics, load_arm, Recording
 from robot_identification.benchmarking.lugre_plant import LuGrePlant
 from robot_identification.benchmarking.random_motion import RandomMotion
+from robot_identification.changes.commands import CAUSES, comparison_page
 from robot_identification.changes.comparison import compare, comparison_to_dict
 from robot_identification.changes.explanations import Candidate, find_explanation, KINDS
 from robot_identification.changes.joint_fit import Equations, JointFit
-from robot_identification.changes.pages import CAUSES, comparison_page
 from robot_identification.cli.commands import app
 from robot_identification.errors import ConfigurationError
 from robot_identification.regression.inference import holm

@@ -32,7 +32,7 @@ from robot_identification.excitation import (
     Trajectory,
 )
 from robot_identification.excitation.certificate.joint_limits import prove_peaks
-from robot_identification.excitation.design.build_problem import build_problem
+from robot_identification.excitation.design.design import build_problem
 from robot_identification.excitation.design.problem import Problem
 from robot_identification.excitation.motion import get_series
 

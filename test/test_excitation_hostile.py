@@ -49,9 +49,12 @@ from robot_identification.excitation.certificate.clearance import prove_clearanc
 from robot_identification.excitation.certificate.joint_limits import prove_peaks
 from robot_identification.excitation.certificate.torque import prove_torque
 from robot_identification.excitation.certificate.workspace import WorkspaceLimits
-from robot_identification.excitation.design.build_problem import build_problem
+from robot_identification.excitation.design.design import (
+    best_proven,
+    build_problem,
+    restore_feasibility,
+)
 from robot_identification.excitation.design.problem import Minimum
-from robot_identification.excitation.design.proven_motion import best_proven, restore_feasibility
 from robot_identification.excitation.motion import get_series
 from robot_identification.simulation import Plant, PlantOptions, simulate
 from robot_identification.simulation.contacts import ContactGeometry

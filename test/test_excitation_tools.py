@@ -107,7 +107,7 @@ def test_an_extension_excites_what_earlier_recordings_left_weak():
     alone = design(arm, starts=2, **QUICK)
     after = design(arm, starts=2, earlier=[earlier], **QUICK)
     from robot_identification.excitation import motion_limits
-    from robot_identification.excitation.design.build_problem import build_problem
+    from robot_identification.excitation.design.design import build_problem
     limits, _ = motion_limits(arm, acceleration=8.0)
     both = build_problem(arm, DesignOptions(**QUICK), limits, earlier=[earlier]).objective
     assert after.columns.earlier == ('first.csv',)

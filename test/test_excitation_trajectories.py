@@ -64,7 +64,7 @@ def test_motions_stay_within_their_largest(kind):
 
 
 def test_a_long_spline_through_a_path_is_proven_closely():
-    from robot_identification.excitation.design.follow_path import spline_through
+    from robot_identification.excitation.design.validation_motions import spline_through
     t = np.linspace(0, 20, 400)
     path = 3.0 - np.cos(2 * np.pi * t / 20)[:, None] * [1.2, 0.8]    # a sum of bounds is loose
     trajectory = spline_through(t, path)

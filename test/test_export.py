@@ -42,7 +42,6 @@ import pytest
 from robot_identification import joint_torque_regressor, load_arm
 from robot_identification.arm import Arm
 from robot_identification.arm.balancers import CoilSpring, GasSpring, TorsionSpring
-from robot_identification.code_generation.chain import aligned_chain
 from robot_identification.dynamics import (
     FRICTION_MODELS,
     FRICTION_TERMS,
@@ -264,7 +263,7 @@ def test_the_header_serves_cpp(tmp_path):
 
 def test_zeros_are_folded_and_equal_parts_are_built_once():
     ca = pytest.importorskip('casadi', reason='CasADi is not installed')
-    from robot_identification.code_generation.rigid_body import RigidBody
+    from robot_identification.code_generation.rigid_body import aligned_chain, RigidBody
     chain = aligned_chain(load_arm('ur10e'), load_arm('ur10e').inertial_parameters)
     q, v, a = (ca.SX.sym(name, 6) for name in 'qva')
     sums_and_products = (ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_SQ, ca.OP_TWICE)

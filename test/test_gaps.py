@@ -20,7 +20,7 @@ import pytest
 from robot_identification import load_arm, Recording
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.signals import process
-from robot_identification.signals.runs import fill_gaps, PART_OF_PERIOD
+from robot_identification.signals.resampling import fill_gaps, PART_OF_PERIOD
 
 
 @pytest.mark.parametrize('phase', np.linspace(0, np.pi, 5))

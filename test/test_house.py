@@ -39,10 +39,6 @@ def test_public_names_can_be_imported(name):
     if name.startswith('robot_identification.ros.nodes.'):
         pytest.importorskip('rclpy', reason='ROS 2 is not installed')
         pytest.importorskip('robot_identification_interfaces', reason='not built')
-    for program, package in (('hdf5_to_npz', 'h5py'), ('excel_to_csv', 'openpyxl'),
-                             ('feather_to_parquet', 'pyarrow'), ('ros1_to_sqlite', 'rosbags')):
-        if name.endswith(program):
-            pytest.importorskip(package, reason=f'{package} is not installed')
     if name.endswith('.launching'):
         pytest.importorskip('launch_ros', reason='launch_ros of ROS 2 is not installed')
     module = importlib.import_module(name)

@@ -23,7 +23,7 @@ import pytest
 from robot_identification import IdentifiedModel, identify, load_model, Recording, validate
 from robot_identification.errors import ModelFileError
 from robot_identification.validation import Thresholds
-from robot_identification.validation.checks.residual_axes import AXES, hat_functions, JointMotion
+from robot_identification.validation.checks.lack_of_fit import AXES, hat_functions, JointMotion
 from robot_identification.validation.repeats import MotionTrace, training_overlap
 
 
@@ -137,7 +137,7 @@ def test_intervals_are_stored_and_grow_with_speed(arm, pair, tmp_path):
     assert 0.5 < content['verdict']['held_out'][0]['coverage'] <= 1
 
 
-def test_a_model_without_intervals_says_so(arm, pair):
+def test_a_model_without_intervals_says_so(arm, pair, tmp_path):
     model = identify(arm, pair[:1]).model
     old = replace(model, information={k: v for k, v in model.information.items()
                                       if k != 'torque_band'})
@@ -145,8 +145,9 @@ def test_a_model_without_intervals_says_so(arm, pair):
         old.torque_interval(pair[0].q, pair[0].v, pair[0].v)
     assert np.all(np.isnan(validate(old, pair[1]).half_width))
     broken = replace(model, information={**model.information, 'torque_band': {'rest': 1}})
-    with pytest.raises(ModelFileError, match="'torque_band' in the model file is damaged"):
-        broken.torque_interval(pair[0].q, pair[0].v, pair[0].v)
+    broken.save(tmp_path / 'model.yaml')
+    with pytest.raises(ModelFileError, match='torque_band, rest must be a mapping'):
+        load_model(tmp_path / 'model.yaml')
 
 
 def test_a_path_at_another_speed_is_another_motion_and_a_remark_says_how_far(arm, pair):

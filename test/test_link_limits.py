@@ -21,8 +21,7 @@ from robot_identification.dynamics import from_pseudo_inertia, pseudo_inertia
 from robot_identification.errors import ConfigurationError, UnknownNameError
 from robot_identification.estimation import fit_consistent, get_estimator
 from robot_identification.estimation.consistent import DRIVE_DEVIATION
-from robot_identification.estimation.fit_inputs import load_limits
-from robot_identification.estimation.link_limits import LinkLimits
+from robot_identification.estimation.fit_inputs import LinkLimits, load_limits
 from robot_identification.estimation.prior import Prior
 from robot_identification.regression import build_regression
 from robot_identification.signals import process

@@ -21,13 +21,13 @@ import json
 import numpy as np
 import pytest
 from robot_identification import load_arm, Recording
-from robot_identification.arm.recording_block import read_recording_block
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
+from robot_identification.arm.robot_keys import read_recording_block
 from robot_identification.cli.commands import app
 from robot_identification.errors import ConfigurationError, RecordingError
 from robot_identification.recording import csv_file, load_recording
 from robot_identification.recording.bag.write import write_bag
-from robot_identification.recording.infer_block import infer_recording_block
+from robot_identification.recording.load import infer_recording_block
 from scipy.io import savemat
 from typer.testing import CliRunner
 import yaml
@@ -337,7 +337,7 @@ def test_damaged_files_are_one_sentence(content, tmp_path):
 
 @pytest.mark.parametrize('block, said', [
     ({'units': {'q': 'grad'}}, "q is 'grad'; it must be one of rad, deg, turn"),
-    ({'units': {'x': 'deg'}}, "has no signal 'x'"), ({'units': 'deg'}, 'must be a mapping'),
+    ({'units': {'x': 'deg'}}, "has the unknown key 'x'"), ({'units': 'deg'}, 'must be a mapping'),
     ({'units': {'q': 0}}, 'not zero'), ({'units': {'q': True}}, 'q must be text or a number'),
     ({'names': ['a']}, 'lists 1 names for the 6 joints'),
     ({'names': {'a': 'b'}}, "unknown key 'a'"),

@@ -21,7 +21,7 @@ from itertools import pairwise
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification import IdentifiedModel, load_arm
+from robot_identification import IdentifiedModel, load_arm, load_model
 from robot_identification.dynamics import get_friction
 from robot_identification.dynamics.identified_model import UNCERTAINTY
 from robot_identification.errors import (
@@ -279,7 +279,7 @@ def test_detectable_force_of_a_lever():
         detectable_force(arm, [0.3, 0.0], [1.0, 1.0], 'no_frame')
 
 
-def test_a_model_file_knows_its_covariance_well_enough():
+def test_a_model_file_knows_its_covariance_well_enough(tmp_path):
     model = model_of(two_link())
     rng = np.random.default_rng(0)
     half = rng.normal(size=(28, 28)) * rng.uniform(0, 0.1, 28)
@@ -292,10 +292,11 @@ def test_a_model_file_knows_its_covariance_well_enough():
     full, few = (np.mean(x.uncertainty(model, q, v)[0], axis=0) for x in learnt)
     assert np.all(full > 1e-6) and np.all(few <= full * 1.001) and np.all(few > 0.8 * full)
     for wrong, message in (([[1.0, 2.0]], 'is damaged: cannot reshape'),
-                           ([['a'] * 28], 'is damaged'), ([[np.nan] * 28], 'not finite')):
-        broken = dataclasses.replace(model, information={UNCERTAINTY: wrong})
+                           ([['a'] * 28], 'must be a number'),
+                           ([[np.nan] * 28], 'must be a finite number')):
+        dataclasses.replace(model, information={UNCERTAINTY: wrong}).save(tmp_path / 'model.yaml')
         with pytest.raises(ModelFileError, match=message):
-            calibrate_residuals(MomentumObserver(broken), *moving(model, 8.0))
+            load_model(tmp_path / 'model.yaml')
 
 
 @pytest.mark.parametrize('friction', ['coulomb + slip', 'coulomb + position',

@@ -23,7 +23,7 @@ from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import get_estimator
 from robot_identification.online import OnlineEstimator
 from robot_identification.online.filter_kernels import forget
-from robot_identification.online.information_filter import InformationFilter
+from robot_identification.online.torque_filter import InformationFilter
 from robot_identification.regression import build_regression
 from scipy import stats
 from slow import others_slow

@@ -25,10 +25,9 @@ import pytest
 from reporting_results import chain, identified
 import robot_identification
 from robot_identification import Arm, load_arm, Recording
-from robot_identification.benchmarking.ranking import RankedMethod
+from robot_identification.changes.commands import comparison_page, gains_page, payload_page
 from robot_identification.changes.comparison import compare
 from robot_identification.changes.drive_gains import GainEstimate
-from robot_identification.changes.pages import comparison_page, gains_page, payload_page
 from robot_identification.changes.payload import PayloadEstimate
 from robot_identification.excitation import build_scene, DEFAULT_REQUIREMENTS
 from robot_identification.fleet.page import write_fleet_page
@@ -106,8 +105,10 @@ def gains(folder):
 
 
 def benchmark(folder):
-    row = RankedMethod('wls', 'coulomb', 'free', 1.0, (1.0, 1.5), 1.0, (0.9, 1.1), 0.1, 2, 0, 0,
-                       {'error': 0.1})
+    row = {'method': 'wls', 'friction': 'coulomb', 'model': 'free', 'error_ratio': 1.0,
+           'error_ratio_low': 0.9, 'error_ratio_high': 1.1, 'rank': 1.0, 'rank_low': 1.0,
+           'rank_high': 1.5, 'seconds': 0.1, 'cases': 2, 'failures': 0, 'not_ok': 0,
+           'median_error': 0.1}
     run = {'quick': True, 'seeds': [0], 'budget': 1.0, 'metrics': ['error'],
            'reference': 'wls coulomb_viscous consistent', 'environment': {}, 'data': [],
            'missing': [], 'failures': []}

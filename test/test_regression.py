@@ -31,8 +31,7 @@ from robot_identification.errors import EstimationError
 from robot_identification.estimation import get_estimator
 from robot_identification.regression import build_regression, residuals
 from robot_identification.regression.packing import blocks_of, RowAssembler
-from robot_identification.regression.reduce import reduce_samples
-from robot_identification.regression.reduced_regression import triangle
+from robot_identification.regression.reduced_regression import reduce_samples, triangle
 from simulation_arms import example, two_link
 
 
@@ -218,7 +217,7 @@ import resource, sys
 sys.path.insert(0, {folder!r})
 from known_truth import held_samples, samples_of
 from robot_identification.dynamics import base_parameters, ModelStructure
-from robot_identification.regression.reduce import reduce_samples
+from robot_identification.regression.reduced_regression import reduce_samples
 from simulation_arms import example, two_link
 arm = example('panda')
 base = base_parameters(ModelStructure.of(arm))

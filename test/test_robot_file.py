@@ -24,9 +24,8 @@ import numpy as np
 import pytest
 from robot_identification.arm import load_arm
 from robot_identification.arm.balancers import BALANCERS
-from robot_identification.arm.recording_block import RecordingBlock, UNITS
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
-from robot_identification.arm.robot_keys import ROBOT_FILE_KEYS
+from robot_identification.arm.robot_keys import RecordingBlock, ROBOT_FILE_KEYS, UNITS
 from robot_identification.arm.robot_template import read_description, robot_template
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import motion_limits

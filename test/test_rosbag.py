@@ -23,12 +23,10 @@ import pytest
 from robot_identification.arm import load_arm
 from robot_identification.errors import RecordingError, UnknownNameError
 from robot_identification.recording import load_recording, read_bag, Recording
-from robot_identification.recording.bag.bag import Bag
+from robot_identification.recording.bag.bag import Bag, Rosbag2File
 from robot_identification.recording.bag.joint_states import JointStateLayout
 from robot_identification.recording.bag.mcap_file import McapFile
-from robot_identification.recording.bag.rosbag2_file import Rosbag2File
-from robot_identification.recording.bag.storage import Topic
-from robot_identification.recording.bag.write import BagWriter, write_bag
+from robot_identification.recording.bag.write import BagWriter, Topic, write_bag
 from sqlite_bags import WRITERS
 import yaml
 

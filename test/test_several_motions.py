@@ -84,8 +84,8 @@ def prediction(name, relative, repeated=0.0):
     """Return a prediction with an error of joint b, whose torque is a tenth of joint a's."""
     tau = np.column_stack([10 * np.sin(np.arange(400)), np.cos(np.arange(400))])
     wrong = tau * [1.0, 1.0 + relative]
-    return HeldOut(name, errors(tau, wrong, ('a', 'b')), 7.5, repeated, np.nan,
-                   np.arange(400.0), tau, wrong)
+    return HeldOut(name, errors(tau, wrong, ('a', 'b')), 7.5, repeated, np.arange(400.0), tau,
+                   wrong)
 
 
 def test_a_joint_is_judged_over_all_motions():

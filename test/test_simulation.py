@@ -23,7 +23,7 @@ from robot_identification.arm.inertia_check import check_inertias
 from robot_identification.dynamics import joint_torque_regressor
 from robot_identification.errors import ConfigurationError, SimulationError, UnknownNameError
 from robot_identification.simulation import Plant, PlantOptions, simulate
-from robot_identification.simulation.inertia import nominal_bodies
+from robot_identification.simulation.truth import nominal_bodies
 from simulation_arms import example, EXAMPLES, LINK, MIXED, slow_motion, two_link
 
 

@@ -21,12 +21,11 @@ from pathlib import Path
 from closed_recordings import closed_recording
 import numpy as np
 import pytest
-from robot_identification import identify, inverse_dynamics, load_arm, load_recording
+from robot_identification import identify, load_arm, load_recording
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.errors import EstimationError
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator
 from robot_identification.estimation.tilt import (
-    _interpolate,
     choose_gravity_direction,
     estimate_gravity_direction,
     estimate_tilt,
@@ -98,19 +97,6 @@ def test_motion_that_does_not_show_it_is_refused():
                         size=samples.tau.shape))
     with pytest.raises(EstimationError, match='does not determine the tilt of the base'):
         estimate_gravity_direction(PANDA, [still], FitOptions(get_estimator('wls')))
-
-
-def test_gravity_of_a_smooth_motion_is_that_of_a_few_of_its_positions():
-    arm = load_arm('ur5e')
-    t = np.linspace(0, 10, 1001)[:, None]
-    q = np.sin(2 * np.pi * t * np.linspace(0.1, 0.5, arm.n) + np.arange(arm.n))
-
-    def gravity(positions):
-        return inverse_dynamics(arm, positions, 0 * positions, 0 * positions)
-
-    exact, near = gravity(q), _interpolate(gravity, q, 8)
-    assert np.abs(near - exact).max() < 1e-4 * np.abs(exact).max()
-    assert np.array_equal(_interpolate(lambda some: 2 * some, q, 1), 2 * q)
 
 
 def test_a_tilt_that_is_lost_while_it_is_corrected_is_not_taken(datasets, real_robot):

@@ -37,7 +37,7 @@ from robot_identification.excitation import Requirements
 from robot_identification.signals import process
 from robot_identification.signals.effort_check import check_effort
 from robot_identification.signals.filters import lowpass_sections
-from robot_identification.signals.shift import trim_for_validation
+from robot_identification.signals.samples import trim_for_validation
 from robot_identification.simulation import Plant, PlantOptions, simulate
 from robot_identification.validation import errors, evaluate, make_verdict, predict, Thresholds
 from robot_identification.validation.held_out import noise_variance

@@ -13,7 +13,6 @@
 # limitations under the License.
 """Variable projection: gradient, agreement with the full regression, optimum, known truth."""
 
-import dataclasses
 
 from known_truth import friction_samples
 import numpy as np
@@ -211,30 +210,3 @@ def test_no_search_finds_a_lower_cost_within_a_box_of_all_parameters(name):
     reference = differential_evolution(cost, limits.reshape(-1, 2), seed=1, maxiter=25, popsize=8)
     assert found.cost <= reference.fun * (1 + 1e-6)
     assert found.cost == pytest.approx(cost(np.log(found.shape)), rel=1e-9)
-
-
-@pytest.mark.parametrize('name', NONLINEAR)
-def test_the_table_of_speeds_stands_for_all_samples(name):
-    """At 5 kHz the columns are computed from a table; they equal those of the samples."""
-    arm = two_link()
-    data, shape, *_ = friction_samples(arm, name, rate=5000.0, seconds=2.0)
-    v = np.array(data.v)
-    v[4000:4100] = 0.0      # at rest
-    data = dataclasses.replace(data, v=v, segments=(slice(0, 5000), slice(5000, len(data))))
-    regression = build_regression(arm, [data], name)
-    other = np.array(shape) * np.exp(0.3)
-    separable = SeparableRegression(regression)
-    assert separable._tables
-    direct, table = regression.with_friction_shape(other).normal, separable.normal(other)
-    beta = np.random.default_rng(0).normal(size=regression.base.rank)
-    np.testing.assert_allclose(table.rss(beta), direct.rss(beta), rtol=1e-5)
-    for one, two in zip(direct.factors, table.factors):
-        gram, size = one.T @ one, np.linalg.norm(one, axis=0)
-        assert np.max(np.abs(two.T @ two - gram) / np.outer(size, size)) < 3e-5
-    for j in range(2):
-        found, _ = separable.shape_columns(j, other, beta)
-        up, down = (regression.with_friction_shape(other * np.exp(s * 1e-4)).residuals(beta)[:, j]
-                    for s in (1, -1))
-        expected = (down - up) / 2e-4
-        assert np.linalg.norm((found * other[j]).sum(axis=1) - expected) < (
-            1e-4 * np.linalg.norm(expected))

@@ -25,14 +25,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 import pinocchio as pin
-from robot_identification.arm import pinocchio_model
 from robot_identification.arm import urdf as urdf_files
+from robot_identification.arm.arm_chain import ArmChoice, find_locked_joints
 from robot_identification.arm.balancers import Balancer
 from robot_identification.arm.drives import Drives, Effort, PositionSignal
 from robot_identification.arm.limits import Limits
 from robot_identification.arm.robot_keys import Driver
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ArmError, ListedAttributes
+from robot_identification.html_table import html_table
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 """[m/s^2] Gravity in the frame of an upright base."""
@@ -192,13 +193,14 @@ class Arm(ListedAttributes):
         label = f"the URDF '{path}'" if path else 'the URDF text'
         fixed = dict(locked) if isinstance(locked, Mapping) else dict.fromkeys(locked)
         if tip is not None:
-            fixed = {**dict.fromkeys(urdf_files.joints_beside(text, label, tip)), **fixed}
+            root = urdf_files.parse_urdf(text, label)
+            fixed = {**dict.fromkeys(find_locked_joints(root, label, ArmChoice(tip=tip))), **fixed}
         reduced, positions = urdf_files.reduce_urdf(text, label, fixed)
-        model = pinocchio_model.build_model(reduced, label)
-        model.gravity.linear = pinocchio_model.check_gravity(gravity)
+        model = urdf_files.build_model(reduced, label)
+        model.gravity.linear = urdf_files.check_gravity(gravity)
         return cls(
             name=name or model.name or 'arm', urdf=text, reduced_urdf=reduced, model=model,
-            joint_names=tuple(model.names[1:]), limits=pinocchio_model.read_limits(model),
+            joint_names=tuple(model.names[1:]), limits=urdf_files.read_limits(model),
             drives=Drives.direct(model.nv), effort=None,
             position=PositionSignal('joint', np.zeros(model.nv)),
             gravity=read_only(model.gravity.linear), locked=positions, source=path,
@@ -212,7 +214,7 @@ class Arm(ListedAttributes):
     def with_gravity(self, gravity: ArrayLike) -> Arm:
         """Return the same arm with another gravity vector, (3,) [m/s^2] in the base frame."""
         model = pin.Model(self.model)
-        model.gravity.linear = pinocchio_model.check_gravity(gravity)
+        model.gravity.linear = urdf_files.check_gravity(gravity)
         return replace(self, model=model, gravity=read_only(model.gravity.linear),
                        estimate_gravity=False)
 
@@ -222,8 +224,10 @@ class Arm(ListedAttributes):
 
     def _repr_html_(self) -> str:
         """Return a table of joints and limits, for notebooks."""
-        return self.limits.html(f'{self.name}: {self.n} joints', self.joint_names,
-                                self.units('rad, N m', 'm, N'))
+        limits = vars(self.limits)
+        return html_table(
+            f'{self.name}: {self.n} joints', ('joint', 'unit', *limits),
+            zip(self.joint_names, self.units('rad, N m', 'm, N'), *limits.values()))
 
     @property
     def n(self) -> int:

@@ -11,19 +11,27 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Limits of the joints of an arm."""
+"""Limits of the joints of an arm, and those of MoveIt, which may be smaller."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
 
+import numpy as np
 from robot_identification.arrays import Array, ReadOnlyArrays
-from robot_identification.errors import ArmError
-from robot_identification.html_table import html_table
+from robot_identification.errors import ArmError, ConfigurationError
+from robot_identification.yaml_file import Quantity, read_typed, read_yaml
 
 FASTEST = 50.0    # [rad] and [rad/s]: larger position and velocity limits are probably in degrees
 MAGNITUDES = ('velocity', 'acceleration', 'jerk', 'torque')
 """Limits that are one positive number for each joint."""
+JOINT = {
+    'has_velocity_limits': bool | None, 'has_acceleration_limits': bool | None,
+    **dict.fromkeys(('max_velocity', 'max_acceleration'),
+                    Annotated[float, Quantity(above=0)] | None)}
+"""Keys of a joint in a joint_limits.yaml of MoveIt that are read, and their types."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +57,6 @@ class Limits(ReadOnlyArrays):
     jerk: Array
     torque: Array
 
-    def html(self, caption: str, joint_names: tuple[str, ...], units: tuple[str, ...]) -> str:
-        """Return a table of the limits for notebooks; infinite ones are empty."""
-        return html_table(
-            caption, ('joint', 'unit', 'lower', 'upper', *MAGNITUDES),
-            zip(joint_names, units, self.lower, self.upper,
-                *(getattr(self, name) for name in MAGNITUDES)))
-
     def check(self, joint_names: tuple[str, ...]) -> None:
         """
         Raise an error if limits contradict each other.
@@ -78,3 +79,45 @@ class Limits(ReadOnlyArrays):
                     raise ArmError(
                         f"joint '{joint}': the {name} limit must be positive, but is {value:g}; "
                         f'correct the URDF or give `{name}:` in the robot YAML')
+
+
+def apply_moveit_limits(path: Path, joint_names: tuple[str, ...],
+                        limits: Limits) -> tuple[Limits, tuple[str, ...]]:
+    """
+    Return limits reduced to those of a joint_limits.yaml, and a note on larger ones in the file.
+
+    Parameters
+    ----------
+    path
+        The file joint_limits.yaml of a MoveIt configuration.
+    joint_names
+        Names of the joints, which are looked up in the file.
+    limits
+        Limits from elsewhere; the smaller of two values is used.
+
+    Raises
+    ------
+    ConfigurationError
+        The file cannot be read, or has no limits of these joints.
+
+    """
+    label, count = f"MoveIt's joint limits '{path}'", 0
+    content = read_typed(
+        {'joint_limits': {str: Any}}, read_yaml(path, 'joint limits', ConfigurationError), label,
+        ConfigurationError)['joint_limits']
+    smaller = {name: np.array(getattr(limits, name)) for name in ('velocity', 'acceleration')}
+    unused: list[str] = []
+    for i, joint in enumerate(joint_names):
+        config = read_typed(JOINT, content.get(joint, {}), f'{label}, {joint}',
+                            ConfigurationError)
+        for name, values in smaller.items():
+            value = config[f'max_{name}']
+            if config[f'has_{name}_limits'] and value is not None:
+                if value > values[i]:
+                    unused.append(f'{name} of {joint} {value:g} instead of {values[i]:g}')
+                values[i] = min(value, values[i])
+                count += 1
+    if not count:
+        raise ConfigurationError(f"'{path}' has no limits of {', '.join(joint_names)}")
+    note = f"'{path}' has larger limits than the URDF or the options, which are kept: "
+    return replace(limits, **smaller), (note + ', '.join(unused),) if unused else ()

@@ -21,14 +21,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 from robot_identification.arm.arm import Arm, STANDARD_GRAVITY
 from robot_identification.arm.balancers import Balancer, read_balancer
 from robot_identification.arm.drives import Drives, PositionSignal
 from robot_identification.arm.library import find_urdf, robot_files
 from robot_identification.arm.limits import FASTEST, Limits
-from robot_identification.arm.recording_block import read_recording_block
-from robot_identification.arm.robot_keys import argument_texts, RobotFile
-from robot_identification.arm.urdf import rotation_from_rpy
+from robot_identification.arm.robot_keys import argument_texts, read_recording_block, RobotFile
 from robot_identification.errors import ArmError, ConfigurationError, UnknownNameError
 from robot_identification.yaml_file import read_typed, read_yaml, to_plain
 
@@ -214,7 +213,7 @@ def _gravity(file: RobotFile, label: str) -> np.ndarray:
     if file.mount is not None:
         if isinstance(file.gravity, tuple):
             raise ConfigurationError(f'{label} has both `gravity` and `mount`; keep one of them')
-        return rotation_from_rpy(np.array(file.mount.rpy)).T @ np.array(STANDARD_GRAVITY)
+        return pin.rpy.rpyToMatrix(np.array(file.mount.rpy)).T @ np.array(STANDARD_GRAVITY)
     return np.array(file.gravity if isinstance(file.gravity, tuple) else STANDARD_GRAVITY)
 
 

@@ -33,7 +33,6 @@ from robot_identification.arm.urdf import parse_urdf, read_urdf
 from robot_identification.errors import ConfigurationError
 import yaml
 
-EFFORT_KEYS = ('quantity', 'side', 'sign', 'gravity_compensated')
 EFFORT_VALUES = {'+1': 1, '1': 1, '-1': -1, 'gravity': False, 'no-gravity': True}
 """Words in the short description of effort, and the values that they stand for."""
 LIMITS = {
@@ -118,8 +117,8 @@ def parse_effort(text: str) -> Effort:
     """
     values = [EFFORT_VALUES.get(value.strip(), value.strip()) for value in text.split(',')]
     try:
-        return yaml_file.read_typed(Effort, dict(zip(EFFORT_KEYS, values, strict=True)), '',
-                                    ConfigurationError)
+        named = dict(zip(Effort.__dataclass_fields__, values, strict=True))
+        return yaml_file.read_typed(Effort, named, '', ConfigurationError)
     except (ValueError, ConfigurationError) as error:
         raise ConfigurationError(
             f"the effort '{text}' must be four words, such as torque,joint,+1,gravity: torque "

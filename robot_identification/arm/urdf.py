@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Reads URDFs, expands xacros, and fixes the locked joints of URDFs."""
+"""Reads URDFs, expands xacros, fixes locked joints, and builds the Pinocchio model of a URDF."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import ArrayLike
 import pinocchio as pin
+from robot_identification.arm.limits import Limits
 from robot_identification.arm.urdf_check import check_urdf, MAX_CHARACTERS, parse_xml
+from robot_identification.arrays import Array
 from robot_identification.errors import ArmError, MissingDependencyError
 from robot_identification.files import read_text, regular_size
 from robot_identification.helper_process import HELPERS, run_helper, TimeoutExpired
@@ -130,27 +132,6 @@ def parse_urdf(text: str, label: str) -> ElementTree.Element:
     return root
 
 
-def joints_beside(text: str, label: str, link: str) -> list[str]:
-    """
-    Return the movable joints of a URDF that are not between its base and a link.
-
-    Raises
-    ------
-    ArmError
-        The text is not a URDF, or no joint moves a link of that name.
-
-    """
-    joints = parse_urdf(text, label).findall('joint')
-    above = {child.get('link', ''): joint for joint in joints for child in joint.iter('child')}
-    if link not in above:
-        raise ArmError(f"{label} has no moving link '{link}'; it has: {', '.join(above)}")
-    path = [above[link]]
-    while (joint := above.get(next(path[-1].iter('parent')).get('link', ''))) is not None:
-        path.append(joint)
-    return [joint.get('name', '') for joint in joints
-            if joint not in path and joint.get('type') in MOVING]
-
-
 def reduce_urdf(text: str, label: str,
                 locked: Mapping[str, float | None]) -> tuple[str, dict[str, float]]:
     """
@@ -231,9 +212,9 @@ def _fix(joint: ElementTree.Element, position: float | None) -> float:
         origin = ElementTree.SubElement(joint, 'origin')
     xyz, rpy = (np.array(origin.get(key, '0 0 0').split(), dtype=float) for key in ('xyz', 'rpy'))
     if kind == 'prismatic':
-        xyz = xyz + rotation_from_rpy(rpy) @ axis * value
+        xyz = xyz + pin.rpy.rpyToMatrix(rpy) @ axis * value
     else:
-        rpy = pin.rpy.matrixToRpy(rotation_from_rpy(rpy) @ pin.exp3(axis * value))
+        rpy = pin.rpy.matrixToRpy(pin.rpy.rpyToMatrix(rpy) @ pin.exp3(axis * value))
     origin.set('xyz', ' '.join(repr(float(x)) for x in xyz))
     origin.set('rpy', ' '.join(repr(float(x)) for x in rpy))
     joint.set('type', 'fixed')
@@ -262,6 +243,70 @@ def position_limits(joint: ElementTree.Element) -> tuple[float, float]:
     return float(limit.get('lower', '0')), float(limit.get('upper', '0'))
 
 
-def rotation_from_rpy(rpy: ArrayLike) -> np.ndarray:
-    """Return the rotation matrix of URDF's roll, pitch and yaw [rad], about fixed axes x, y, z."""
-    return np.asarray(pin.rpy.rpyToMatrix(*np.asarray(rpy, dtype=float)))
+def check_gravity(gravity: ArrayLike) -> Array:
+    """
+    Return gravity as an array (3,) [m/s^2], after a check of its shape and values.
+
+    Raises
+    ------
+    ArmError
+        Gravity is not three finite numbers.
+
+    """
+    vector: Array = np.asarray(gravity, dtype=float)
+    if vector.shape != (3,) or not np.all(np.isfinite(vector)):
+        raise ArmError(f'gravity must be three numbers [m/s^2], not {gravity!r}')
+    return vector
+
+
+def build_model(urdf: str, label: str) -> pin.Model:
+    """
+    Return the Pinocchio model of a URDF whose locked joints are fixed.
+
+    Parameters
+    ----------
+    urdf
+        Text of the URDF.
+    label
+        Name of the URDF in messages.
+
+    Raises
+    ------
+    ArmError
+        Pinocchio does not accept the URDF.
+
+    """
+    root = ElementTree.fromstring(urdf)
+    for element in list(root):    # remove geometry, whose mesh files may be missing
+        if element.tag not in ('link', 'joint'):
+            root.remove(element)
+        for shape in [child for child in element if child.tag in ('visual', 'collision')]:
+            element.remove(shape)
+    for joint in root.findall('joint'):
+        if joint.get('type') == 'continuous':
+            joint.set('type', 'revolute')
+            limit = joint.find('limit')
+            if limit is None:
+                limit = ElementTree.SubElement(joint, 'limit')
+            limit.set('lower', '-inf')
+            limit.set('upper', 'inf')
+            for name in ('effort', 'velocity'):
+                limit.set(name, limit.get(name, 'inf'))
+    text = ElementTree.tostring(root, encoding='unicode')
+    text = re.sub(r'"(-?)inf"', r'"\g<1>1e308"', text)
+    try:
+        return pin.buildModelFromXML(text)
+    except (ValueError, RuntimeError) as error:
+        raise ArmError(f'Pinocchio cannot build a model from {label}: {error}') from error
+
+
+def read_limits(model: pin.Model) -> Limits:
+    """Return the limits of the joints of a URDF; unknown limits are infinite."""
+    unknown = np.full(model.nv, np.inf)
+    lower, upper, velocity, torque = (    # `build_model` wrote 1e308 for infinity
+        np.where(np.abs(values) > 1e300, np.copysign(np.inf, values), values)
+        for values in (model.lowerPositionLimit, model.upperPositionLimit, model.velocityLimit,
+                       model.effortLimit))
+    # many URDFs have a torque or velocity limit of zero where it is not known
+    return Limits(lower, upper, np.where(velocity == 0, np.inf, velocity), unknown, unknown,
+                  np.where(torque == 0, np.inf, torque))

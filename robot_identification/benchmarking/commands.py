@@ -21,9 +21,13 @@ from pathlib import Path
 from typing import Annotated
 
 from robot_identification.benchmarking.coverage import coverage_methods, measure_coverage
-from robot_identification.benchmarking.output import FILES, write_benchmark
+from robot_identification.benchmarking.output import (
+    COVERAGE_FILES,
+    FILES,
+    write_benchmark,
+    write_coverage,
+)
 from robot_identification.benchmarking.run import BenchmarkOptions, RECORDS, run_benchmark
-from robot_identification.benchmarking.tables import COVERAGE_FILES, write_coverage
 from robot_identification.cluster import cluster_tasks
 from robot_identification.console import AsJson, emit, Force, note, out, print_table, progress
 from robot_identification.errors import ConfigurationError

@@ -16,8 +16,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, TYPE_CHECKING
+from dataclasses import replace
+from typing import Any, TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from robot_identification.arm import Arm, load_arm
@@ -26,10 +26,9 @@ from robot_identification.benchmarking.method import BenchmarkMethod, MODELS, VA
 from robot_identification.benchmarking.random_motion import RandomMotion
 from robot_identification.dynamics import ModelStructure
 from robot_identification.errors import RobotIdentificationError
-from robot_identification.estimation import Estimate
 from robot_identification.estimation.model_fit import fit_model
-from robot_identification.identification_data import Progress
 from robot_identification.parallel import single_threaded_blas, use_cores
+from robot_identification.pipeline import Progress
 from robot_identification.recording import Recording
 from robot_identification.signals import process, Samples
 from robot_identification.simulation import Plant, PlantOptions, simulate
@@ -51,49 +50,16 @@ optimisation."""
 SLOW = ('gradient_descent', 'ga', 'particle_filter', 'abc', 'ics', 'elpidso', 'cma_es', 'cloe',
         'clie')
 """Searches: their covariance is that of least squares and ignores how far they are from it."""
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """
-    Coverage of an estimator's 95 % intervals.
-
-    Parameters
-    ----------
-    estimator, friction
-        The method.
-    runs, ok
-        Numbers of seeds, and of those whose estimate is 'ok', which are counted.
-    covered, worst
-        Fraction of the true values in their intervals: of all values, and of the value with the
-        smallest fraction.
-    shape
-        Fraction of the true nonlinear friction parameters in their intervals; NaN without them.
-    bias
-        Largest mean error of a value, in its standard deviations.
-    unstated
-        Number of the counted estimates that state no intervals, because they would be wrong.
-    reason
-        The last error, if a seed failed.
-
-    """
-
-    estimator: str
-    friction: str
-    runs: int
-    ok: int
-    covered: float
-    worst: float
-    shape: float
-    bias: float
-    unstated: int
-    reason: str
+_Errors: TypeAlias = tuple[Array, Array, bool]
+"""Errors of the base parameters (r,) and of the nonlinear friction parameters (s,) of an estimate
+in its standard deviations, and whether it states no intervals. Friction errors are empty if their
+covariance is unknown."""
 
 
 def measure_coverage(methods: Sequence[BenchmarkMethod], seeds: int, progress: Progress,
                      tasks: Tasks | None = None) -> list[dict[str, Any]]:
     """
-    Return the coverage of each method as a mapping, see `Coverage`.
+    Return the coverage of the 95 % intervals of each method.
 
     Parameters
     ----------
@@ -102,14 +68,25 @@ def measure_coverage(methods: Sequence[BenchmarkMethod], seeds: int, progress: P
     progress, tasks
         As for `run_benchmark`.
 
+    Returns
+    -------
+    list
+        A mapping for each method: `estimator` and `friction`; `runs` and `ok`, the numbers of
+        seeds, and of those whose estimate is 'ok', which are counted; `covered` and `worst`, the
+        fraction of the true values in their intervals, of all values and of the value with the
+        smallest fraction; `shape`, that of the true nonlinear friction parameters, NaN without
+        them; `bias`, the largest mean error of a value in its standard deviations; `unstated`,
+        the number of the counted estimates that state no intervals, because they would be wrong;
+        `reason`, the last error, if a seed failed.
+
     """
     jobs = [(method, seed) for method in methods for seed in range(seeds)]
     results = map(_measure, jobs) if tasks is None else tasks.map_items(_measure, jobs)
-    found: dict[BenchmarkMethod, list[_Error]] = {method: [] for method in methods}
-    for number, ((method, seed), error) in enumerate(zip(jobs, results)):
+    found: dict[BenchmarkMethod, list[_Errors | str]] = {method: [] for method in methods}
+    for number, ((method, seed), errors) in enumerate(zip(jobs, results)):
         progress(f'{method.title} {method.friction}, seed {seed}', number / len(jobs))
-        found[method].append(error)
-    return [asdict(_summarise(method, errors)) for method, errors in found.items()]
+        found[method].append(errors)
+    return [_summarise(method, each) for method, each in found.items()]
 
 
 def coverage_methods(estimators: Sequence[str], frictions: Sequence[str]
@@ -133,65 +110,50 @@ def coverage_methods(estimators: Sequence[str], frictions: Sequence[str]
             yield BenchmarkMethod(name, friction)
 
 
-@dataclass(frozen=True, eq=False)
-class _Error:
-    """Errors of an estimate in its standard deviations; None for what is not 'ok'."""
-
-    values: Array | None
-    shape: Array | None = None
-    unstated: bool = False
-    reason: str = ''
-
-
-def _measure(job: tuple[BenchmarkMethod, int]) -> _Error:
-    """Return the errors of a method for a seed."""
-    use_cores(1)
-    with single_threaded_blas():
-        return _errors(*job)
-
-
-def _errors(method: BenchmarkMethod, seed: int) -> _Error:
+def _measure(job: tuple[BenchmarkMethod, int]) -> _Errors | str:
+    """Return the errors of a method for a seed, or the reason why its estimate is not 'ok'."""
+    method, seed = job
     arm = load_arm(ROBOT)
+    use_cores(1)
     try:
-        settings: dict[str, Any] = {}
-        if method.kind.info.control_law:
-            samples, standard, shape, settings = closed_loop_samples(arm, seed)
-        else:
-            samples, standard, shape = open_loop_samples(arm, method.friction, seed)
-        fit = fit_model(arm, [samples], replace(method.options, settings=settings),
-                        lambda text, fraction: None).fit
+        with single_threaded_blas():
+            samples, standard, shape, settings = (
+                closed_loop_samples(arm, seed) if method.kind.info.control_law
+                else open_loop_samples(arm, method.friction, seed))
+            estimate = fit_model(arm, [samples], replace(method.options, settings=settings),
+                                 lambda text, fraction: None).fit.estimate
     except RobotIdentificationError as error:
-        return _Error(None, reason=str(error))
-    estimate: Estimate = fit.estimate
+        return str(error)
     if estimate.status != 'ok':
-        return _Error(None, reason=estimate.message)
+        return estimate.message
     z = (estimate.values - estimate.base.project(standard)) / estimate.standard_deviations
     variances = np.diag(estimate.shape_covariance)
     wrong = np.log(estimate.shape / shape).ravel() if shape.size else np.zeros(0)
-    known = len(variances) == len(wrong) and bool(wrong.size)
-    return _Error(z, wrong / np.sqrt(variances) if known else None, not estimate.has_intervals)
+    return (z, wrong / np.sqrt(variances) if len(variances) == len(wrong) else wrong[:0],
+            not estimate.has_intervals)
 
 
-def _summarise(method: BenchmarkMethod, errors: Sequence[_Error]) -> Coverage:
-    good = [error for error in errors if error.values is not None]
-    reason = next((error.reason for error in reversed(errors) if error.reason), '')
-    nan = float('nan')
-    if not good:
-        return Coverage(method.title, method.friction, len(errors), 0, nan, nan, nan, nan, 0,
-                        reason)
-    z = np.array([error.values for error in good])
-    held = np.abs(z) < 1.959964
-    shapes = [error.shape for error in good if error.shape is not None]
-    return Coverage(
-        method.title, method.friction, len(errors), len(good), float(held.mean()),
-        float(held.mean(axis=0).min()),
-        float(np.mean(np.abs(np.array(shapes)) < 1.959964)) if shapes else nan,
-        float(np.abs(z.mean(axis=0)).max()), sum(error.unstated for error in good), reason)
+def _summarise(method: BenchmarkMethod, results: Sequence[_Errors | str]) -> dict[str, Any]:
+    """Return the coverage of a method from the results of `_measure` for all seeds."""
+    reasons = [each for each in results if isinstance(each, str)]
+    good = [each for each in results if not isinstance(each, str)]
+    row = {'estimator': method.title, 'friction': method.friction, 'runs': len(results),
+           'ok': len(good), **dict.fromkeys(('covered', 'worst', 'shape', 'bias'), float('nan')),
+           'unstated': sum(unstated for *_, unstated in good),
+           'reason': reasons[-1] if reasons else ''}
+    if good:
+        values = np.array([z for z, _, _ in good])
+        shapes = np.concatenate([shape for _, shape, _ in good])
+        held = np.abs(values) < 1.959964
+        row |= {'covered': float(held.mean()), 'worst': float(held.mean(axis=0).min()),
+                'bias': float(np.abs(values.mean(axis=0)).max())}
+        if shapes.size:
+            row['shape'] = float(np.mean(np.abs(shapes) < 1.959964))
+    return row
 
 
-
-
-def open_loop_samples(arm: Arm, friction: str, seed: int) -> tuple[Samples, Array, Array]:
+def open_loop_samples(arm: Arm, friction: str,
+                      seed: int) -> tuple[Samples, Array, Array, dict[str, Any]]:
     """
     Return samples of exact states with noisy torques, true parameters and friction shapes.
 
@@ -205,7 +167,8 @@ def open_loop_samples(arm: Arm, friction: str, seed: int) -> tuple[Samples, Arra
     Returns
     -------
     tuple
-        Samples, standard parameters (count,) and nonlinear friction parameters (m, s).
+        Samples, standard parameters (count,), nonlinear friction parameters (m, s), and settings
+        of the estimator: none.
 
     """
     rng = np.random.default_rng(seed)
@@ -227,7 +190,7 @@ def open_loop_samples(arm: Arm, friction: str, seed: int) -> tuple[Samples, Arra
     torque = structure.columns(q, v, a, None) @ standard
     noisy = torque + NOISE * rng.normal(size=torque.shape)
     return (Samples(t, q, v, a, noisy, RATE, arm.joint_names, (slice(0, len(t)),),
-                    decimation_cutoff=40.0, noise=np.full(arm.n, NOISE ** 2)), standard, shape)
+                    decimation_cutoff=40.0, noise=np.full(arm.n, NOISE ** 2)), standard, shape, {})
 
 
 def closed_loop_samples(arm: Arm, seed: int) -> tuple[Samples, Array, Array, dict[str, Any]]:
@@ -244,7 +207,7 @@ def closed_loop_samples(arm: Arm, seed: int) -> tuple[Samples, Array, Array, dic
     Returns
     -------
     tuple
-        As `open_loop_samples`, and the settings `reference` and `control_law`.
+        As `open_loop_samples`, with the settings `reference` and `control_law`.
 
     """
     rng = np.random.default_rng(seed)

@@ -15,9 +15,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+import ctypes
 from dataclasses import replace
 import inspect
+import threading
 import time
 from typing import Any
 
@@ -26,11 +29,10 @@ from robot_identification.arrays import Array
 from robot_identification.benchmarking.data import BenchmarkCase, DATA
 from robot_identification.benchmarking.method import BenchmarkMethod, FREE
 from robot_identification.benchmarking.metrics import METRICS, TorquePrediction
-from robot_identification.benchmarking.processor_limit import processor_limit, ProcessorLimitError
 from robot_identification.benchmarking.recorded_data import RecordedData
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.estimation import Fit
-from robot_identification.estimation.estimator_info import AUTO
+from robot_identification.estimation.estimator import AUTO
 from robot_identification.estimation.model_fit import fit_model
 from robot_identification.parallel import single_threaded_blas, use_cores
 
@@ -48,6 +50,8 @@ FILLED = (0.7, 0.35)
 """Fractions of the budget that the evaluations of a search fill, by the measured speed. The second
 counts if a search is stopped with the first, because the processor was faster when it was
 measured."""
+POLL = 0.05    # [s] between two checks of the processor time
+AGAIN = 2.0    # [s] until the error is raised once more
 _started: set[BenchmarkMethod] = set()
 """Methods that this process has called, whose code is therefore compiled."""
 
@@ -99,8 +103,7 @@ def _measure_method(case: BenchmarkCase, method: BenchmarkMethod, seed: int, bud
     """Yield the records of the models of a method, see `BenchmarkMethod.models`."""
     state, reason, results, facts = OK, '', {}, dict[str, Any]()
     try:
-        reason = _missing(case, method)
-        if reason:
+        if reason := _missing(case, method):
             state = NOT_APPLICABLE
         else:
             fit, facts = _fit_within(case, method, seed, budget)
@@ -132,8 +135,7 @@ def _fit_within(case: BenchmarkCase, method: BenchmarkMethod, seed: int,
                 budget: float) -> tuple[Fit, dict[str, Any]]:
     """Return the fit, and facts about it: processor time, evaluations, status."""
     settings: dict[str, Any] = {}
-    accepted = ({} if method.estimator == AUTO
-                else inspect.signature(method.kind).parameters)
+    accepted = {} if method.estimator == AUTO else inspect.signature(method.kind).parameters
     if 'reference' in accepted and case.control_law is not None:
         settings |= {'reference': case.reference, 'control_law': case.control_law}
     if 'seed' in accepted:
@@ -148,29 +150,25 @@ def _fit_within(case: BenchmarkCase, method: BenchmarkMethod, seed: int,
 
     first = method not in _started
     _started.add(method)
-    attempts: list[dict[str, Any]] = [{}]
-    if first:
-        try:
-            fit({'budget': TIMED} if 'budget' in accepted else {}, COMPILED)
-        except ProcessorLimitError:
-            if 'budget' in accepted:
-                raise
-    if 'budget' in accepted:
+    extra: dict[str, Any] = {}
+    if 'budget' not in accepted:
+        if first:
+            with suppress(ProcessorLimitError):
+                fit({}, COMPILED)
+        result, seconds = fit({})
+    else:
+        if first:
+            fit({'budget': TIMED}, COMPILED)
         count, before, seconds = TIMED, np.inf, fit({'budget': TIMED})[1]
         while seconds - before < LONG_ENOUGH * budget and count < MANY:
             count, before = 2 * count, seconds
             seconds = fit({'budget': count})[1]
         speed = count / 2 / max(seconds - before, LONG_ENOUGH * budget)
-        attempts = [{'budget': int(count + speed * (fraction * budget - seconds))}
-                    for fraction in FILLED]
-    while True:
-        extra = attempts.pop(0)
+        counts = [int(count + speed * (fraction * budget - seconds)) for fraction in FILLED]
         try:
-            result, seconds = fit(extra)
-            break
+            result, seconds = fit(extra := {'budget': counts[0]})
         except ProcessorLimitError:
-            if not attempts:
-                raise
+            result, seconds = fit(extra := {'budget': counts[1]})
     return result, {'seconds': seconds, 'evaluations': extra.get('budget'),
                     'status': result.estimate.status}
 
@@ -179,17 +177,62 @@ def _evaluate(case: BenchmarkCase, method: BenchmarkMethod, fit: Fit, model: str
               metrics: Sequence[str]) -> dict[str, Any]:
     """Return the metrics and the joints' errors of one model of a fit."""
     regression = fit.on(case.held_out)
-    base = regression.base
-    values = (fit.estimate.values if model == FREE
-              else base.project(fit.consistent.values))
-    rows = regression.rows()
+    base, rows = regression.base, regression.rows()
+    values = fit.estimate.values if model == FREE else base.project(fit.consistent.values)
     predicted = np.column_stack([row[:, :-1] @ values[columns]
                                  for row, columns in zip(rows, base.joint_columns)])
     truth: Array | None = case.truth.get(method.friction)
     prediction = TorquePrediction(
         case.arm.joint_names, np.column_stack([row[:, -1] for row in rows]), predicted,
         fit.estimate, None if truth is None else base.project(truth))
-    functions: dict[str, Callable[[TorquePrediction], float]] = {
-        name: METRICS.find(name) for name in metrics}
-    return {'metrics': {name: float(function(prediction)) for name, function in functions.items()},
+    return {'metrics': {name: float(METRICS.find(name)(prediction)) for name in metrics},
             'joints': dict(zip(prediction.joint_names, prediction.joint_errors().tolist()))}
+
+
+class ProcessorLimitError(Exception):
+    """A call used more processor time than it was given."""
+
+
+@contextmanager
+def processor_limit(seconds: float) -> Iterator[None]:
+    """
+    Raise an error in this thread once the process has used an amount of processor time.
+
+    The time of all threads of the process counts, because searches use several. Signals would only
+    work in the main thread, but a Dask worker runs tasks in another one. The error is raised
+    between two operations of Python, so a long call of compiled code ends first. A library whose
+    callback swallows it may raise another one because of that, which is replaced by it.
+
+    Parameters
+    ----------
+    seconds
+        The processor time [s].
+
+    Raises
+    ------
+    ProcessorLimitError
+        The time is used up.
+
+    """
+    thread = threading.get_ident()
+    end, done = time.process_time() + seconds, threading.Event()
+
+    def watch() -> None:
+        wait = POLL
+        while not done.wait(wait):
+            if time.process_time() > end:    # again if a callback of a library swallows it
+                wait = AGAIN
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(thread), ctypes.py_object(ProcessorLimitError))
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    except Exception as error:
+        if time.process_time() > end:
+            raise ProcessorLimitError from error
+        raise
+    finally:
+        done.set()
+        watcher.join()

@@ -19,12 +19,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 import hashlib
 import inspect
+from itertools import product
 from typing import Any
 
 from robot_identification.dynamics import get_friction
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.estimation import Estimator, ESTIMATORS
-from robot_identification.estimation.estimator_info import AUTO
+from robot_identification.estimation.estimator import AUTO
 from robot_identification.estimation.model_fit import ModelOptions
 
 FREE, CONSISTENT = 'free', 'consistent'
@@ -131,17 +132,15 @@ def list_methods(estimators: Sequence[str], frictions: Sequence[str]) -> Iterato
         Names or places.
 
     """
-    for estimator in dict.fromkeys(estimators):
-        for friction in dict.fromkeys(frictions):
-            method = BenchmarkMethod(estimator, friction)
-            model = get_friction(friction)
-            nonlinear = bool(model.nonlinear)
-            try:
-                able = estimator == AUTO or (
-                    (method.kind.info.nonlinear or not nonlinear)
-                    and not (method.kind.info.control_law and model.abrupt))
-            except RobotIdentificationError:
-                able = True    # the error is reported where the method runs
-            online_pair = estimator in ('extended_kalman', 'exponential_forgetting_nonlinear')
-            if able and (nonlinear or not online_pair):
-                yield method
+    for estimator, friction in product(dict.fromkeys(estimators), dict.fromkeys(frictions)):
+        method, model = BenchmarkMethod(estimator, friction), get_friction(friction)
+        nonlinear = bool(model.nonlinear)
+        try:
+            able = estimator == AUTO or (
+                (method.kind.info.nonlinear or not nonlinear)
+                and not (method.kind.info.control_law and model.abrupt))
+        except RobotIdentificationError:
+            able = True    # the error is reported where the method runs
+        online_pair = estimator in ('extended_kalman', 'exponential_forgetting_nonlinear')
+        if able and (nonlinear or not online_pair):
+            yield method

@@ -17,16 +17,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+import csv
+import io
 import json
 from pathlib import Path
 import re
 from typing import Any
 
 import numpy as np
-from robot_identification.benchmarking import tables
 from robot_identification.benchmarking.measure import OK
 from robot_identification.benchmarking.method import MODELS
-from robot_identification.benchmarking.ranking import rank_methods, RankedMethod, REFERENCE
+from robot_identification.benchmarking.ranking import rank_methods, REFERENCE
 from robot_identification.benchmarking.run import BenchmarkRun
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.output_folder import replace_files
@@ -34,6 +35,9 @@ from robot_identification.reporting.figure import Curve, Figure, Panel, SERIES
 from robot_identification.reporting.pages import render_page
 from robot_identification.reporting.results_dict import environment, plain
 
+HEADS = ('method', 'friction', 'model', 'error / wls', 'rank', 'error', 'worst joint', 'time [s]',
+         'failed')
+COVERAGE_FILES = ('coverage.json', 'coverage.csv')
 FILES = ('benchmark.json', 'benchmark.html', 'table.csv', 'table.tex', 'table.md', 'cite.bib')
 SOURCES = Path(__file__).with_name('sources.bib')
 
@@ -53,17 +57,18 @@ def write_benchmark(run: BenchmarkRun, folder: Path) -> dict[str, Any]:
     groups = _rank_groups(run)
     rows = next(iter(groups.values()))
     names = [each.name for each in run.data]
-    by_data = [(row, [row.ratios.get(name, np.nan) for name in names]) for row in rows]
+    by_data = [(row, [row['ratios'].get(name, np.nan) for name in names]) for row in rows]
     contents: dict[str, Any] = {
         'quick': run.quick, 'seeds': run.seeds, 'budget': run.budget, 'metrics': run.metrics,
         'reference': ' '.join(REFERENCE), 'environment': environment(),
         'data': [{'name': each.name, 'summary': each.summary, 'splits': list(each.splits()),
                   'drawn': each.drawn} for each in run.data],
         'missing': run.missing,
-        'table': [{'data': name, **tables.row_cells(row)} for name, part in groups.items()
-                  for row in part],
-        'by_data': [{'method': row.name, 'friction': row.friction, 'model': row.model,
-                     **dict(zip(names, ratios))} for row, ratios in by_data],
+        'table': [{'data': name, **{key: value for key, value in row.items()
+                                    if key not in ('estimator', 'ratios')}}
+                  for name, part in groups.items() for row in part],
+        'by_data': [{**{key: row[key] for key in HEADS[:3]}, **dict(zip(names, ratios))}
+                    for row, ratios in by_data],
         'failures': _failures(run)}
     texts = {
         'benchmark.json': json.dumps(plain({**contents, 'records': run.records}), indent=1),
@@ -71,16 +76,38 @@ def write_benchmark(run: BenchmarkRun, folder: Path) -> dict[str, Any]:
             'benchmark.html', 'robot_identification.benchmarking', run=contents, groups=groups,
             names=names, by_data=by_data, figure=_cost_figure(rows),
             joints=list(_joint_tables(run, rows))),
-        'table.csv': tables.write_csv(contents['table']), 'table.tex': tables.write_latex(groups),
+        'table.csv': _write_csv(contents['table']), 'table.tex': _write_latex(groups),
         'table.md': _markdown(groups, names, by_data),
         'cite.bib': collect_sources(run)}
-    with replace_files(folder) as new:
-        for name, text in texts.items():
-            (new / name).write_text(text, encoding='utf-8')
+    _write_texts(texts, folder)
     return contents
 
 
-def _rank_groups(run: BenchmarkRun) -> dict[str, list[RankedMethod]]:
+def write_coverage(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
+    """
+    Write the files of a measurement of coverage.
+
+    Parameters
+    ----------
+    rows
+        Results of `measure_coverage`.
+    folder
+        Output folder.
+
+    """
+    content = plain({'environment': environment(), 'rows': rows})
+    _write_texts(dict(zip(COVERAGE_FILES, (json.dumps(content, indent=1), _write_csv(rows)))),
+                 folder)
+
+
+def _write_texts(texts: Mapping[str, str], folder: Path) -> None:
+    """Write texts to the files of their names in a folder, all at once."""
+    with replace_files(folder) as new:
+        for name, text in texts.items():
+            (new / name).write_text(text, encoding='utf-8')
+
+
+def _rank_groups(run: BenchmarkRun) -> dict[str, list[dict[str, Any]]]:
     """Return the ranked methods by group: all data, then recordings and simulated arms apart."""
     kinds = {each.name: 'Simulated arms' if each.drawn else 'Recordings' for each in run.data}
     present = sorted({kinds[record['data']] for record in run.records})
@@ -90,16 +117,16 @@ def _rank_groups(run: BenchmarkRun) -> dict[str, list[RankedMethod]]:
     return {name: rank_methods(records, run.metrics) for name, records in groups.items()}
 
 
-def _markdown(groups: Mapping[str, Sequence[RankedMethod]], names: Sequence[str],
-              by_data: Sequence[tuple[RankedMethod, Sequence[float]]]) -> str:
+def _markdown(groups: Mapping[str, Sequence[Mapping[str, Any]]], names: Sequence[str],
+              by_data: Sequence[tuple[Mapping[str, Any], Sequence[float]]]) -> str:
     """Return the tables of ranks, and that of the data sets, in Markdown."""
     parts: list[tuple[str, Sequence[str], list[list[str]]]] = [
-        (name, tables.HEADS, [tables.text_cells(row, ' to ') for row in rows])
+        (name, HEADS, [_text_cells(row, ' to ') for row in rows])
         for name, rows in groups.items()]
-    parts.append(('Error / wls in each data set', (*tables.HEADS[:3], *names), [
-        [row.name, row.friction, row.model, *(tables.format_number(x, '.2f') for x in ratios)]
+    parts.append(('Error / wls in each data set', (*HEADS[:3], *names), [
+        [*(row[key] for key in HEADS[:3]), *(_format_number(x, '.2f') for x in ratios)]
         for row, ratios in by_data]))
-    return '\n'.join(f'### {name}\n\n{tables.write_markdown(heads, rows)}'
+    return '\n'.join(f'### {name}\n\n{_write_markdown(heads, rows)}'
                      for name, heads, rows in parts)
 
 
@@ -116,27 +143,24 @@ def _failures(run: BenchmarkRun) -> list[dict[str, Any]]:
             for key, counts in found.items()]
 
 
-def _cost_figure(rows: Sequence[RankedMethod]) -> Figure:
+def _cost_figure(rows: Sequence[Mapping[str, Any]]) -> Figure:
     """Return the figure of errors over processor time."""
-    shown = [row for row in rows if np.isfinite(row.ratio) and np.isfinite(row.seconds)]
-    curves = [Curve(f'{row.name}, {row.friction}, {row.model}', np.array([row.seconds]),
-                    np.array([row.ratio]), SERIES[k % len(SERIES)], 8.0, 'points',
-                    bars=np.array([[end] for end in row.ratio_interval]))
+    shown = [row for row in rows
+             if np.isfinite(row['error_ratio']) and np.isfinite(row['seconds'])]
+    ends = [(row['error_ratio_low'], row['error_ratio_high']) for row in shown]
+    limits = (0.95 * float(np.min(ends)), 1.05 * float(np.max(ends))) if ends else None
+    curves = [Curve(', '.join(row[key] for key in HEADS[:3]), np.array([row['seconds']]),
+                    np.array([row['error_ratio']]), SERIES[k % len(SERIES)], 8.0, 'points',
+                    bars=np.array(ends[k])[:, None])
               for k, row in enumerate(shown)]
     return Figure('cost', 'Error over cost', 'processor time of a fit [s]',
-                  (Panel('error / wls [1]', tuple(curves), log=True, limits=_limits(shown)),), 420,
+                  (Panel('error / wls [1]', tuple(curves), log=True, limits=limits),), 420,
                   log_x=True,
                   description='Error relative to weighted least squares over processor time')
 
 
-def _limits(rows: Sequence[RankedMethod]) -> tuple[float, float] | None:
-    """Return the smallest and the largest end of an interval; None without rows."""
-    ends = [end for row in rows for end in row.ratio_interval]
-    return (0.95 * min(ends), 1.05 * max(ends)) if ends else None
-
-
-def _joint_tables(run: BenchmarkRun, rows: Sequence[RankedMethod]
-                  ) -> Iterator[tuple[str, list[str], list[tuple[RankedMethod, list[float]]]]]:
+def _joint_tables(run: BenchmarkRun, rows: Sequence[Mapping[str, Any]]
+                  ) -> Iterator[tuple[str, list[str], list[Any]]]:
     """Yield data set, joints, and the median error of each joint by method."""
     for each in run.data:
         records = [record for record in run.records if record['data'] == each.name
@@ -148,12 +172,59 @@ def _joint_tables(run: BenchmarkRun, rows: Sequence[RankedMethod]
         for row in rows:
             own = [list(record['joints'].values()) for record in records
                    if (record['estimator'], record['friction'], record['model'])
-                   == (row.estimator, row.friction, row.model)]
+                   == (row['estimator'], row['friction'], row['model'])]
             if own:
                 table.append((row, np.median(own, axis=0).tolist()))
         yield f'{each.name}: {each.summary}', joints, table
 
 
+def _write_csv(cells: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows with the same keys as CSV text."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(cells[0]), lineterminator='\n')
+    writer.writeheader()
+    writer.writerows(cells)
+    return text.getvalue()
+
+
+def _format_number(value: float, form: str) -> str:
+    """Return a number as text in a format, '-' for NaN."""
+    return '-' if np.isnan(value) else format(value, form)
+
+
+def _text_cells(row: Mapping[str, Any], dash: str) -> list[str]:
+    """
+    Return the texts of a row for LaTeX and Markdown, in the order of `HEADS`.
+
+    `dash` is the text between the ends of an interval.
+    """
+    def with_interval(name: str, form: str) -> str:
+        ends = dash.join(f'{row[name + end]:{form}}' for end in ('_low', '_high'))
+        return '-' if np.isnan(row[name]) else f'{row[name]:{form}} ({ends})'
+
+    return [row['method'], row['friction'], row['model'], with_interval('error_ratio', '.2f'),
+            with_interval('rank', '.1f'), _format_number(row['median_error'], '.1%'),
+            _format_number(row['median_worst_joint'], '.1%'),
+            _format_number(row['seconds'], '.2g'), f"{row['failures']} of {row['cases']}"]
+
+
+def _write_latex(groups: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    """Return a LaTeX table, for the package booktabs, of the rows by the name of their data."""
+    def line(cells: Sequence[str]) -> str:
+        escaped = (re.sub(r'([_%&#])', r'\\\1', cell) for cell in cells)
+        return ' & '.join(escaped) + r' \\'
+
+    lines = [r'\begin{tabular}{lllrrrrrr}', r'\toprule', line(HEADS)]
+    for name, rows in groups.items():
+        lines += [r'\midrule', rf'\multicolumn{{9}}{{l}}{{{name}}} \\', r'\midrule',
+                  *(line(_text_cells(row, '--')) for row in rows)]
+    return '\n'.join([*lines, r'\bottomrule', r'\end{tabular}', ''])
+
+
+def _write_markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table in Markdown from the texts of heads and cells."""
+    lines = [heads, ['---'] * len(heads), *rows]
+    return '\n'.join(f"| {' | '.join(line)} |" for line in lines) + '\n'
 
 
 def collect_sources(run: BenchmarkRun) -> str:
@@ -168,9 +239,9 @@ def collect_sources(run: BenchmarkRun) -> str:
         The run.
 
     """
-    known = dict(re.findall(r'^(@\w+\{([^,]+),.*?^\}$)', SOURCES.read_text(encoding='utf-8'),
-                            re.MULTILINE | re.DOTALL))
-    known = {key: entry for entry, key in known.items()}
+    known = {key: entry for entry, key in re.findall(
+        r'^(@\w+\{([^,]+),.*?^\}$)', SOURCES.read_text(encoding='utf-8'),
+        re.MULTILINE | re.DOTALL)}
     keys = {'robot_identification', *(key for method in run.methods for key in method.sources)}
     entries = [known[key] for key in sorted(keys)]
     for method in run.methods:

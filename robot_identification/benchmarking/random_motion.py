@@ -71,9 +71,7 @@ class RandomMotion:
     def evaluate(self, t: Array, derivatives: int = 2) -> tuple[Array, ...]:
         """Return positions and derivatives at times, (N, n) each."""
         angle = self._frequency[:, :, None] * np.asarray(t) + self._phase[:, :, None]
-        out = []
-        for order in range(derivatives + 1):
-            sizes = self._size * self._frequency ** order
-            moved = np.einsum('hn,hnt->tn', sizes, np.sin(angle + order * np.pi / 2))
-            out.append(moved + (self._middle if order == 0 else 0.0))
-        return tuple(out)
+        return tuple(
+            np.einsum('hn,hnt->tn', self._size * self._frequency ** order,
+                      np.sin(angle + order * np.pi / 2)) + (self._middle if order == 0 else 0.0)
+            for order in range(derivatives + 1))

@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,56 +28,10 @@ DRAWS = 4000
 """Bootstrap draws of data sets, and of the cases in each."""
 REFERENCE = ('wls', 'coulomb_viscous', 'consistent')
 """Estimator, friction and model to whose errors the others are compared."""
-Entry = tuple[str, str, str]
 
 
-@dataclass(frozen=True)
-class RankedMethod:
-    """
-    Rank and relative error of a method: a row of the table.
-
-    Parameters
-    ----------
-    estimator, friction, model
-        The method, and which of its models counts.
-    rank, rank_interval
-        Mean rank over the cases, and its 95 % interval. A failure ranks last.
-    ratio, ratio_interval
-        Geometric mean of the error over that of `REFERENCE` in the same cases, and its 95 %
-        interval; NaN if there is none.
-    seconds
-        Median processor time of a fit [s].
-    cases, failures, unconverged
-        Numbers of cases, of those without a result, and of results that are not 'ok'.
-    metrics
-        Median of each metric over the cases.
-    ratios
-        `ratio` of the cases of each data set, as far as it is known.
-
-    """
-
-    estimator: str
-    friction: str
-    model: str
-    rank: float
-    rank_interval: tuple[float, float]
-    ratio: float
-    ratio_interval: tuple[float, float]
-    seconds: float
-    cases: int
-    failures: int
-    unconverged: int
-    metrics: Mapping[str, float]
-    ratios: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """Name in tables."""
-        return self.estimator.rpartition(':')[2]
-
-
-def rank_methods(records: Sequence[Mapping[str, Any]], metrics: Sequence[str],
-                 seed: int = 0) -> list[RankedMethod]:
+def rank_methods(records: Sequence[Mapping[str, Any]],
+                 metrics: Sequence[str]) -> list[dict[str, Any]]:
     """
     Return the rows of the table, the smallest error first.
 
@@ -92,25 +45,35 @@ def rank_methods(records: Sequence[Mapping[str, Any]], metrics: Sequence[str],
         Records of a run.
     metrics
         Names of the metrics.
-    seed
-        Seed of the draws.
+
+    Returns
+    -------
+    list
+        Mappings: `estimator`, its name in tables `method`, `friction` and the `model` that counts;
+        `error_ratio`, the geometric mean of the error over that of `REFERENCE` in the same cases,
+        NaN if there is none, and `rank`, the mean rank over the cases, where a failure is last;
+        the ends `_low` and `_high` of the 95 % intervals of both; `seconds`, the median processor
+        time of a fit [s]; `cases`, `failures` and `not_ok`, the numbers of cases, of those without
+        a result, and of results that are not 'ok'; `median_` of each metric over the cases; and
+        `ratios`, the error ratio of the cases of each data set, as far as it is known.
 
     """
+    from scipy.stats import rankdata
+
     entries = list(dict.fromkeys(_entry(record) for record in records))
     cases = list(dict.fromkeys(_case(record) for record in records))
     table = {(_entry(record), _case(record)): record for record in records}
     errors = np.full((len(entries), len(cases)), np.nan)
     applies = np.zeros_like(errors, dtype=bool)
-    for i, entry in enumerate(entries):
-        for j, case in enumerate(cases):
-            record = table.get((entry, case))
-            if record is not None and record['state'] != NOT_APPLICABLE:
-                applies[i, j] = True
-                errors[i, j] = record['metrics'].get(RANKED, np.nan)
-    ranks = np.column_stack([_ranks(column) for column in errors.T])
+    for (entry, case), record in table.items():
+        if record['state'] != NOT_APPLICABLE:
+            place = entries.index(entry), cases.index(case)
+            applies[place] = True
+            errors[place] = record['metrics'].get(RANKED, np.nan)
+    ranks = rankdata(np.where(np.isnan(errors), np.inf, errors), axis=0)    # equals: mean rank
     data = np.array([case[0] for case in cases])
     names = list(dict.fromkeys(data.tolist()))
-    weights = _draw_cases(data, names, np.random.default_rng(seed))
+    weights = _draw_cases(data, names, np.random.default_rng(0))
     logs = np.log(errors / errors[entries.index(REFERENCE)]) if REFERENCE in entries else (
         np.full_like(errors, np.nan))
     rows = []
@@ -118,34 +81,31 @@ def rank_methods(records: Sequence[Mapping[str, Any]], metrics: Sequence[str],
         if not np.any(applies[i]):
             continue
         own = [table[entry, case] for case in cases if (entry, case) in table]
-        rank, rank_interval = _mean(ranks[i], applies[i], weights)
-        ratio, ratio_interval = _mean(logs[i], np.isfinite(logs[i]), weights)
-        rows.append(RankedMethod(
-            *entry, rank, rank_interval, float(np.exp(ratio)),
-            (float(np.exp(ratio_interval[0])), float(np.exp(ratio_interval[1]))),
-            _median([record.get('seconds') for record in own]), int(applies[i].sum()),
-            sum(record['state'] == FAILED for record in own),
-            sum(record['state'] == OK and record['status'] != 'ok' for record in own),
-            {name: _median([record['metrics'].get(name) for record in own])
-             for name in metrics},
-            {name: float(np.exp(np.mean(logs[i, kept]))) for name in names
-             if np.any(kept := (data == name) & np.isfinite(logs[i]))}))
-    return sorted(rows, key=lambda row: (np.isnan(row.ratio), row.ratio, row.rank))
+        rank = _mean(ranks[i], applies[i], weights).tolist()
+        ratio = np.exp(_mean(logs[i], np.isfinite(logs[i]), weights)).tolist()
+        rows.append({
+            'estimator': entry[0], 'method': entry[0].rpartition(':')[2], 'friction': entry[1],
+            'model': entry[2], 'error_ratio': ratio[0], 'error_ratio_low': ratio[1],
+            'error_ratio_high': ratio[2], 'rank': rank[0], 'rank_low': rank[1],
+            'rank_high': rank[2],
+            'seconds': _median([record.get('seconds') for record in own]),
+            'cases': int(applies[i].sum()),
+            'failures': sum(record['state'] == FAILED for record in own),
+            'not_ok': sum(record['state'] == OK and record['status'] != 'ok' for record in own),
+            **{f'median_{name.rpartition(":")[2]}': _median(
+                [record['metrics'].get(name) for record in own]) for name in metrics},
+            'ratios': {name: float(np.exp(np.mean(logs[i, kept]))) for name in names
+                       if np.any(kept := (data == name) & np.isfinite(logs[i]))}})
+    return sorted(rows, key=lambda row: (
+        np.isnan(row['error_ratio']), row['error_ratio'], row['rank']))
 
 
-def _entry(record: Mapping[str, Any]) -> Entry:
+def _entry(record: Mapping[str, Any]) -> tuple[str, str, str]:
     return record['estimator'], record['friction'], record['model']
 
 
 def _case(record: Mapping[str, Any]) -> tuple[str, str, int]:
     return record['data'], record['split'], record['seed']
-
-
-def _ranks(column: Array) -> Array:
-    """Return ranks from 1; equal values share their mean rank, NaN is last."""
-    from scipy.stats import rankdata
-
-    return np.asarray(rankdata(np.where(np.isnan(column), np.inf, column)))
 
 
 def _draw_cases(data: NDArray[np.str_], names: Sequence[str], rng: np.random.Generator) -> Array:
@@ -158,15 +118,14 @@ def _draw_cases(data: NDArray[np.str_], names: Sequence[str], rng: np.random.Gen
     return weights
 
 
-def _mean(values: Array, used: Array, weights: Array) -> tuple[float, tuple[float, float]]:
-    """Return the mean of the used values, and its 95 % interval over the draws."""
+def _mean(values: Array, used: Array, weights: Array) -> Array:
+    """Return the mean of the used values, and the ends of its 95 % interval over the draws."""
     if not np.any(used):
-        return float('nan'), (float('nan'), float('nan'))
+        return np.full(3, np.nan)
     counts = weights @ used
     sums = weights @ np.where(used, values, 0.0)
     drawn = sums[counts > 0] / counts[counts > 0]
-    low, high = np.percentile(drawn, (2.5, 97.5))
-    return float(np.mean(values[used])), (float(low), float(high))
+    return np.array([np.mean(values[used]), *np.percentile(drawn, (2.5, 97.5))])
 
 
 def _median(values: Sequence[float | None]) -> float:

@@ -19,13 +19,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 import os
 from pathlib import Path
-from typing import Any
 
 from robot_identification.arm import load_arm
 from robot_identification.benchmarking.data import BenchmarkCase, BenchmarkData
 from robot_identification.errors import ConfigurationError
 from robot_identification.recording import load_recording, Recording
-from robot_identification.signals import process, Samples
+from robot_identification.signals import process
 from robot_identification.yaml_file import read_typed, read_yaml
 
 FOLDER = Path(__file__).parent
@@ -156,15 +155,10 @@ class RecordedData(BenchmarkData):
             pieces = [_cut(recording, chosen.window)]
             other = _cut(load_recording(self.folder / chosen.held_out, arm),
                          chosen.held_out_window)
-        fitted: list[Samples] = []
-        for piece in pieces:    # all with the cut-offs of the first
-            fitted.append(process(piece, arm, **_cutoffs(fitted)))
-        return BenchmarkCase(arm, tuple(fitted), process(other, arm, **_cutoffs(fitted)))
-
-
-def _cutoffs(fitted: Sequence[Samples]) -> Mapping[str, Any]:
-    """Return options that repeat the decimation of the first samples; none without samples."""
-    return {'decimation_cutoff': fitted[0].decimation_cutoff} if fitted else {}
+        first = process(pieces[0], arm)
+        *others, held_out = (process(piece, arm, decimation_cutoff=first.decimation_cutoff)
+                             for piece in (*pieces[1:], other))
+        return BenchmarkCase(arm, (first, *others), held_out)
 
 
 def _cut(recording: Recording, window: tuple[int, int] | None) -> Recording:

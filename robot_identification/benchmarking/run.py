@@ -34,7 +34,7 @@ from robot_identification.benchmarking.method import (
 from robot_identification.benchmarking.metrics import METRICS
 from robot_identification.benchmarking.recorded_data import find_recorded_data
 from robot_identification.errors import ConfigurationError
-from robot_identification.identification_data import Progress
+from robot_identification.pipeline import Progress
 
 if TYPE_CHECKING:    # Dask
     from robot_identification.cluster import Tasks
@@ -88,12 +88,6 @@ class BenchmarkOptions:
         frictions = self.frictions or (FRICTIONS[:1] if self.quick else FRICTIONS)
         return list(list_methods((*default, *self.estimators), frictions))
 
-    def list_metrics(self) -> list[str]:
-        """Return the names of the metrics."""
-        for name in self.metrics:
-            METRICS.find(name)    # an error before hours of work
-        return list(dict.fromkeys([*METRICS, *self.metrics]))
-
     def list_data(self) -> tuple[dict[str, BenchmarkData], list[str]]:
         """Return the data sets by their name for `open_data`, and sentences on missing ones."""
         if self.data:
@@ -106,11 +100,6 @@ class BenchmarkOptions:
         return ({**{name: build() for name, build in DATA.items()},
                  **{str(each.path): each for each in found if not each.missing}},
                 [f'{each.name}: {each.missing}' for each in found if each.missing])
-
-    def limits(self) -> tuple[int, float]:
-        """Return the number of seeds and the processor time of a fit [s]."""
-        seeds, budget = (2, 2.0) if self.quick else (5, 5.0)
-        return self.seeds or seeds, self.budget or budget
 
 
 @dataclass(frozen=True)
@@ -146,17 +135,6 @@ class BenchmarkRun:
     missing: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class _Task:
-    """Methods to fit to one case."""
-
-    place: str
-    name: str
-    split: str
-    seed: int
-    methods: list[BenchmarkMethod]
-
-
 def run_benchmark(options: BenchmarkOptions, folder: Path, progress: Progress,
                   tasks: Tasks | None = None) -> BenchmarkRun:
     """
@@ -179,13 +157,16 @@ def run_benchmark(options: BenchmarkOptions, folder: Path, progress: Progress,
         A data set, a metric or the stored file cannot be used.
 
     """
-    methods, metrics = options.list_methods(), options.list_metrics()
-    data, missing = options.list_data()
-    seeds, budget = options.limits()
+    methods, (data, missing) = options.list_methods(), options.list_data()
+    for name in options.metrics:
+        METRICS.find(name)    # an error before hours of work
+    metrics = list(dict.fromkeys([*METRICS, *options.metrics]))
+    budget = options.budget or (2.0 if options.quick else 5.0)
+    seeds = options.seeds or (2 if options.quick else 5)
     drawn = range(options.first_seed, options.first_seed + seeds)
     folder.mkdir(parents=True, exist_ok=True)
     stored = _read_records(folder / RECORDS)
-    todo, wanted = list[_Task](), list[str]()
+    todo, wanted = list[tuple[str, str, int, list[BenchmarkMethod]]](), list[str]()
     for place, each in data.items():
         for seed in drawn if each.drawn else drawn[:1]:
             for split in each.splits():
@@ -194,15 +175,16 @@ def run_benchmark(options: BenchmarkOptions, folder: Path, progress: Progress,
                 wanted += keys
                 left = [method for key, method in keys.items() if key not in stored]
                 if left:
-                    todo.append(_Task(place, each.name, split, seed, left))
+                    todo.append((place, split, seed, left))
     with (folder / RECORDS).open('a', encoding='utf-8') as file:
-        results = ((_measure(task, budget, metrics) for task in todo) if tasks is None else
-                   tasks.map_items(_measure, todo, args=(budget, metrics)))
-        for number, (task, records) in enumerate(zip(todo, results)):
-            progress(f'{task.name}, {task.split}, seed {task.seed}', number / len(todo))
-            for method in task.methods:
-                key = _key(task.name, task.split, task.seed, method, budget, metrics)
-                stored[key] = [{'data': task.name, **record} for record in records
+        results = ((measure_case(*case, budget, metrics) for case in todo) if tasks is None else
+                   tasks.map_items(measure_case, *zip(*todo), args=(budget, metrics)))
+        for number, ((place, split, seed, left), records) in enumerate(zip(todo, results)):
+            name = data[place].name
+            progress(f'{name}, {split}, seed {seed}', number / len(todo))
+            for method in left:
+                key = _key(name, split, seed, method, budget, metrics)
+                stored[key] = [{'data': name, **record} for record in records
                                if (record['estimator'], record['friction']) == (
                                    method.estimator, method.friction)]
                 file.write(json.dumps({'key': key, 'records': stored[key]}) + '\n')
@@ -231,7 +213,3 @@ def _read_records(path: Path) -> dict[str, list[dict[str, Any]]]:
                 raise ConfigurationError(f"line {number} of '{path}' is not a record of the "
                                          'benchmark; name another folder') from error
     return stored
-
-
-def _measure(task: _Task, budget: float, metrics: Sequence[str]) -> list[dict[str, Any]]:
-    return measure_case(task.place, task.split, task.seed, task.methods, budget, metrics)

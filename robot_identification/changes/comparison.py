@@ -395,13 +395,9 @@ def _changes(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
     freedom, level, alone = np.full(len(pairs), np.inf), LEVEL, 0.0
     if motion is not None:
         level, alone = FURTHER_LEVEL, motion.alone
-        index = {key: k for k, key in enumerate(zip(motion.base.labels, motion.base.names))}
-        places = [index.get((row['label'], row['combination'])) for row, _ in pairs]
-        for k, place in enumerate(places):
-            if place is not None:
-                difference[k] = motion.differences[place]
-                difference_std[k] = max(motion.deviations[place], 1e-300)
-                freedom[k] = motion.freedom[place]
+        for k, (row, _) in enumerate(pairs):
+            if (found := motion.parameters.get((row['label'], row['combination']))) is not None:
+                difference[k], difference_std[k], freedom[k] = found
     distance = np.abs(difference) / difference_std
     size = np.where(np.abs(values[:, 0]) > 2 * std[:, 0], np.abs(values[:, 0]), np.nan)
     p = np.maximum(holm(2 * stdtr(freedom, -distance)), alone)

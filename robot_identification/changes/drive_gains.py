@@ -105,16 +105,6 @@ class GainEstimate(ReadOnlyArrays):
         return np.column_stack([self.gains / factor, self.gains * factor])
 
 
-@dataclass(frozen=True, eq=False)
-class _CurrentRun:
-    """A run whose torques are currents, columns of all runs, those of the payload, used rows."""
-
-    run: MotionRun
-    shared: Array
-    body: Array
-    used: joint_fit.Mask
-
-
 def identify_gains(
     arm: Arm,
     unloaded: Sequence[Recording],
@@ -125,6 +115,7 @@ def identify_gains(
     friction: str = 'coulomb_viscous',
     mass_deviation: float = MASS_DEVIATION,
     centre_deviation: float = CENTRE_DEVIATION,
+    sensor_deviation: float | None = None,
 ) -> GainEstimate:
     """
     Return the gain of every drive, from recordings with and without a known mass.
@@ -136,7 +127,7 @@ def identify_gains(
     `JointFit`, in which mass, centre and inertia of the payload have prior distributions; each
     gain is a factor of the torque that the equations predict, so that noise of the currents does
     not make it smaller. A gain that is found is that of drive and sensor together; a deviation of
-    the sensors that the arm states is added, for the gain of the drive alone. Gains are positive;
+    the sensors that is stated is added, for the gain of the drive alone. Gains are positive;
     the sign of the effort is stated in the robot YAML.
 
     Parameters
@@ -154,6 +145,9 @@ def identify_gains(
     mass_deviation, centre_deviation
         Standard deviations of the mass, relative, and of each coordinate of the centre [m]; the
         deviations of the gains contain them.
+    sensor_deviation
+        Standard deviation of the gain of each current sensor [-], for the gain of the drive alone;
+        None selects that of the robot file, or 0.
 
     Raises
     ------
@@ -170,6 +164,7 @@ def identify_gains(
 
     """
     _check_request(arm, unloaded, loaded, mass, (mass_deviation, centre_deviation))
+    sensors = torque_columns.sensor_deviations(arm, sensor_deviation, default=0.0)
     model = _unloaded_model(arm, friction)
     point = np.array([*(np.zeros(3) if centre is None else centre), 1.0])
     body = from_pseudo_inertia(mass * np.outer(point, point))
@@ -177,11 +172,11 @@ def identify_gains(
     prior = np.array([*[np.inf] * arm.n, *[max(x, 1e-9) for x in (
         mass_deviation, *[mass * spread] * 3, *[mass * torque_columns.RADIUS ** 2] * 6)]])
     sign = 1 if arm.effort is None else arm.effort.sign
-    runs = _current_runs(model, *([_with_current(each, sign) for each in recordings]
-                                  for recordings in (unloaded, loaded)))
+    runs = _current_runs(model, *(
+        [replace(each, tau=sign * np.asarray(each.current), current=None) for each in recordings]
+        for recordings in (unloaded, loaded)))
     gains, effect = _solve_gains(model, runs, body, prior)
-    deviations = np.hypot(np.sqrt(np.diag(effect.normal_covariance)[:arm.n]),
-                          torque_columns.sensor_deviations(arm, default=0.0))
+    deviations = np.hypot(np.sqrt(np.diag(effect.normal_covariance)[:arm.n]), sensors)
     result = GainEstimate(gains, gains * deviations, _urdf_ratio(runs, gains))
     if result.undetermined[list(map(bool, arm.measured))].all():
         raise EstimationError(
@@ -225,8 +220,12 @@ def _unloaded_model(arm: Arm, friction: str) -> IdentifiedModel:
 
 
 def _current_runs(model: IdentifiedModel, unloaded: Sequence[Recording],
-                  loaded: Sequence[Recording]) -> list[_CurrentRun]:
-    """Return the runs of all recordings with their columns; those without payload come first."""
+                  loaded: Sequence[Recording]) -> list[tuple[MotionRun, Equations]]:
+    """
+    Return the runs of all recordings, whose torques are currents; those without payload first.
+
+    The equations have the columns that all runs share, and those of the payload as effects.
+    """
     runs = [(run, carries) for recordings, carries in ((unloaded, 0.0), (loaded, 1.0))
             for recording in recordings for run in recorded_runs(
                 process(recording, model.arm), model)]
@@ -234,15 +233,16 @@ def _current_runs(model: IdentifiedModel, unloaded: Sequence[Recording],
         raise EstimationError('the recordings are too short to identify gains; record several '
                               'seconds of motion with and without the payload')
     top = top_speed(run for run, _ in runs)
-    return [_CurrentRun(
-        run, run.apply(lambda q, v, a: np.concatenate([
+    return [(run, Equations(
+        run.torque, run.apply(lambda q, v, a: np.concatenate([
             torque_columns.standard_columns(model, q, v, a),
             torque_columns.friction_shapes(model, q, v, a, top)], axis=2)),
         carries * run.apply(partial(torque_columns.body_torques, model)),
-        run.moving(top) & model.arm.measured) for run, carries in runs]
+        run.moving(top) & model.arm.measured, joint_fit.time_blocks(run.clock, run.period)))
+        for run, carries in runs]
 
 
-def _solve_gains(model: IdentifiedModel, runs: Sequence[_CurrentRun], body: Array,
+def _solve_gains(model: IdentifiedModel, runs: Sequence[tuple[MotionRun, Equations]], body: Array,
                  prior: Array) -> tuple[Array, Effect]:
     """
     Return the gains (n,), and the estimate of their relative changes and of the payload's errors.
@@ -265,48 +265,41 @@ def _solve_gains(model: IdentifiedModel, runs: Sequence[_CurrentRun], body: Arra
     """
     n = model.arm.n
     size, expected = (np.abs(np.concatenate(x)).mean(axis=0) for x in (
-        [run.run.torque for run in runs], [run.run.predicted for run in runs]))
+        [run.torque for run, _ in runs], [run.predicted for run, _ in runs]))
     gains = np.maximum(expected, 1e-3 * expected.max()) / np.maximum(size, 1e-12)
-    torques = [gains * run.run.torque for run in runs]
+    torques = [gains * run.torque for run, _ in runs]
     ends = np.cumsum([len(torque) for torque in torques])[:-1]
     values = np.zeros(n + 10)
     for k in range(_ROUNDS):
-        equations = [_linearised(run, gains, torque, body) for run, torque in zip(runs, torques)]
+        equations = [_linearised(*run, gains, torque, body) for run, torque in zip(runs, torques)]
         fit = JointFit.of(equations, values=values)
         effect = fit.estimate(range(n + 10), prior)
         if k == 0:    # the residuals at the gains of the start say nothing
             fit = replace(fit, errors=JointFit.of(equations, values=effect.values).errors)
         factor = np.clip(1 + effect.values[:n], 1 / _STEP, _STEP)
-        torques = [factor * (gains * run.run.torque - errors)
-                   for run, errors in zip(runs, np.split(fit.errors, ends))]
+        torques = [factor * (gains * run.torque - errors)
+                   for (run, _), errors in zip(runs, np.split(fit.errors, ends))]
         gains, values = factor * gains, np.concatenate([np.zeros(n), effect.values[n:]])
         if np.abs(factor - 1)[model.arm.measured].max() < _CONVERGED:
             break
     return gains, effect
 
 
-def _linearised(run: _CurrentRun, gains: Array, torque: Array, body: Array) -> Equations:
+def _linearised(run: MotionRun, equations: Equations, gains: Array, torque: Array,
+                body: Array) -> Equations:
     """Return the equations of a Gauss-Newton step; see `_solve_gains`."""
-    joints, known = np.eye(len(gains)), run.body @ body
-    slope = np.gradient(torque, run.run.step / run.run.rate, axis=0)
-    return Equations(
-        gains * run.run.torque - known,
-        np.concatenate([run.shared, slope[:, :, None] * joints], axis=2),
-        np.concatenate([-torque[:, :, None] * joints, known[:, :, None], run.body[:, :, 1:]],
-                       axis=2),
-        run.used, joint_fit.time_blocks(run.run.clock, run.run.period))
+    joints, known = np.eye(len(gains)), equations.effects @ body
+    slope = np.gradient(torque, run.step / run.rate, axis=0)
+    return replace(
+        equations, target=gains * run.torque - known,
+        nuisance=np.concatenate([equations.nuisance, slope[:, :, None] * joints], axis=2),
+        effects=np.concatenate([-torque[:, :, None] * joints, known[:, :, None],
+                                equations.effects[:, :, 1:]], axis=2))
 
 
-def _urdf_ratio(runs: Sequence[_CurrentRun], gains: Array) -> float:
+def _urdf_ratio(runs: Sequence[tuple[MotionRun, Equations]], gains: Array) -> float:
     """Return the torques without payload over those of the URDF's links."""
-    empty = [run for run in runs if not run.body.any()]
+    empty = [run for run, equations in runs if not equations.effects.any()]
     torque, expected = (np.concatenate(x) for x in (
-        [gains * run.run.measured for run in empty], [run.run.predicted for run in empty]))
+        [gains * run.measured for run in empty], [run.predicted for run in empty]))
     return float(np.sum(torque * expected) / max(float(np.sum(expected ** 2)), 1e-300))
-
-
-def _with_current(recording: Recording, sign: int) -> Recording:
-    """Return the recording with its current, of the given sign, in place of the torque."""
-    current = np.asarray(recording.current)
-    return Recording(recording.t, recording.q, sign * current, v=recording.v,
-                     joint_names=recording.joint_names, name=recording.name)

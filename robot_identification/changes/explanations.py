@@ -313,8 +313,7 @@ def find_explanation(equations: Sequence[Equations],
     used = [k for each in chosen for k in each.columns]
     changes = [_make_change(_estimate(fit, each, [other for other in chosen if other != each],
                                       sensors), each, len(candidates)) for each in candidates]
-    nothing = fit.estimate([]).squares
-    left = fit.estimate(used).squares if used else nothing
+    nothing, left = (fit.estimate(columns).squares for columns in ([], used))
     return Explanation(tuple(changes[list(candidates).index(each)] for each in chosen),
                        tuple(changes), 1 - left / max(nothing, 1e-300))
 

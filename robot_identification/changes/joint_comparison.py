@@ -15,20 +15,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.arrays import Array, ReadOnlyArrays
+from robot_identification.arrays import Array
 from robot_identification.changes.explanations import Candidates, Explanation, find_explanation
 from robot_identification.changes.joint_fit import join_runs, JointFit
 from robot_identification.changes.motion_run import MotionRun, path_torque, top_speed
 from robot_identification.changes.torque_columns import standard_columns
-from robot_identification.dynamics import base_parameters, BaseParameters, IdentifiedModel
+from robot_identification.dynamics import base_parameters, IdentifiedModel
 
 
-@dataclass(frozen=True, eq=False)
-class MotionComparison(ReadOnlyArrays):
+@dataclass(frozen=True)
+class MotionComparison:
     """
     Difference between two identifications of one arm, from both recordings together.
 
@@ -38,12 +38,9 @@ class MotionComparison(ReadOnlyArrays):
         Whether both made the same motion; then errors of the model cancel.
     explanation
         The simplest changes that explain the difference.
-    base
-        Base parameters of the first model.
-    differences, deviations
-        Change of each base parameter, and its standard deviation, (r,).
-    freedom
-        Degrees of freedom of the standard deviations, (r,).
+    parameters
+        Change of each base parameter of the first model, by label and combination, with its
+        standard deviation and the degrees of freedom of that.
     alone
         p-value of the parameter that explains most without the others, adjusted for their number
         (Bonferroni).
@@ -55,10 +52,7 @@ class MotionComparison(ReadOnlyArrays):
 
     same_motion: bool
     explanation: Explanation
-    base: BaseParameters
-    differences: Array
-    deviations: Array
-    freedom: Array
+    parameters: Mapping[tuple[str, str], tuple[float, float, float]]
     alone: float
     prediction: tuple[float, float]
 
@@ -107,5 +101,6 @@ def compare_motions(first: Sequence[MotionRun], second: Sequence[MotionRun],
         float(np.linalg.norm(np.concatenate([x[mask] for x, mask in zip(each, used)])))
         for each in (errors[len(first):], [run.residual for run in second],
                      [run.torque for run in second]))
-    return MotionComparison(same, explanation, base, fit.values, fit.deviations, fit.freedom,
+    parameters = zip(fit.values, np.maximum(fit.deviations, 1e-300), fit.freedom)
+    return MotionComparison(same, explanation, dict(zip(zip(base.labels, base.names), parameters)),
                             alone, (error / torque, second_error / torque))

@@ -180,10 +180,9 @@ class JointFit(ReadOnlyArrays):
             Coefficients of all effects, (m,), that the residuals for the weights contain.
 
         """
-        used = np.concatenate([each.used for each in recordings])
-        target = np.concatenate([each.target for each in recordings])
-        nuisance, effects = (np.concatenate(arrays)[used] for arrays in zip(
-            *((each.nuisance, each.effects) for each in recordings)))
+        target, nuisance, effects, used = (np.concatenate(arrays) for arrays in zip(*(
+            (each.target, each.nuisance, each.effects, each.used) for each in recordings)))
+        nuisance, effects = nuisance[used], effects[used]
         n = target.shape[1]
         joint = np.tile(np.arange(n), (len(target), 1))[used]
         y, noise = target[used], np.ones(n)

@@ -93,13 +93,10 @@ class MotionRun(ReadOnlyArrays):
         """Samples per compared row."""
         return max(1, int(self.rate / ROWS))
 
-    def low_pass(self, columns: Array) -> Array:
-        """Return columns (N, ...) as the torques: low-passed, inner samples, at a lower rate."""
-        return _low_passed(columns, self.cutoff, self.rate)[self.inner][::self.step]
-
     def apply(self, function: Callable[[Array, Array, Array], Array]) -> Array:
-        """Return low-passed values of a function of q, v and a at the inner samples, (M, ...)."""
-        return self.low_pass(function(self.q, self.v, self.a))
+        """Return values of a function of q, v and a, low-passed as the torques, (K, ...)."""
+        values = function(self.q, self.v, self.a)
+        return _low_passed(values, self.cutoff, self.rate)[self.inner][::self.step]
 
     @property
     def clock(self) -> Array:
@@ -118,8 +115,8 @@ class MotionRun(ReadOnlyArrays):
 
     def moving(self, top: Array) -> NDArray[np.bool_]:
         """Return where a joint moves, faster than a small part of `top` (n,), (K, n) bool."""
-        fast = np.abs(self.v) > np.maximum(_SLOW * top, _CREEP)
-        return self.low_pass(fast.astype(float)) > _FAST_PART
+        slowest = np.maximum(_SLOW * top, _CREEP)
+        return self.apply(lambda q, v, a: (np.abs(v) > slowest).astype(float)) > _FAST_PART
 
 
 def planned_run(t: Array, q: Array, v: Array, a: Array) -> MotionRun:
@@ -153,9 +150,8 @@ def recorded_runs(samples: Samples, model: IdentifiedModel) -> list[MotionRun]:
                    for x in (tau, path_torque(model, q, v, a))]
         t, q, v, a, measured, predicted = (x[::step] for x in (t, q, v, a, *torques))
         inner = (t >= t[0] + EDGE) & (t <= t[-1] - EDGE)
-        period = samples.period_seconds
-        runs.append(MotionRun(t - t[0], q, v, a, inner, measured[inner], predicted[inner], period,
-                              CUTOFF))
+        runs.append(MotionRun(t - t[0], q, v, a, inner, measured[inner], predicted[inner],
+                              samples.period_seconds, CUTOFF))
     return runs
 
 

@@ -21,14 +21,14 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arm import Arm
-from robot_identification.arrays import Array, ReadOnlyArrays
+from robot_identification.arrays import Array
 from robot_identification.changes import joint_fit, motion_run, payload_checks, torque_columns
 from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel, INERTIAL_NAMES
 from robot_identification.dynamics.inertial import BODY_SCALE, smallest_eigenvalues
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.cone_program import solve_conic_least_squares
 from robot_identification.estimation.prior import feasible_bound, link_transform
-from robot_identification.online.load_change import centre_covariance
+from robot_identification.online.load_change import CarriedBody
 from robot_identification.recording import Recording
 from robot_identification.signals import process
 from scipy.special import ndtri
@@ -52,7 +52,7 @@ parameters."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class PayloadEstimate(ReadOnlyArrays):
+class PayloadEstimate(CarriedBody):
     """
     Inertial parameters of a payload.
 
@@ -84,8 +84,6 @@ class PayloadEstimate(ReadOnlyArrays):
 
     """
 
-    parameters: Array
-    covariance: Array
     certificate: float
     relative_error: float
     free_mass: float
@@ -94,24 +92,9 @@ class PayloadEstimate(ReadOnlyArrays):
     few_poses: bool = False
 
     @property
-    def mass(self) -> float:
-        """Mass [kg]."""
-        return float(self.parameters[0])
-
-    @property
-    def centre(self) -> Array:
-        """Centre of mass in the frame of the last joint, (3,) [m]; NaN without payload."""
-        return self.parameters[1:4] / (self.mass or np.nan)
-
-    @property
     def centre_deviation(self) -> Array:
         """Standard deviation of the centre of mass, (3,) [m]; NaN without payload."""
-        return np.sqrt(np.diag(self.centre_covariance))
-
-    @property
-    def centre_covariance(self) -> Array:
-        """Covariance of the centre of mass, (3, 3) [m^2]; NaN without payload."""
-        return centre_covariance(self.parameters, self.covariance)
+        return self.deviations[1:]
 
     @property
     def undetermined(self) -> NDArray[np.bool_]:

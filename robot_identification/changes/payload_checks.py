@@ -31,7 +31,7 @@ from robot_identification.changes.joint_fit import (
     time_blocks,
 )
 from robot_identification.changes.motion_run import MotionRun, top_speed
-from robot_identification.changes.torque_columns import body_torques, common_columns
+from robot_identification.changes.torque_columns import body_torques
 from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.dynamics.inertial import BODY_SCALE
 from robot_identification.errors import ConfigurationError
@@ -104,23 +104,17 @@ def find_change(model: IdentifiedModel, runs: Sequence[MotionRun], carried: floa
         The runs of a recording without payload.
 
     """
-    if not runs:
-        return None
     top, starts = top_speed((*unloaded, *runs)), np.cumsum([0.0, *(run.t[-1] for run in runs)])
     count = sum(len(np.unique(time_blocks(run.clock))) for run in runs)
     bodies = [run.apply(partial(body_torques, model)) for run in runs]
     clocks = [(run.clock + start) / starts[-1] for run, start in zip(runs, starts)]
     dated = [np.concatenate([body, np.broadcast_to(clock[:, None, None], (*body.shape[:2], 1))],
                             axis=2) for body, clock in zip(bodies, clocks)]
-    if unloaded:
-        equations, _ = join_runs(model, (unloaded, runs),
-                                 [run.residual for run in (*unloaded, *runs)], dated, top)
-        body = list(range(10))
-    else:    # the common columns contain those of the body
-        equations, body = [Equations(
-            run.residual, common_columns(model, run, top), columns,
-            run.moving(top) & model.arm.measured, time_blocks(run.clock))
-            for run, columns in zip(runs, dated)], []
+    errors = [run.residual for run in (*unloaded, *runs)]
+    # without `unloaded`, blocks are parts of the recording, and common columns contain the body's
+    timed = runs if unloaded else [replace(run, period=None) for run in runs]
+    equations, _ = join_runs(model, (unloaded, timed), errors, dated, top)
+    body = range(10 if unloaded else 0)
     # errors within one pose at rest are alike: a part that ends within poses has too few of them
     rests = np.concatenate([~run.moving(top).any(axis=1) for run in runs]).mean() > _RESTING
     finest = 1 / _PARTS if rests else _FINEST
@@ -161,12 +155,10 @@ def _changes_after(parts: Sequence[float], equations: Sequence[Equations], body:
         Indices of the parameters of the body that are fitted beside the change.
 
     """
-    if not parts:
-        return {}
     fit = JointFit.of([replace(each, effects=np.concatenate([each.effects[:, :, :10], *(
         each.effects[:, :, :4] * (each.effects[:, :, 10:] > part) for part in parts)], axis=2))
         for each in equations], body)
-    prior = np.array([*(LARGEST * BODY_SCALE)[body], *[np.inf] * 4])
+    prior = np.array([*(LARGEST * BODY_SCALE)[:len(body)], *[np.inf] * 4])
     freedom = np.full(4, len(fit.by_block) - 1.0)    # of all blocks: a short part has few of them
     known = fit.by_block.sum(axis=0).diagonal()[fit.nuisance:]    # zero if nothing moves after it
     return {part: replace(

@@ -36,8 +36,7 @@ COMMANDS = {    # name: module, first line of the help; `--help` imports no modu
     'compare': ('changes.commands', 'Compare two identifications of one arm, with significance.'),
     'export': ('cli.validate', 'Export a model to a simulator, a controller or source code.'),
     'payload': ('changes.commands', 'Identify the ten inertial parameters of a payload.'),
-    'payload-motion': (
-        'changes.payload_motion.commands', 'Design a motion for payload identification.'),
+    'payload-motion': ('changes.payload_motion', 'Design a motion for payload identification.'),
     'gains': ('changes.commands', 'Identify drive gains from recordings with a known payload.'),
     'servos': ('servos.commands', 'Identify position servos without torque measurements.'),
     'fleet': ('fleet.commands', 'Identify many robots, on all cores or a Dask cluster.'),

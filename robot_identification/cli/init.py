@@ -93,7 +93,7 @@ class InitArguments:
     def limits(self, arm: Arm) -> tuple[Limits, tuple[str, ...]]:
         """Return the URDF's limits with those of the options in place, and notes on the unused."""
         import numpy as np
-        from robot_identification.arm.moveit_limits import apply_moveit_limits
+        from robot_identification.arm.limits import apply_moveit_limits
         from robot_identification.excitation import limit_check
 
         given = {name: _parse_limits(name, text, arm)
@@ -104,11 +104,11 @@ class InitArguments:
                                        limit_check.estimate_ratings(arm), arm.limits.torque)
         limits = replace(arm.limits, **given)
         return (limits, ()) if self.joint_limits is None else apply_moveit_limits(
-            self.joint_limits, arm, limits)
+            self.joint_limits, arm.joint_names, limits)
 
     def propose_recording(self, arm: Arm) -> tuple[dict[str, Any], tuple[str, ...]]:
         """Return the block `recording` for the given log, and notes; both are empty without."""
-        from robot_identification.recording.infer_block import infer_recording_block
+        from robot_identification.recording.load import infer_recording_block
 
         path = self.recording
         if path is None:

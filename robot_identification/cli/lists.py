@@ -52,7 +52,7 @@ def robots_command(as_json: AsJson = False) -> None:
 def estimators_command(as_json: AsJson = False, markdown: Markdown = False) -> None:
     """List the estimators."""
     from robot_identification.estimation import ESTIMATORS
-    from robot_identification.estimation.estimator_info import AUTO, AUTO_FEATURES, AUTO_SUMMARY
+    from robot_identification.estimation.estimator import AUTO, AUTO_FEATURES, AUTO_SUMMARY
 
     load_extensions()
     rows = [{'name': name, 'what it does': estimator.summary, **estimator.info.row(),

@@ -34,7 +34,7 @@ from robot_identification.excitation.certificate.requirements import GUESSED_DEN
 from robot_identification.export.bodies import link_frames
 from robot_identification.reporting.excitation_page import write_repair_page
 from robot_identification.reporting.pages import render_page
-from robot_identification.simulation.inertia import inertial_element
+from robot_identification.simulation.truth import inertial_element
 
 LIGHTEST = 0.02    # mass of a body over that of its solid shapes; below it, it is a placeholder
 WIDTH = 0.2        # [-] width of the box of a link without usable geometry, relative to its length

@@ -147,7 +147,7 @@ def demo_command(
     from robot_identification.reporting.results_files import RESULT_FILES
     from robot_identification.reporting.terminal_summary import summary
     from robot_identification.simulation import Plant, PlantOptions, simulate
-    from robot_identification.simulation.engine import mujoco_module
+    from robot_identification.simulation.plant import mujoco_module
 
     mujoco_module()    # raises an error before the design if it is not installed
     report = (lambda text: None) if as_json else console.out.print

@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 import hashlib
-from importlib import resources
 import io
 from pathlib import Path
 import platform
@@ -60,12 +59,11 @@ def export_fmu(context: ExportContext) -> Exported:
 def _unit(program: Program, kind: str) -> bytes:
     """Return the zip archive of the unit 'inverse' or 'forward'."""
     header, code = c_files(program)
-    wrapper = resources.files('robot_identification.code_generation') / 'fmi2.c'
     unit = (f'#include "{program.name}.h"\n#define N {program.n}\n'
             f'#define FORWARD {int(kind == "forward")}\n#define SUBSTEP {SUBSTEP}\n'
             f'#define STATUS {int(program.needs_load)}\n'
             f'#define DYNAMICS(function) {program.name}_##function\n'
-            + wrapper.read_text(encoding='utf-8'))
+            + Path(__file__).with_name('fmi2.c').read_text('utf-8'))
     sources = {f'{program.name}.h': header, f'{program.name}.c': code, 'unit.c': unit}
     identifier = f'{program.name}_{kind}'
     guid = hashlib.sha256('\n'.join(sources.values()).encode()).hexdigest()[:32]

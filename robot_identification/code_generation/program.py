@@ -15,18 +15,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import casadi as ca
 import numpy as np
-from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.code_generation.chain import aligned_chain, AlignedChain, snap
 from robot_identification.code_generation.printing import Language, OPERATIONS
-from robot_identification.code_generation.rigid_body import RigidBody
+from robot_identification.code_generation.rigid_body import (
+    aligned_chain,
+    AlignedChain,
+    RigidBody,
+    snap,
+)
 from robot_identification.code_generation.tracing import KINDS, NotTraceableError, trace_formula
 from robot_identification.dynamics import get_friction
 from robot_identification.dynamics.inertial import from_pseudo_inertia, pseudo_inertia
@@ -164,20 +166,23 @@ def build_program(context: ExportContext) -> Program:
         The torque of a spring or counterbalance cannot be traced.
 
     """
-    model, n = context.model, context.model.arm.n
-    q, v, a, load, tau = (ca.SX.sym(name, n) for name in ('q', 'v', 'a', 'load', 'tau'))
+    model, n, coupling = context.model, context.model.arm.n, context.model.arm.transmission
+    q, v, a, load, tau, width = (
+        ca.SX.sym(name, n) for name in ('q', 'v', 'a', 'load', 'tau', 'width'))
     chain = aligned_chain(model.arm, model.inertial)
     body, inertial = RigidBody(chain, q), chain.grouped()
     family = get_friction(model.friction)
     needs_load, needs_position = family.needs_load, family.needs_position
-    losses = _memory_losses(context)
-    width = ca.SX.sym('width', n)
+    speeds, owners = ca.SX.sym('speeds', len(coupling)), list(model.arm.drives.owners)
     try:
-        friction, smooth = (_friction(context, q, v, load, w) for w in (None, width))
+        torques, losses = _friction(context, q, speeds, load), _memory_losses(context)
     except NotTraceableError:
         needs_load = needs_position = False
-        friction, losses = _fitted_friction(context, v)
-        smooth = _smoothed(lambda speed: _fitted_friction(context, speed)[0], v, width)
+        speeds, owners, coupling = ca.SX.sym('speeds', n), list(range(n)), np.eye(n)
+        torques, losses = _fitted_friction(context, speeds)
+    motors = ca.DM(coupling)
+    friction = motors.T @ ca.substitute(torques, speeds, motors @ v)
+    smooth = motors.T @ _smoothed(torques, speeds, motors @ v, width[owners])
     if model.residual:
         needs_position, residual = True, _residual(context, q, v)
         friction, smooth = friction + residual, smooth + residual
@@ -190,7 +195,9 @@ def build_program(context: ExportContext) -> Program:
     own = ca.substitute(friction, load, rigid)
     motion = {'q': q, 'v': v, 'a': a}
     inputs = {**({'q': q} if needs_position else {}), 'v': v, 'load': load}
-    position, rotation, jacobian = body.frame_kinematics(_tool_placement(model.arm, chain))
+    tool = model.arm.model.frames[model.arm.tool].placement.homogeneous
+    position, rotation, jacobian = body.frame_kinematics(
+        snap(np.linalg.inv(chain.placements[-1]) @ tool))
     functions = [
         _function('inverse_dynamics', motion, tau=own + rigid + rotors @ a),
         _function('rigid_body_torque', motion, tau=rigid),
@@ -222,12 +229,6 @@ def _function(name: str, inputs: dict[str, ca.SX], **outputs: ca.SX) -> Function
     rows = ca.cse([ca.densify(ca.vec(values.T)) for values in outputs.values()])
     return Function(ca.Function(name, list(inputs.values()), rows, list(inputs), list(outputs)),
                     {output: values.shape for output, values in outputs.items()})
-
-
-def _tool_placement(arm: Arm, chain: AlignedChain) -> Array:
-    """Return the pose of the tool in the last frame of the chain, (4, 4)."""
-    placement: Array = arm.model.frames[arm.tool].placement.homogeneous
-    return snap(np.linalg.inv(chain.placements[-1]) @ placement)
 
 
 def _newton_step(bias: ca.SX, mass: ca.SX, bodies: ca.SX, friction: ca.SX,
@@ -296,46 +297,35 @@ def _memory_losses(context: ExportContext) -> tuple[Loss, ...]:
                           root_mean_square(context.fit.torque - torque))
 
 
-def _friction(context: ExportContext, q: ca.SX, v: ca.SX, load: ca.SX,
-              width: ca.SX | None = None) -> ca.SX:
-    """
-    Return the friction torques at the joints by the formula of the friction model, (n, 1).
-
-    With `width`, (n, 1), they are smooth in the velocity; see `_smoothed`.
-    """
+def _friction(context: ExportContext, q: ca.SX, speeds: ca.SX, load: ca.SX) -> ca.SX:
+    """Return the friction of the actuators by the formula of the friction model, (m, 1)."""
     model = context.model
-    family, transmission = get_friction(model.friction), ca.DM(model.arm.transmission)
+    family, positions = get_friction(model.friction), ca.DM(model.arm.transmission) @ q
 
     def columns(speed: Any, load: Any, position: Any, shape: Array) -> Any:
         """Return the columns of friction for one actuator."""
         state = family.sliding_state(speed) if family.has_state else None
         return family.columns(speed, shape, load, position, state)
 
-    speeds, positions = transmission @ v, transmission @ q
     torques = []
     for e, owner in enumerate(model.arm.drives.owners):
         function = trace_formula(partial(columns, shape=model.friction_shape[e]), 3)
-
-        def torque(speed: ca.SX, e: int = e, owner: int = owner, function: Any = function) -> Any:
-            """Return the friction of the actuator at a speed."""
-            values = function(speed, load[owner], positions[e])
-            return ca.dot(values, ca.DM(model.friction_parameters[e]))
-
-        torques.append(torque(speeds[e]) if width is None
-                       else _smoothed(torque, speeds[e], width[owner]))
-    return transmission.T @ ca.vertcat(*torques)
+        torques.append(ca.dot(function(speeds[e], load[owner], positions[e]),
+                              ca.DM(model.friction_parameters[e])))
+    return ca.vertcat(*torques)
 
 
-def _smoothed(friction: Callable[[ca.SX], ca.SX], v: ca.SX, width: ca.SX) -> ca.SX:
+def _smoothed(friction: ca.SX, speeds: ca.SX, v: ca.SX, width: ca.SX) -> ca.SX:
     """
-    Return friction f that is smooth in the velocity, without its jump at zero.
+    Return friction f(speeds) at velocities v, smooth in v and without its jump at zero.
 
     With m = sqrt(v^2 + width^2), it is (1 + v/m) / 2 f(m) + (1 - v/m) / 2 f(-m): for Coulomb and
     viscous friction and an offset Fc v/m + Fv v + F0.
     """
     m = ca.sqrt(v * v + width * width)
     forward = 0.5 * (1.0 + v / m)
-    return forward * friction(m) + (1.0 - forward) * friction(-m)
+    return (forward * ca.substitute(friction, speeds, m)
+            + (1.0 - forward) * ca.substitute(friction, speeds, -m))
 
 
 def _fitted_friction(context: ExportContext, v: ca.SX) -> tuple[ca.SX, tuple[Loss, ...]]:

@@ -16,8 +16,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib import resources
 import json
+from pathlib import Path
 
 import numpy as np
 from robot_identification.arrays import Array
@@ -26,6 +26,7 @@ from robot_identification.export.friction_fit import velocity_limits
 from robot_identification.export.ros2_control import position_gains
 from robot_identification.export.target import ExportContext, Exported
 
+TEMPLATES = Path(__file__).with_name('ros2')
 UNKNOWN = 1e9
 """Limit that is written if the URDF has none."""
 FRICTION_VELOCITY = 0.01
@@ -64,7 +65,9 @@ def export_ros2(context: ExportContext) -> Exported:
         'losses': '; '.join(dict.fromkeys(loss.what for loss in program.losses)) or 'none'}
     package = values['pkg']
     files: dict[str, str | bytes] = {f'{package}/package.xml': ''}
-    for path, text in _templates():
+    for template in sorted(TEMPLATES.rglob('*.in')):
+        path = template.relative_to(TEMPLATES).with_suffix('').as_posix()
+        text = template.read_text('utf-8')
         for key, value in values.items():
             text = text.replace(f'@{key}@', value)
         files[f'{package}/{path.replace("include/", f"include/{package}/")}'] = text
@@ -74,17 +77,6 @@ def export_ros2(context: ExportContext) -> Exported:
              f'parameters and what makes the controller stop',)
     return Exported(files, program.losses, notes, residual=True,
                     code_options=('regressor', 'derivatives'))
-
-
-def _templates() -> Iterable[tuple[str, str]]:
-    """Yield path in the package and text of each template."""
-    root = resources.files('robot_identification.code_generation') / 'ros2'
-    for folder in ('', 'include', 'src', 'launch', 'config'):
-        place = root / folder if folder else root
-        for entry in place.iterdir():
-            if entry.name.endswith('.in'):
-                path = f'{folder}/{entry.name}'.removeprefix('/').removesuffix('.in')
-                yield path, entry.read_text(encoding='utf-8')
 
 
 def _numbers(values: Array) -> str:

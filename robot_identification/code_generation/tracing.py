@@ -54,11 +54,8 @@ class _Symbols(np.ndarray):
 
 def _elementwise(rule: Callable[..., ca.SX], arrays: list[np.ndarray]) -> np.ndarray:
     """Return an array with the results of a scalar function of the broadcast arrays."""
-    def apply(*values: Any) -> ca.SX:
-        """Call the function with all values converted to expressions."""
-        return rule(*(ca.SX(value) for value in values))
-
-    return np.asarray(np.frompyfunc(apply, len(arrays), 1)(*arrays), dtype=object).view(_Symbols)
+    apply = np.frompyfunc(lambda *values: rule(*map(ca.SX, values)), len(arrays), 1)
+    return np.asarray(apply(*arrays), dtype=object).view(_Symbols)
 
 
 def trace_formula(formula: Callable[..., Any], count: int) -> ca.Function:

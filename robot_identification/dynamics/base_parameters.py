@@ -49,9 +49,6 @@ class BaseParameters(ReadOnlyArrays):
         Indices of the standard parameters whose columns are kept, (r,) int, ascending.
     matrix
         Map from standard to base parameters, (r, count).
-    gap
-        Smallest relative residual of the kept columns, and largest relative residual of the
-        dropped ones; the tolerance lies between them.
 
     Examples
     --------
@@ -63,7 +60,6 @@ class BaseParameters(ReadOnlyArrays):
     structure: ModelStructure
     columns: IndexArray
     matrix: Array
-    gap: tuple[float, float]
 
     def with_friction_shape(self, shape: Array) -> BaseParameters:
         """Return the same base parameters at other nonlinear friction parameters, (m, s)."""
@@ -191,8 +187,7 @@ def base_parameters(structure: ModelStructure | Arm | str | Path, *,
     triangle = basis.T @ scaled
     solution = np.linalg.solve(triangle[:, kept], triangle[:, dropped])
     matrix[:, dropped] = solution / scale[kept][:, None] * scale[dropped]
-    return BaseParameters(structure, np.array(kept, dtype=np.intp), matrix,
-                          (smallest_kept, largest_dropped))
+    return BaseParameters(structure, np.array(kept, dtype=np.intp), matrix)
 
 
 def independent_columns(matrix: Array) -> tuple[list[int], Array, Array]:

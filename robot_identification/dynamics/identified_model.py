@@ -238,13 +238,9 @@ class IdentifiedModel(ListedAttributes):
         >>> lower, upper = model.torque_interval(q, v, a)    # doctest: +SKIP
 
         """
-        q, v, a = (np.asarray(x, dtype=float) for x in (q, v, a))
-        if q.ndim == v.ndim == a.ndim == 1:
-            lower, upper = self.torque_interval(q[None], v[None], a[None], states,
-                                                low_pass=low_pass)
-            return lower[0], upper[0]
-        torque, half = (self.torque(q, v, a, states),
-                        self.torque_half_width(q, v, a, states, low_pass))
+        torque = self.torque(q, v, a, states)
+        q, v, a = (np.atleast_2d(np.asarray(x, dtype=float)) for x in (q, v, a))
+        half = self.torque_half_width(q, v, a, states, low_pass).reshape(torque.shape)
         return torque - half, torque + half
 
     def torque_half_width(self, q: Array, v: Array, a: Array, states: Array | None = None,
@@ -297,27 +293,10 @@ class IdentifiedModel(ListedAttributes):
 
     @cached_property
     def uncertain_directions(self) -> Array | None:
-        """
-        The stored factor D (r, p) of the covariance D'D of the standard parameters, or None.
-
-        Raises
-        ------
-        ModelFileError
-            The stored directions are damaged.
-
-        """
+        """The stored factor D (r, p) of the covariance D'D of the standard parameters, or None."""
         stored = self.information.get(UNCERTAINTY)
-        if stored is None:
-            return None
-        try:
-            directions = np.array(stored, dtype=float).reshape(-1, self.structure.count)
-        except (TypeError, ValueError) as error:
-            raise ModelFileError(f"'{UNCERTAINTY}' in the model file is damaged: {error}"
-                                 ) from error
-        if not np.all(np.isfinite(directions)):
-            raise ModelFileError(f"'{UNCERTAINTY}' in the model file is damaged: a number is not "
-                                 'finite')
-        return directions
+        return None if stored is None else np.array(stored, dtype=float).reshape(
+            -1, self.structure.count)
 
     def transmitted_torque(self, q: Array, v: Array, a: Array) -> Array:
         """Return the torques at the gear outputs (links and balancers), (N, n) [N m or N]."""

@@ -15,8 +15,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from robot_identification.arm import Arm
@@ -52,21 +52,20 @@ class Kinematics(NamedTuple):
     gravity: Array
 
     @classmethod
+    @lru_cache
     def of(cls, arm: Arm) -> Kinematics:
         """Return the tree of an arm; it is read from the Pinocchio model once and then cached."""
-        if arm not in _KNOWN:
-            model = arm.model
-            placements = list(model.jointPlacements)[1:]    # joint 0 is the base
-            _KNOWN[arm] = cls(
-                parents=read_only([i - 1 for i in list(model.parents)[1:]], dtype=np.int64),
-                rotations=read_only([placement.rotation for placement in placements]),
-                translations=read_only([placement.translation for placement in placements]),
-                # S is (linear, angular): one of them is the unit axis, the other is zero
-                axes=read_only([np.reshape(joint.createData().S, (2, 3)).sum(axis=0)
-                                for joint in list(model.joints)[1:]]),
-                prismatic=arm.prismatic,
-                gravity=read_only(model.gravity.linear))
-        return _KNOWN[arm]
+        model = arm.model
+        placements = list(model.jointPlacements)[1:]    # joint 0 is the base
+        return cls(
+            parents=read_only([i - 1 for i in list(model.parents)[1:]], dtype=np.int64),
+            rotations=read_only([placement.rotation for placement in placements]),
+            translations=read_only([placement.translation for placement in placements]),
+            # S is (linear, angular): one of them is the unit axis, the other is zero
+            axes=read_only([np.reshape(joint.createData().S, (2, 3)).sum(axis=0)
+                            for joint in list(model.joints)[1:]]),
+            prismatic=arm.prismatic,
+            gravity=read_only(model.gravity.linear))
 
     def placed(self, q: Array) -> tuple[Array, Array]:
         """Return the joint frames in the base: rotations (N, n, 3, 3), origins (N, n, 3) [m]."""
@@ -83,6 +82,3 @@ class Kinematics(NamedTuple):
             if parent >= 0:    # what moves the parent also moves its child
                 carries[:, link] |= carries[:, parent]
         return read_only(carries, dtype=bool)
-
-
-_KNOWN: WeakKeyDictionary[Arm, Kinematics] = WeakKeyDictionary()

@@ -56,6 +56,7 @@ CONTENT: dict[str, Any] = {
                  'shape': Mapping[str, tuple[float, ...]] | None},
     'information': {'training_motion': tuple[_MotionTrace, ...] | None,
                     'servos': Mapping[str, Mapping[str, float]] | None,
+                    'torque_band': Mapping[str, Mapping[str, float]] | None,
                     'uncertain_directions': tuple[tuple[float, ...], ...] | None},
     'delay': Mapping[str, float] | None,
     'delay_of': str | None,
@@ -118,7 +119,7 @@ def load_model(path: str | Path) -> IdentifiedModel:
         arm = robot_file.arm_from_mapping(content['arm'], folder=path.parent,
                                           label=f"the model '{path}'")
         friction, joints, actuators = content['friction'], arm.joint_names, arm.actuator_names
-        return IdentifiedModel(
+        model = IdentifiedModel(
             arm=arm, inertial=_ordered(content['inertial'], joints),
             rotor_inertia=_ordered(content['rotor_inertia'], actuators),
             friction=friction['model'], friction_parameters=_parameters(friction, actuators),
@@ -130,6 +131,9 @@ def load_model(path: str | Path) -> IdentifiedModel:
             delay_of=content.get('delay_of', DELAYED[0]),
             residual=_read_residual(content.get('residual') or {}, joints),
             source=str(path), digest_verified=digest_verified)
+        for name in ('band', 'uncertain_directions'):    # both are read later if they are needed
+            getattr(model, name)
+        return model
     except (KeyError, TypeError, ValueError, ConfigurationError) as error:
         raise ModelFileError(f"the model file '{path}' is damaged: {error}") from error
 

@@ -15,13 +15,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array, ReadOnlyArrays
-from robot_identification.errors import ModelFileError
 
 TORQUE_BAND = 'torque_band'
 """Key in `IdentifiedModel.information`."""
@@ -80,27 +78,12 @@ class TorqueBand(ReadOnlyArrays):
 
     def to_dict(self, joint_names: Sequence[str]) -> dict[str, dict[str, float]]:
         """Return the numbers by name and joint, for a model file."""
-        return {name: dict(zip(joint_names, getattr(self, name).tolist()))
-                for name in ('rest', 'factor', 'noise', 'speed')}
+        return {name: dict(zip(joint_names, values.tolist()))
+                for name, values in vars(self).items()}
 
     @classmethod
-    def from_dict(cls, content: Any, joint_names: Sequence[str]) -> TorqueBand:
-        """
-        Return the band that `to_dict` stored.
-
-        Raises
-        ------
-        ModelFileError
-            The entry is damaged.
-
-        """
-        try:
-            band = cls(*(np.array([content[name][joint] for joint in joint_names], dtype=float)
-                         for name in ('rest', 'factor', 'noise', 'speed')))
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelFileError(f"'{TORQUE_BAND}' in the model file is damaged: {error}"
-                                 ) from error
-        if not np.all(np.isfinite([band.rest, band.factor, band.noise, band.speed])):
-            raise ModelFileError(f"'{TORQUE_BAND}' in the model file is damaged: a number is not "
-                                 f'finite')
-        return band
+    def from_dict(cls, content: Mapping[str, Mapping[str, float]],
+                  joint_names: Sequence[str]) -> TorqueBand:
+        """Return the band that `to_dict` stored."""
+        return cls(**{name: np.array([values[joint] for joint in joint_names], dtype=float)
+                      for name, values in content.items()})

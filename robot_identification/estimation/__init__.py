@@ -21,8 +21,7 @@ from robot_identification.errors import ConfigurationError
 from robot_identification.estimation.auto import select_model
 from robot_identification.estimation.consistent import ConsistentEstimate, fit_consistent
 from robot_identification.estimation.estimate import Estimate
-from robot_identification.estimation.estimator import Estimator
-from robot_identification.estimation.estimator_info import EstimatorInfo
+from robot_identification.estimation.estimator import Estimator, EstimatorInfo
 from robot_identification.estimation.fit import Fit, fit_samples, FitOptions
 from robot_identification.estimation.huber import Huber
 from robot_identification.estimation.mle import MaximumLikelihood

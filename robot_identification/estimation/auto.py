@@ -31,7 +31,8 @@ from robot_identification.estimation.estimator import Estimator
 from robot_identification.estimation.fit import Fit, fit_samples, FitOptions, PLAIN
 from robot_identification.estimation.resampling import left_out_errors, split_folds
 from robot_identification.estimation.selection import select_terms
-from robot_identification.signals import Samples, shift
+from robot_identification.signals import delayed, Samples
+from robot_identification.signals.samples import decimate_to_bandwidth
 
 FOLDS = 5
 SIMILAR = 0.05
@@ -179,7 +180,7 @@ def select_model(
         if progress is not None:
             progress(text, min(1.0, completed / expected))
 
-    table = _TrialTable(arm, list(map(shift.decimate_to_bandwidth, samples)), backend, report)
+    table = _TrialTable(arm, list(map(decimate_to_bandwidth, samples)), backend, report)
     prior = dict(consistency or {})
     best = table.select([FitOptions(next(iter(estimators.values())), friction or PLAIN,
                                     delay or False, prior)])
@@ -313,7 +314,7 @@ class _TrialTable:
                shape: Array | None, delays: Array) -> tuple[Array, Array]:
         """Return sums of squared residuals and torques on the left-out samples, (n,) each."""
         def undelayed(samples: Samples) -> Samples:
-            return shift.delayed(samples, delays, of=str(options.delay))
+            return delayed(samples, delays, of=str(options.delay))
 
         fit = fit_samples(self.arm, [undelayed(training) for training, _ in pairs],
                           replace(options, delay=''), backend=self.backend,

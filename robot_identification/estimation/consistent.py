@@ -25,7 +25,7 @@ from robot_identification.dynamics.inertial import smallest_eigenvalues
 from robot_identification.errors import ConfigurationError, UnknownNameError
 from robot_identification.estimation.cone_program import solve_conic_least_squares
 from robot_identification.estimation.estimate import Estimate
-from robot_identification.estimation.link_limits import limit_rows, LinkLimits
+from robot_identification.estimation.fit_inputs import limit_rows, LinkLimits
 from robot_identification.estimation.prior import feasible_bound, link_transform, Prior
 from robot_identification.regression import ReducedRegression, Regression
 from scipy.linalg import eigvalsh

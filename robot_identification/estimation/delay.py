@@ -24,10 +24,9 @@ from robot_identification.errors import EstimationError
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.regression import Regression
 from robot_identification.regression.packing import expand_rows, insert_columns
-from robot_identification.regression.reduce import packed_rows
-from robot_identification.regression.reduced_regression import triangle
+from robot_identification.regression.reduced_regression import packed_rows, triangle
 from robot_identification.signals import Samples
-from robot_identification.signals.shift import delayed, LONGEST_DELAY
+from robot_identification.signals.samples import delayed, LONGEST_DELAY
 
 MAX_ITERATIONS = 25
 MARGIN = 0.04

@@ -22,7 +22,6 @@ from typing import Any, ClassVar
 import numpy as np
 from robot_identification.arrays import Array, IndexArray, svd
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK, RANK_DEFICIENT
-from robot_identification.estimation.estimator_info import EstimatorInfo
 from robot_identification.estimation.variable_projection import (
     best_shape,
     RANK_TOLERANCE,
@@ -32,6 +31,8 @@ from robot_identification.regression import ReducedRegression, Regression
 from robot_identification.regression.inference import autocorrelation_factor
 from robot_identification.regression.separable import SeparableRegression
 
+AUTO = 'auto'
+"""Name that stands for model selection instead of an estimator."""
 MAX_ITERATIONS = 50
 CONVERGED = 1e-6
 """Largest relative difference of weights and reciprocal residual deviations at convergence."""
@@ -98,6 +99,59 @@ class ReweightedFit:
                 break
             weights = 1 / deviations
         return cls(solution, weights, deviations, iteration, converged)
+
+
+@dataclass(frozen=True)
+class EstimatorInfo:
+    """
+    Requirements and capabilities of an estimator: a row of the table of methods.
+
+    Parameters
+    ----------
+    needs
+        Requirements besides recordings of an excited arm; empty if there are none.
+    cost
+        Cost of one fit, as text.
+    nonlinear
+        Whether it estimates nonlinear friction parameters.
+    online
+        Whether it also runs recursively while the arm moves.
+    control_law
+        Whether it needs the reference and the control law of the recording.
+    bounds
+        Whether it accepts bounds on the base parameters. Limits of masses, centres of mass and
+        extents belong to the consistent model, with every estimator.
+    consistent
+        Computation of the consistent model: 'fitted' to the same rows under the constraints, or
+        'nearest' to the free estimate in the metric of its covariance.
+    purpose
+        When to use it.
+
+    """
+
+    needs: str = ''
+    cost: str = 'one pass over the rows'
+    nonlinear: bool = True
+    online: bool = False
+    control_law: bool = False
+    bounds: bool = False
+    consistent: str = 'fitted'
+    purpose: str = ''
+
+    def row(self) -> dict[str, str]:
+        """Return the cells of the row by column title."""
+        yes = {True: 'yes', False: '-'}
+        return {
+            'friction': 'linear and nonlinear' if self.nonlinear else 'linear',
+            'online': yes[self.online], 'control law': yes[self.control_law],
+            'bounds': yes[self.bounds], 'consistent model': self.consistent,
+            'needs': self.needs or '-', 'cost': self.cost, 'take it when': self.purpose}
+
+
+AUTO_SUMMARY = 'chooses friction model, estimator and delays by cross-validation'
+AUTO_FEATURES = EstimatorInfo(
+    needs='some seconds of motion for each of five blocks', cost='some hundred fits',
+    purpose='the best method is unknown')
 
 
 class Estimator(ABC):
@@ -324,7 +378,7 @@ def make_estimate_at(name: str, fixed: Regression, reweighted: ReweightedFit, be
 
 
 def residual_autocorrelation(regression: Regression, beta: Array) -> Array:
-    """Return the autocorrelation factor of each joint's residuals, (n,)."""
+    """Return the autocorrelation factor of each joint's residuals, (n,); beta as for these."""
     return autocorrelation_factor(regression.residuals_per_piece(beta),
                                   int(regression.normal.rows.max()))
 

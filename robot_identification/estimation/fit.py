@@ -42,7 +42,7 @@ from robot_identification.estimation.wls import WeightedLeastSquares
 from robot_identification.parallel import single_threaded_blas
 from robot_identification.regression import build_regression, Regression
 from robot_identification.signals import Samples
-from robot_identification.signals.shift import delayed
+from robot_identification.signals.samples import delayed
 from robot_identification.spilling_list import SpillingList
 
 PLAIN = 'coulomb_viscous'
@@ -124,14 +124,6 @@ class Fit:
             structure.friction.key, self.consistent.friction_parameters, information,
             friction_shape=structure.shape, delay=self.delay.values, delay_of=self.delay.of,
             balancers=self.consistent.balancers)
-
-    def free_model(self) -> IdentifiedModel:
-        """Return a model, possibly unphysical, that predicts the torques of the free estimate."""
-        base, structure = self.estimate.base, self.estimate.base.structure
-        standard = np.asarray(
-            np.linalg.lstsq(base.matrix, self.estimate.values, rcond=None)[0], dtype=float)
-        standard[structure.friction_slice] *= structure.active.ravel()
-        return replace(self, consistent=replace(self.consistent, values=standard)).model({})
 
     def on(self, samples: Samples) -> Regression:
         """Return the regression of all other samples with this fit's friction, delays, loads."""

@@ -23,12 +23,12 @@ from robot_identification.errors import ConfigurationError
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator import (
     Estimator,
+    EstimatorInfo,
     make_estimate,
     ReweightedFit,
     solve,
     with_values,
 )
-from robot_identification.estimation.estimator_info import EstimatorInfo, NEAREST
 from robot_identification.regression import ReducedRegression, Regression
 from robot_identification.regression.reduced_regression import triangle
 from robot_identification.signals import Samples
@@ -74,7 +74,8 @@ class Huber(Estimator):
     name = 'huber'
     candidate = True
     summary = 'robust: Huber loss by re-weighting rows; for outliers, collisions, sticking'
-    info = EstimatorInfo(cost='one pass, then some ten rounds over kept rows', consistent=NEAREST,
+    info = EstimatorInfo(consistent='nearest',
+                         cost='one pass, then some ten rounds over kept rows',
                          purpose='there are outliers: collisions, slips, sticking')
     own_covariance = True
 

@@ -25,7 +25,7 @@ from robot_identification.dynamics import get_friction, IdentifiedModel
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.auto import Choice
 from robot_identification.estimation.consistent import with_data_covariance
-from robot_identification.estimation.estimator_info import AUTO
+from robot_identification.estimation.estimator import AUTO
 from robot_identification.estimation.fit import PLAIN
 from robot_identification.estimation.resampling import inflate_covariance
 from robot_identification.estimation.tilt import (

@@ -27,13 +27,13 @@ from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimator import (
     Estimator,
     make_estimate,
+    residual_autocorrelation,
     ReweightedFit,
     solve,
 )
 from robot_identification.estimation.prior import Prior
 from robot_identification.regression import ReducedRegression, Regression
-from robot_identification.regression.inference import autocorrelation_factor, interval_factor
-from robot_identification.regression.packing import row_residuals
+from robot_identification.regression.inference import interval_factor
 
 ROUNDS, ITERATIONS = 2, 20
 """Computations of the residuals' autocorrelation, and iterations between them (EM)."""
@@ -123,7 +123,7 @@ def fit_recording_effects(
                               for name in names])
         own = np.zeros((len(normals), len(fitted.values)))
         own[:, index] = means
-        fitted = replace(fitted, autocorrelation_factor=_autocorrelation(
+        fitted = replace(fitted, autocorrelation_factor=residual_autocorrelation(
             regression, fitted.values + own[regression.owners]))
     widen = interval_factor(counts * (len(normals) - 1))
     variances = ((widen * spread)[np.searchsorted(names, kinds)] * scale) ** 2
@@ -238,11 +238,3 @@ def _predict(normals: Sequence[ReducedRegression], index: IndexArray, variances:
             squares[i, own] = means[i, own] ** 2 + np.diag(inverse) + np.sum(
                 spread @ covariance[np.ix_(chosen, chosen)] * spread, axis=1)
     return means, squares
-
-
-def _autocorrelation(regression: Regression, parameters: Array) -> Array:
-    """Return the autocorrelation factor of each joint's residuals, (n,), with own parameters."""
-    return autocorrelation_factor(
-        (row_residuals(packed, regression.base.joint_columns, beta)
-         for packed, beta in zip(regression.rows_per_piece(), parameters)),
-        int(regression.normal.rows.max()))

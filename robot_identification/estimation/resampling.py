@@ -39,7 +39,7 @@ from robot_identification.regression.blocked_regression import (
 from robot_identification.regression.packing import row_residuals
 from robot_identification.regression.reduced_regression import triangle
 from robot_identification.signals import Samples
-from robot_identification.signals.shift import select
+from robot_identification.signals.samples import select
 from robot_identification.spilling_list import SpillingList
 
 BLOCKS, MIN_BLOCKS = 5, 4

@@ -19,8 +19,7 @@ import numpy as np
 from robot_identification.arrays import svd
 from robot_identification.errors import ConfigurationError
 from robot_identification.estimation.estimate import Estimate, OK
-from robot_identification.estimation.estimator import Estimator, with_values
-from robot_identification.estimation.estimator_info import EstimatorInfo
+from robot_identification.estimation.estimator import Estimator, EstimatorInfo, with_values
 from robot_identification.estimation.prior import Prior
 from robot_identification.regression import Regression
 
@@ -51,7 +50,6 @@ class Ridge(Estimator):
     """
 
     name = 'ridge'
-    needs_only_factors = True
     summary = 'ridge regression towards the URDF in a metric of inertias; strength from the data'
     info = EstimatorInfo(needs='inertias in the URDF that are roughly right',
                          purpose='the motion excites little')

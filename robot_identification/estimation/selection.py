@@ -31,7 +31,7 @@ from robot_identification.estimation.prior import Prior
 from robot_identification.parallel import single_threaded_blas
 from robot_identification.regression.blocked_regression import BlockEquations
 from robot_identification.regression.inference import autocorrelation_factor
-from robot_identification.regression.reduce import packed_rows
+from robot_identification.regression.reduced_regression import packed_rows
 from robot_identification.signals import Samples
 
 GRID = {0: 1, 1: 15, 2: 5}

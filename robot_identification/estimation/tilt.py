@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -28,11 +28,8 @@ from robot_identification.estimation.fit import Fit, fit_samples, FitOptions
 from robot_identification.estimation.prior import Prior
 from robot_identification.estimation.resampling import left_out_errors
 from robot_identification.regression import packing
-from robot_identification.regression.reduce import packed_rows
 from robot_identification.regression.reduced_regression import ReducedRegression, triangle
 from robot_identification.signals import Samples
-from robot_identification.signals.shift import decimation_step, select
-from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 SIGNIFICANT = 3.0
@@ -49,10 +46,6 @@ selection takes the estimated direction, as for other additional parameters."""
 MAX_ITERATIONS = 6
 CONVERGED = 1e-5
 """[rad] Largest change of the tilt in the last iteration."""
-MAX_ROWS, CHUNKS = 4000, 20
-"""Largest number of rows used of a recording, and number of evenly spread intervals from which
-they are taken if the recording has more: gravity columns of all rows would take longer than the
-fit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,29 +120,20 @@ def estimate_tilt(fit: Fit) -> Tilt:
     arm, base = regression.base.structure.arm, regression.base
     axes = perpendicular_axes(arm.gravity)
     rotated = [arm.with_gravity(np.cross(axis, arm.gravity)) for axis in axes]
-    kept: Sequence[list[Array] | None] = regression.kept or [None] * len(regression.samples)
     factors = reduce(ReducedRegression.combine, (
-        _augmented_factors(fit, samples, load, rows, rotated)
-        for (samples, load), rows in zip(regression.samples_with_loads, kept, strict=True)
+        _augmented_factors(samples, packed, rotated, fit.consistent.inertial)
+        for samples, packed in zip(regression.samples, regression.rows_per_piece(), strict=True)
         if samples.diagnosed))
     rows = packing.expand_rows(factors, base.joint_columns, base.rank, estimate.weights)
     return _solve(fit, rows, axes)
 
 
-def _augmented_factors(fit: Fit, samples: Samples, load: Array | None, kept: list[Array] | None,
-                       rotated: Sequence[Arm]) -> tuple[Array, ...]:
+def _augmented_factors(samples: Samples, packed: Sequence[Array], rotated: Sequence[Arm],
+                       inertial: Array) -> tuple[Array, ...]:
     """Return the R factor of each joint's rows [columns, rotated gravity, torque]."""
-    rows = kept if packing.row_count(samples) <= MAX_ROWS else None
-    samples, load = _spread_chunks(samples, load)
-    base, inertial = fit.regression.base, fit.consistent.inertial
-    arm, decimator, step = base.structure.arm, samples.decimator(), decimation_step(samples)
-    columns = np.empty((packing.row_count(samples), arm.n, 2))
-    for block in packing.blocks_of(samples):
-        columns[block.rows] = decimator.apply(_interpolate(lambda q: np.stack([
-            inverse_dynamics(other, q, 0 * q, 0 * q, inertial) for other in rotated], axis=2),
-            samples.q[block.samples], step))
-    packed = packed_rows(base, samples, load) if rows is None else rows
-    return tuple(map(triangle, packing.insert_columns(packed, columns)))
+    q, zero = samples.q, np.zeros_like(samples.q)
+    gravity = np.stack([inverse_dynamics(arm, q, zero, zero, inertial) for arm in rotated], axis=2)
+    return tuple(map(triangle, packing.insert_columns(packed, samples.decimate(gravity))))
 
 
 def _solve(fit: Fit, rows: Array, axes: Array) -> Tilt:
@@ -247,27 +231,3 @@ def perpendicular_axes(gravity: Array) -> Array:
     second = np.cross(down, first)
     second *= np.sign(second[np.argmax(np.abs(second))])
     return np.array([first, second])
-
-
-def _spread_chunks(samples: Samples, load: Array | None) -> tuple[Samples, Array | None]:
-    """Return evenly spread intervals of the samples, with about `MAX_ROWS` rows."""
-    rows = packing.row_count(samples)
-    if rows <= MAX_ROWS:
-        return samples, load
-    chunks = []
-    for segment in samples.segments:
-        length = segment.stop - segment.start
-        count = max(1, round(CHUNKS * length / len(samples)))
-        size = int(length / count * MAX_ROWS / rows)
-        chunks += [slice(segment.start + k * length // count,
-                         segment.start + k * length // count + size) for k in range(count)]
-    return select(samples, chunks), None if load is None else np.concatenate([
-        load[chunk] for chunk in chunks])
-
-
-def _interpolate(function: Callable[[Array], Array], q: Array, step: int) -> Array:
-    """Return a smooth function at positions q (N, n), interpolated from every step-th of them."""
-    if step == 1 or len(q) < 4 * step:
-        return function(q)
-    knots = np.unique(np.append(np.arange(0, len(q), step), len(q) - 1))
-    return np.asarray(CubicSpline(knots, function(q[knots]))(np.arange(len(q))))

@@ -19,8 +19,7 @@ import numpy as np
 from robot_identification.arrays import svd
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.estimate import Estimate
-from robot_identification.estimation.estimator import Estimator, with_values
-from robot_identification.estimation.estimator_info import EstimatorInfo, NEAREST
+from robot_identification.estimation.estimator import Estimator, EstimatorInfo, with_values
 from robot_identification.regression import Regression
 
 MAX_RATIO = 0.7
@@ -52,7 +51,7 @@ class TotalLeastSquares(Estimator):
 
     name = 'tls'
     summary = 'total least squares, errors in the regressor too; needs a well excited motion'
-    info = EstimatorInfo(needs='every base parameter excited', consistent=NEAREST,
+    info = EstimatorInfo(needs='every base parameter excited', consistent='nearest',
                          purpose='the size of the errors of positions is known')
     own_covariance = True
 

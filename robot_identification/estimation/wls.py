@@ -15,8 +15,7 @@
 
 from __future__ import annotations
 
-from robot_identification.estimation.estimator import Estimator
-from robot_identification.estimation.estimator_info import EstimatorInfo
+from robot_identification.estimation.estimator import Estimator, EstimatorInfo
 
 
 class WeightedLeastSquares(Estimator):

@@ -36,11 +36,11 @@ from robot_identification.excitation.design.excitation_file import (
     save_joint_trajectory,
     save_motion_csv,
 )
-from robot_identification.excitation.design.follow_path import follow_path
 from robot_identification.excitation.design.options import DesignOptions
 from robot_identification.excitation.design.regressor import condition_number, EarlierMotion
 from robot_identification.excitation.design.search import SearchProgress
 from robot_identification.excitation.design.validation_motions import (
+    follow_path,
     validation_motion,
     VALIDATION_MOTIONS,
 )

@@ -13,9 +13,8 @@
 # limitations under the License.
 """Exports of identified models to simulators, controllers and source code."""
 
-from robot_identification.export.export import export_model, TARGETS
+from robot_identification.export.export import export_model, save_export, TARGETS
 from robot_identification.export.identified_urdf import identified_urdf, write_identified_urdf
-from robot_identification.export.save import save_export
 from robot_identification.export.target import Exported, ExportOptions
 
 __all__ = ['ExportOptions', 'Exported', 'TARGETS', 'export_model', 'identified_urdf',

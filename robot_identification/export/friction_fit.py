@@ -136,12 +136,10 @@ class FrictionFit(ReadOnlyArrays):
             False fits the total friction at each joint over the joint velocity.
 
         """
-        torque, speeds, to_joints = actuator_friction(model, states), states.v, np.eye(model.arm.n)
-        if actuators:
-            to_joints = model.arm.transmission
-            speeds = speeds @ to_joints.T
-        else:
-            torque = torque @ model.arm.transmission
+        torque, to_joints = actuator_friction(model, states), model.arm.transmission
+        if not actuators:
+            torque, to_joints = torque @ to_joints, np.eye(model.arm.n)
+        speeds = states.v @ to_joints.T
         coulomb, viscous, offset = coefficients = np.zeros((3, speeds.shape[1]))
         for j, v in enumerate(speeds.T):
             peak = max(float(np.abs(v).max()), 1e-12)
@@ -155,20 +153,18 @@ class FrictionFit(ReadOnlyArrays):
         """Fitted Coulomb and viscous friction at the states, (N, k) [N m or N]."""
         return self.coulomb * np.sign(self.speeds) + self.viscous * self.speeds
 
-    def residual(self, carried: bool = True, offset: bool = False) -> Array:
+    def residual(self, offset: bool = False) -> Array:
         """
         Return the rms torque error of the fit at each joint over the states, (n,) [N m or N].
 
         Parameters
         ----------
-        carried
-            Whether the fitted friction is subtracted; False for a target without friction.
         offset
             Whether the target has the constant friction, too.
 
         """
-        expressed = carried * self.fitted + offset * self.offset
-        return root_mean_square((self.torque - expressed) @ self.to_joints)
+        error = self.torque - self.fitted - offset * self.offset
+        return root_mean_square(error @ self.to_joints)
 
     def describe_residual(self, friction: str, offset: bool = False) -> str:
         """

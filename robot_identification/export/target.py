@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 import re
 
 import numpy as np
@@ -122,7 +122,7 @@ class Exported:
 
     files: Mapping[str, str | bytes]
     losses: tuple[Loss, ...] = ()
-    notes: tuple[str, ...] = field(default_factory=tuple)
+    notes: tuple[str, ...] = ()
     residual: bool = False
     code_options: tuple[str, ...] = ()
 
@@ -196,7 +196,8 @@ class ExportContext:
         """
         fit = fit or self.fit
         if not self.options.friction:
-            return self.losses('friction (not exported)', fit.residual(carried=False))
+            return self.losses('friction (not exported)',
+                               root_mean_square(fit.torque @ fit.to_joints))
         return self.losses(fit.describe_residual(self.model.friction, offset),
                            fit.residual(offset=offset))
 

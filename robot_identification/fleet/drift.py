@@ -24,8 +24,8 @@ from robot_identification.dynamics import BaseParameters
 from robot_identification.errors import EstimationError
 from robot_identification.estimation import ConsistentEstimate
 from robot_identification.estimation.fit import transmitted_torques
-from robot_identification.identification_data import Identification
-from robot_identification.regression.reduce import reduce_samples
+from robot_identification.pipeline import Identification
+from robot_identification.regression.reduced_regression import reduce_samples
 from robot_identification.signals import Samples
 
 PAYLOAD = 'payload'

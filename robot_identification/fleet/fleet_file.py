@@ -25,7 +25,7 @@ from typing import Any
 from robot_identification.dynamics import get_friction
 from robot_identification.errors import ConfigurationError
 from robot_identification.fleet.recording_sources import expand
-from robot_identification.identification_data import IdentificationOptions
+from robot_identification.pipeline import IdentificationOptions
 from robot_identification.yaml_file import read_typed, read_yaml
 
 Settings = Mapping[str, Any]

@@ -39,9 +39,8 @@ from robot_identification.fleet.robot_result import (
     RecordingResult,
     RobotResult,
 )
-from robot_identification.identification_data import Identification, IdentificationOptions
 from robot_identification.parallel import use_cores
-from robot_identification.pipeline import run_identification
+from robot_identification.pipeline import Identification, IdentificationOptions, run_identification
 from robot_identification.recording import load_recording
 from robot_identification.reporting import save_results
 from robot_identification.reporting.results_dict import software_versions

@@ -24,11 +24,11 @@ from typing import Any, IO
 import zipfile
 
 from robot_identification.errors import explain_missing, RecordingError, RobotIdentificationError
-from robot_identification.files import check_decoded_size, decoded_limit, regular_size
+from robot_identification.files import check_decoded_size, decoded_limit
 from robot_identification.log_formats.converted_file import open_converted, TemporaryFolder
 from robot_identification.recording.bag.bag import BAG_FILES
-from robot_identification.recording.column_source import ColumnSource, SPLIT
-from robot_identification.recording.csv_file import BLOCK_BYTES, SIZE
+from robot_identification.recording.column_source import ColumnSource, stored_size
+from robot_identification.recording.csv_file import BLOCK_BYTES
 
 
 def _open_zstd(path: Path) -> IO[bytes]:
@@ -63,7 +63,7 @@ def compressed_source(path: Path) -> ColumnSource:
 
     """
     label = f"the recording '{path}'"
-    stored = regular_size(path, 'recording', RecordingError, SIZE, SPLIT)
+    stored = stored_size(path)
     folder = TemporaryFolder()
     try:
         if path.suffix.lower() == '.zip':

@@ -15,23 +15,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 import shutil
 import tempfile
 import weakref
 
-from robot_identification.arm import Arm
-from robot_identification.arrays import Array
 from robot_identification.errors import MissingDependencyError, RecordingError
-from robot_identification.files import check_decoded_size, decoded_limit, regular_size
+from robot_identification.files import check_decoded_size, decoded_limit
 from robot_identification.helper_process import Helper, HELPERS, run_helper, TimeoutExpired
-from robot_identification.recording.column_source import ColumnSource, SPLIT
-from robot_identification.recording.csv_file import SIZE
+from robot_identification.recording.bag.bag import SqliteFile
+from robot_identification.recording.column_source import ColumnSource, SPLIT, stored_size
 from robot_identification.recording.load import find_reader
 
 SIGNATURE = b'\x89HDF\r\n\x1a\n'    # of HDF5, at 0 or behind a user block of 512, 1024 ... bytes
@@ -53,9 +50,7 @@ class Conversion:
     Parameters
     ----------
     helper
-        Name in `HELPERS`; its program has the arguments FILE, TARGET and LIMIT [bytes], see
-        `run_program`. If TARGET would be larger, it writes its size to stdout, and a reason for
-        refusal to stderr.
+        Name in `HELPERS`, and of the function in `convert.py`.
     kind
         Kind of the file for messages, with its article.
     packages
@@ -86,10 +81,10 @@ class Conversion:
             if find_spec(package) is None:
                 raise MissingDependencyError(package, self.kind, 'logs')
         label = f"the recording '{path}'"
-        stored = regular_size(path, 'recording', RecordingError, SIZE, SPLIT)
+        stored = stored_size(path)
         limit = int(decoded_limit(stored))
         try:
-            done = run_helper(self.helper, str(path), str(target), str(limit),
+            done = run_helper(self.helper, self.helper, str(path), str(target), str(limit),
                               extra_memory=2 * limit)
         except TimeoutExpired as error:
             raise RecordingError(f'{label} cannot be read within {error.timeout:g} s'
@@ -101,85 +96,30 @@ class Conversion:
         if done.stdout.strip().isdigit():
             check_decoded_size(int(done.stdout), stored, label, RecordingError)
 
+    def source(self, path: Path) -> ColumnSource:
+        """Return the columns of a file; errors are those of `run` and `open_converted`."""
+        folder = TemporaryFolder()
+        target = Path(folder.name, f'table{self.extension}')
+        self.run(path, target)
+        if not target.exists():    # a table with text, which Parquet files of the core have not
+            target = target.with_suffix('.csv')
+        return open_converted(path, target, folder)
+
 
 HDF5 = Conversion('hdf5', 'an HDF5 file', ('h5py',), '.npz')
 MAT = Conversion('mat', "a MATLAB file of version 7 or older (save(..., '-v7'))", (), '.npz')
 EXCEL = Conversion('excel', 'an Excel workbook', ('openpyxl',), '.csv')
 FEATHER = Conversion('feather', 'a Feather file', ('pyarrow', 'pandas'), '.parquet')
 ROS1 = Conversion('ros1', 'a bag of ROS 1', ('rosbags',), '.db3')
-HELPERS.update({
-    # SciPy's reader crashes on some damaged files, and a file can declare any size; the caller
-    # adds memory for the arrays
-    'mat': Helper('log_formats/mat_to_npz.py', 300, 1_000_000_000),
-    # the library of HDF5 crashes on some damaged files, and a file can declare any size; the
-    # caller adds memory for the arrays
-    'hdf5': Helper('log_formats/hdf5_to_npz.py', 300, 1_000_000_000),
-    # a workbook is compressed XML, which may need any time and memory; the largest sheet of Excel
-    # takes 5 minutes
-    'excel': Helper('log_formats/excel_to_csv.py', 900, 1_000_000_000),
-    # a compressed file can declare any size; the caller adds memory for the columns
-    'feather': Helper('log_formats/feather_to_parquet.py', 300, 1_500_000_000),
-    # a compressed chunk of a bag can have any size; a bag of an hour at 1 kHz takes 5 minutes
-    'ros1': Helper('log_formats/ros1_to_sqlite.py', 900, 1_000_000_000)})
-
-
-class ConvertedSource(ColumnSource):
-    """
-    Columns of a converted file under the name of the original.
-
-    Parameters
-    ----------
-    source
-        Columns of the converted file.
-    path
-        The original file.
-    target
-        The converted file.
-    folder
-        Temporary folder of the converted file, which is removed with this object.
-
-    """
-
-    def __init__(self, source: ColumnSource, path: Path, target: Path,
-                 folder: TemporaryFolder) -> None:
-        super().__init__(path, {})
-        self._source, self._target, self._folder = source, str(target), folder
-        self._size = path.stat().st_size
-        self.names, self.widths = source.names, source.widths
-        self._translate_remarks()
-
-    def blocks(self, columns: Sequence[str]) -> Iterator[Array]:
-        """Yield the values of columns, see `ColumnSource.blocks`; their total size is limited."""
-        size = 0
-        with explain_converted(self._target, self.name):
-            for block in self._source.blocks(columns):
-                size += block.nbytes
-                check_decoded_size(size, self._size, self.label, RecordingError)
-                yield block
-        self._translate_remarks()
-
-    def joint_names(self, name: str) -> tuple[str, ...]:
-        """Return the joint names in the file, see `ColumnSource.joint_names`."""
-        return self._source.joint_names(name)
-
-    def named_for(self, arm: Arm | None) -> ColumnSource:
-        """Return the columns with their names for an arm, see `ColumnSource.named_for`."""
-        with explain_converted(self._target, self.name):
-            named = self._source.named_for(arm)
-        return self if named is self._source else ConvertedSource(
-            named, Path(self.name), Path(self._target), self._folder)
-
-    def _translate_remarks(self) -> None:
-        self.remarks = [text.replace(self._target, self.name) for text in self._source.remarks]
-
-
-@contextmanager
-def explain_converted(target: str, name: str) -> Iterator[None]:
-    """Replace the path of a converted file in errors by that of the original."""
-    try:
-        yield
-    except RecordingError as error:
-        raise RecordingError(str(error).replace(target, name)) from error
+# the libraries of HDF5 and SciPy crash on some damaged files, and a file can declare any size; the
+# caller adds memory for the arrays
+_ARRAYS = Helper('log_formats/convert.py', 300, 1_000_000_000)
+# a workbook is compressed XML, and a compressed chunk of a bag can have any size; the largest
+# sheet of Excel, or a bag of an hour at 1 kHz, takes 5 minutes
+_UNPACKED = Helper('log_formats/convert.py', 900, 1_000_000_000)
+# a compressed file can declare any size; the caller adds memory for the columns
+_COLUMNS = Helper('log_formats/convert.py', 300, 1_500_000_000)
+HELPERS.update(mat=_ARRAYS, hdf5=_ARRAYS, excel=_UNPACKED, ros1=_UNPACKED, feather=_COLUMNS)
 
 
 def open_converted(path: Path, target: Path, folder: TemporaryFolder) -> ColumnSource:
@@ -188,8 +128,12 @@ def open_converted(path: Path, target: Path, folder: TemporaryFolder) -> ColumnS
 
     Parameters
     ----------
-    path, target, folder
-        As for `ConvertedSource`.
+    path
+        The original file.
+    target
+        The converted file.
+    folder
+        Temporary folder of the converted file, which is removed with the columns.
 
     Raises
     ------
@@ -197,39 +141,16 @@ def open_converted(path: Path, target: Path, folder: TemporaryFolder) -> ColumnS
         The converted file cannot be read.
 
     """
-    with explain_converted(str(target), str(path)):
+    try:
         reader = find_reader(target)
         if reader is None:
             raise RecordingError(f"the recording '{path}' contains a bag; unpack it")
-        return ConvertedSource(reader(target), path, target, folder)
-
-
-def program_source(conversion: Conversion, path: Path) -> ColumnSource:
-    """
-    Return the columns of a file that a helper process converts.
-
-    Parameters
-    ----------
-    conversion
-        The conversion.
-    path
-        The file.
-
-    Raises
-    ------
-    RobotIdentificationError
-        As for `Conversion.run` and `open_converted`.
-
-    """
-    folder = TemporaryFolder()
-    target = Path(folder.name, f'table{conversion.extension}')
-    conversion.run(path, target)
-    if not target.exists():    # a table with text, which Parquet files of the core have not
-        target = target.with_suffix('.csv')
-    return open_converted(path, target, folder)
-
-
-hdf5_source = partial(program_source, HDF5)
+        source = reader(target)
+    except RecordingError as error:
+        raise RecordingError(str(error).replace(str(target), str(path))) from error
+    source.rename(path)
+    source.stored, source.folder = path.stat().st_size, folder
+    return source
 
 
 def mat_source(path: Path) -> ColumnSource:
@@ -238,21 +159,14 @@ def mat_source(path: Path) -> ColumnSource:
 
     The stamps t have N entries; the other signals are (N, n) or (n, N). The field q of a struct
     `log` is named `log.q`, as in MATLAB.
-
-    Raises
-    ------
-    RobotIdentificationError
-        As for `program_source`.
-
     """
-    regular_size(path, 'recording', RecordingError)
-    return program_source(HDF5 if is_hdf5(path) else MAT, path)
+    return (HDF5 if is_hdf5(path) else MAT).source(path)
 
 
 CONVERTED: dict[str, Callable[[Path], ColumnSource]] = {
-    '.mat': mat_source, **dict.fromkeys(('.h5', '.hdf5', '.hdf', '.he5'), hdf5_source),
-    **dict.fromkeys(('.feather', '.arrow', '.ipc', '.arrows'), partial(program_source, FEATHER)),
-    **dict.fromkeys(('.xlsx', '.xlsm'), partial(program_source, EXCEL))}
+    '.mat': mat_source, **dict.fromkeys(('.h5', '.hdf5', '.hdf', '.he5'), HDF5.source),
+    **dict.fromkeys(('.feather', '.arrow', '.ipc', '.arrows'), FEATHER.source),
+    **dict.fromkeys(('.xlsx', '.xlsm'), EXCEL.source)}
 """Functions that read files which a helper process converts, by extension."""
 
 
@@ -264,3 +178,35 @@ def is_hdf5(path: Path) -> bool:
             if file.read(8) == SIGNATURE:
                 return True
     return False
+
+
+class Ros1File(SqliteFile):
+    """
+    A bag of ROS 1, whose joint states a helper process converts to messages of ROS 2.
+
+    Parameters
+    ----------
+    path
+        The file `.bag`.
+
+    Raises
+    ------
+    RecordingError
+        The bag is damaged or too large; `rosbag reindex` repairs one whose recorder was killed.
+    MissingDependencyError
+        rosbags is not installed.
+
+    """
+
+    def __init__(self, path: Path) -> None:
+        target, self._folder = _convert_bag(path, path.stat().st_mtime_ns)
+        super().__init__(target)
+
+
+@lru_cache(maxsize=1)
+def _convert_bag(path: Path, changed: int) -> tuple[Path, TemporaryFolder]:
+    """Return the converted bag and its folder; the last one is kept, as bags are opened twice."""
+    folder = TemporaryFolder()
+    target = Path(folder.name, f'bag{ROS1.extension}')
+    ROS1.run(path, target)
+    return target, folder

@@ -25,15 +25,15 @@ from robot_identification.recording.csv_file import CsvSource
 
 _DATE = (r'(?:(?P<y>\d{4})[-/.](?P<m>\d\d?)[-/.](?P<d>\d\d?)'
          r'|(?P<a>\d\d?)(?P<mark>[-/.])(?P<b>\d\d?)[-/.](?P<year>\d{4}))')
-_TIME = (r'(?P<H>\d\d?):(?P<M>\d\d):(?P<S>\d\d)(?:[.,](?P<f>\d+))?(?: ?(?P<half>[AaPp])[Mm])?'
+_TIME = (r'(?P<H>\d\d?):(?P<M>\d\d):(?P<S>\d\d)(?:[.,](?P<f>\d+))?'
          r' ?(?P<zone>Z|UTC|[+-]\d\d:?\d\d)?')
 MOMENT = re.compile(f'(?:{_DATE})?(?:[T ]*)?(?:{_TIME})?')
 DAY = datetime.timedelta(days=1) // datetime.timedelta(seconds=1)    # [s]
 
 
-def is_moment(cell: str) -> bool:
-    """Return whether a cell is a date, a time of day, or both."""
-    return any(map(str.isdigit, cell)) and MOMENT.fullmatch(cell) is not None
+def moment_in(cell: str) -> re.Match[str] | None:
+    """Return the match of a date, a time of day, or both; None for another cell."""
+    return MOMENT.fullmatch(cell) if any(map(str.isdigit, cell)) else None
 
 
 class Clock:
@@ -56,74 +56,53 @@ class Clock:
         self._day_first: bool | None = None
         self._last, self._shift = 0, 0
 
-    def seconds(self, cell: str) -> str:
+    def seconds(self, moment: re.Match[str]) -> str:
         """
         Return the seconds of a date or time of day, as a decimal number.
 
         Parameters
         ----------
-        cell
-            The date, for instance '2026-05-03 12:00:00.1' or '03.05.2026 12:00:00,1'.
+        moment
+            The match of `moment_in` for instance with '2026-05-03 12:00:00.1' or
+            '03.05.2026 12:00:00,1'.
 
         Raises
         ------
         RecordingError
-            It is no date, or day and month cannot be told apart.
+            There is no such date, or day and month cannot be told apart.
 
         """
-        match = MOMENT.fullmatch(cell.strip())
-        if match is None or not cell.strip():
-            raise RecordingError(f"{self._label}: '{cell.strip():.60}' is not a date and time "
-                                 'such as 2026-05-03 12:00:00.125')
-        part = match.groupdict()
+        part = moment.groupdict('')
+        zone = part['zone'].replace(':', '').strip('ZUTC') or '+0000'
+        date = '-'.join(f'{number:0>2}' for number in self._date(part))
+        time = ':'.join(f'{part[name] or 0:0>2}' for name in 'HMS')
         try:
-            total = self._days(part) * DAY
+            total = int(datetime.datetime.fromisoformat(
+                f'{date}T{time}{zone[:3]}:{zone[3:]}').timestamp())
         except ValueError as error:
-            raise RecordingError(f"{self._label}: '{cell.strip():.60}' is not a date: "
+            raise RecordingError(f"{self._label}: '{moment.group():.60}' is not a date: "
                                  f'{error}') from error
-        if part['H'] is not None:
-            hour = int(part['H'])
-            if part['half']:
-                hour = hour % 12 + 12 * (part['half'] in 'pP')
-            total += 3600 * hour + 60 * int(part['M']) + int(part['S'])
-        if part['zone'] and part['zone'][0] in '+-':
-            digits = part['zone'].replace(':', '')
-            total -= (1 if digits[0] == '+' else -1) * (
-                3600 * int(digits[1:3]) + 60 * int(digits[3:]))
-        if part['y'] is None and part['year'] is None:
+        if not part['y'] and not part['year']:
             if total + self._shift < self._last - DAY / 2:    # midnight
                 self._shift += DAY
             total += self._shift
             self._last = total
         return f'{total}.{part["f"] or 0}'
 
-    def _days(self, part: dict[str, str | None]) -> int:
-        """Return the days since 1970 of the fields of a date, 0 without a date."""
-        if part['y'] is not None:
-            year, month, day = part['y'], part['m'], part['d']
-        elif part['year'] is not None:
-            first, second = str(part['a']), str(part['b'])
-            self._decide(first, second, part['mark'] == '.')
-            year = part['year']
-            day, month = (second, first) if self._day_first is False else (first, second)
-        else:
-            return 0
-        return (datetime.date(int(str(year)), int(str(month)), int(str(day)))
-                - datetime.date(1970, 1, 1)).days
-
-    def _decide(self, first: str, second: str, points: bool) -> None:
-        """Decide which of two numbers of a date is the day; both are right for a single day."""
-        if self._day_first is None and (points or int(first) > 12 or int(second) > 12):
-            day_first = points or int(first) > 12
-            if self._fields is not None and not day_first:
-                raise RecordingError(f'{self._label}: its dates may have the day or the month '
-                                     'first; write them as 2026-05-03')
-            self._day_first = day_first
-        elif self._day_first is None and self._fields not in (None, (first, second)):
-            raise RecordingError(f'{self._label}: its dates {"/".join(self._fields or ())} and '
-                                 f'{first}/{second} may have the day or the month first; write '
-                                 'them as 2026-05-03')
-        self._fields = first, second
+    def _date(self, part: dict[str, str]) -> tuple[str, str, str]:
+        """Return year, month and day of the fields of a date; the first day of 1970 without."""
+        if not part['year']:
+            return part['y'] or '1970', part['m'] or '1', part['d'] or '1'
+        fields = first, second = part['a'], part['b']
+        if self._day_first is None:    # both orders are right for a single day
+            day_first = part['mark'] == '.' or int(first) > 12
+            known = day_first or int(second) > 12
+            if self._fields and (not day_first if known else self._fields != fields):
+                raise RecordingError(f'{self._label}: its dates {"/".join(self._fields)} and '
+                                     f'{first}/{second} may have the day or the month first; '
+                                     'write them as 2026-05-03')
+            self._day_first, self._fields = day_first if known else None, fields
+        return part['year'], *(fields if self._day_first is False else (second, first))
 
 
 class DatedCsv(CsvSource):
@@ -151,7 +130,7 @@ class DatedCsv(CsvSource):
         super().__init__(path)
         self.plain = True
         self._moments = columns
-        first = self._cells(next(self.line_blocks_as_stored()).split(b'\n')[0])
+        first = self._cells(next(super().line_blocks()).split(b'\n')[0])
         days = [k for k in columns if ':' not in first[k]]
         times = [k for k in columns if k not in days and not re.search(r'\d{4}', first[k][:10])]
         self._pair = (days[0], times[0]) if len(days) == len(times) == 1 else None
@@ -163,14 +142,10 @@ class DatedCsv(CsvSource):
             del self._columns[name]
             self.names[days[0]] = f'day of {name}'
 
-    def line_blocks_as_stored(self) -> Iterator[bytes]:
-        """Yield the blocks of lines as they are in the file."""
-        return super().line_blocks()
-
     def line_blocks(self) -> Iterator[bytes]:
         """Yield blocks of lines, with seconds in place of dates, without quotation marks."""
         clocks = {k: Clock(self.label) for k in self._moments}
-        for block in self.line_blocks_as_stored():
+        for block in super().line_blocks():
             yield b'\n'.join(self._convert(line, clocks) for line in block.split(b'\n'))
 
     def _cells(self, line: bytes) -> list[str]:
@@ -187,7 +162,8 @@ class DatedCsv(CsvSource):
             day, time = self._pair
             cells[time], cells[day] = f'{cells[day]} {cells[time]}', '0'
         for k, clock in clocks.items():
-            if is_moment(cells[k].strip()):    # the core refuses other text if it is read
-                seconds = clock.seconds(cells[k])
+            # the core refuses other text if it is read
+            if moment := moment_in(cells[k].strip()):
+                seconds = clock.seconds(moment)
                 cells[k] = seconds.replace('.', ',') if comma else seconds
         return self.delimiter.join(cells).encode()

@@ -24,12 +24,13 @@ import re
 from typing import Any
 
 from robot_identification.errors import RecordingError
-from robot_identification.files import check_decoded_size, decoded_limit, read_json, regular_size
+from robot_identification.files import check_decoded_size, read_json
 from robot_identification.log_formats.converted_file import open_converted, TemporaryFolder
 from robot_identification.recording.bag.joint_states import SIGNALS
-from robot_identification.recording.column_source import ColumnSource, SPLIT
-from robot_identification.recording.csv_file import LINE, SIZE
+from robot_identification.recording.column_source import ColumnSource, stored_size
+from robot_identification.recording.csv_file import LINE
 
+SAMPLE = 'an object such as {"t": 0.0, "q": [0.1, ...], "tau": [1.2, ...]}'
 _NAMES = ('name', 'names', 'joint', 'joint_name', 'joint_names')
 
 
@@ -52,9 +53,8 @@ def json_source(path: Path) -> ColumnSource:
         The file is damaged or too large, or the samples have different fields.
 
     """
-    stored = regular_size(path, 'recording', RecordingError, SIZE, SPLIT)
-    label, limit, size = f"the recording '{path}'", decoded_limit(stored), 0
-    folder = TemporaryFolder()
+    stored = stored_size(path)
+    label, folder = f"the recording '{path}'", TemporaryFolder()
     target, names = Path(folder.name, 'table.csv'), dict[str, None]()
     with target.open('w', newline='', encoding='utf-8') as file:
         writer = csv.writer(file, lineterminator='\n')
@@ -66,13 +66,10 @@ def json_source(path: Path) -> ColumnSource:
             if other := next((name for name in row if name not in names), None):
                 raise RecordingError(f"{label}, sample {number}: the field '{other:.60}' is not "
                                      'in the first sample; write all fields each time')
-            size += 8 * len(names)
-            if size > limit:
-                check_decoded_size(size, stored, label, RecordingError)
+            check_decoded_size(8 * len(names) * number, stored, label, RecordingError)
             writer.writerow([row.get(name, '') for name in names])
     if not names:
-        raise RecordingError(f'{label} has no samples; a line must be an object such as '
-                             '{"t": 0.0, "q": [0.1, ...], "tau": [1.2, ...]}')
+        raise RecordingError(f'{label} has no samples; a line must be {SAMPLE}')
     source = open_converted(path, target, folder)
     widths: dict[str, int] = {}
     for match in filter(None, (re.fullmatch(r'(.+)\[(\d+)\]', name) for name in source.names)):
@@ -128,66 +125,43 @@ def _records(path: Path, label: str) -> Iterator[Mapping[str, Any]]:
     """Yield the samples of a file."""
     try:
         with path.open('rb') as file:
-            first = file.readline(LINE + 1)
-            lines = path.suffix.lower() != '.json' or _is_object(first)
-            for number, line in enumerate(chain([first], iter(
-                    lambda: file.readline(LINE + 1), b'')) if lines else (), 1):
+            first, second = file.readline(LINE + 1), file.readline(LINE + 1)
+            if path.suffix.lower() == '.json' and not (
+                    second.strip() and first.startswith(b'{') and first.rstrip().endswith(b'}')):
+                yield from _whole(read_json(path, 'recording', RecordingError), label)
+                return
+            for number, line in enumerate(chain([first, second], iter(
+                    lambda: file.readline(LINE + 1), b'')), 1):
                 if len(line) > LINE:
                     raise RecordingError(f'{label}, line {number} has more than {LINE // 1000} '
                                          'kB; a line must be one sample')
-                if line.strip():
-                    record = json.loads(line)
-                    if not isinstance(record, dict):
-                        raise RecordingError(
-                            f'{label}, line {number} is not an object such as '
-                            '{"t": 0.0, "q": [0.1, ...], "tau": [1.2, ...]}')
+                record = json.loads(line) if line.strip() else {}
+                if not isinstance(record, dict):
+                    raise RecordingError(f'{label}, line {number} is not {SAMPLE}')
+                if record:
                     yield record
     except (ValueError, RecursionError, OSError) as error:
         raise RecordingError(f'{label} is not JSON in UTF-8: {error}') from error
-    if not lines:
-        yield from _whole(read_json(path, 'recording', RecordingError), label)
-
-
-def _is_object(line: bytes) -> bool:
-    """Return whether a line is a complete JSON object."""
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(record, dict) and not any(isinstance(value, list) and len(value) > 50
-                                                for value in record.values())
 
 
 def _whole(content: Any, label: str) -> Iterator[Mapping[str, Any]]:
     """Yield the samples of a JSON file: a list of objects, or an object of lists."""
-    if isinstance(content, dict):
-        nested = [value for value in content.values() if isinstance(value, (list, dict))]
-        if len(nested) == 1 and not {'t', 'time', 'timestamp'} & set(content):
-            content = nested[0]    # such as {"robot": "ur10e", "samples": [...]}
-    if isinstance(content, dict):
-        lengths = {len(value) for value in content.values() if isinstance(value, list)}
-        if not lengths:
-            raise RecordingError(f'{label} has neither a list of samples nor lists of values')
-        columns = {key: value for key, value in content.items()
-                   if isinstance(value, list) and len(value) == max(lengths)}
-        texts = {key: value for key, value in content.items() if key not in columns
-                 and isinstance(value, list) and all(isinstance(name, str) for name in value)}
-        joints = next(iter(texts.values()), [])
-        for row in zip(*columns.values()):
-            yield _name_entries(dict(zip(columns, row)), joints)
-    elif isinstance(content, list) and all(isinstance(item, dict) for item in content):
+    if isinstance(content, list) and all(isinstance(item, dict) for item in content):
         yield from content
-    else:
+        return
+    lists = {key: value for key, value in content.items()
+             if isinstance(value, list)} if isinstance(content, dict) else {}
+    if not lists:
         raise RecordingError(f'{label} is neither a list of objects, one per sample, nor an '
                              'object of lists, one per column')
-
-
-def _name_entries(record: dict[str, Any], joints: list[str]) -> dict[str, Any]:
-    """Return a sample in which a list `q` of one entry per joint is split into `q_<joint>`."""
-    row: dict[str, Any] = {}
-    for key, value in record.items():
-        if isinstance(value, list) and joints and len(value) == len(joints):
-            row |= {f'{key}_{joint}': item for joint, item in zip(joints, value)}
-        else:
-            row[key] = value
-    return row
+    length = max(map(len, lists.values()))
+    columns = {key: values for key, values in lists.items() if len(values) == length}
+    joints = next((values for key, values in lists.items() if key not in columns
+                   and all(isinstance(name, str) for name in values)), [])
+    for row in zip(*columns.values()):
+        record: dict[str, Any] = {}
+        for key, value in zip(columns, row):
+            named = joints and isinstance(value, list) and len(value) == len(joints)
+            record |= {f'{key}_{joint}': item for joint, item in zip(joints, value)
+                       } if named else {key: value}
+        yield record

@@ -30,9 +30,11 @@ VALUE_NAMES = {'value', 'val', 'data', 'wert', 'y'}
 COMPLETE = 0.5    # smallest part of the stamps at which all requested values exist
 
 
-def key_columns(table: CsvSource) -> list[int]:
+def key_columns(table: CsvSource) -> tuple[int, list[int]] | None:
     """
-    Return the indices of the columns that name the joint or signal of a line; [] if none do.
+    Return the indices of the column of stamps, and of those that name the joint or signal.
+
+    None comes back for a table that is not long.
 
     Such columns hold text, or have a name in `KEY_NAMES`. At least one has such a name, or
     stamps repeat while the names change.
@@ -46,20 +48,23 @@ def key_columns(table: CsvSource) -> list[int]:
     names = [name.strip('_ ').lower() for name in table.names]
     rows = list(islice(split_lines(table, next(table.line_blocks(), b'')), 2000))
     if not rows or len(names) < 3 or {*map(len, rows)} != {len(names)}:
-        return []
+        return None
     keys = [k for k, name in enumerate(names) if name in KEY_NAMES or any(
         row[k] and number_in(row[k]) is None for row in rows)]
-    stamp = _stamp_column(table.names, keys)
+    words = {k: set(name.replace('_', ' ').split()) for k, name in enumerate(names)
+             if k not in keys}
+    stamp = min((k for k, parts in words.items() if parts & STAMPS), default=None,
+                key=lambda k: len(words[k]))
     if stamp is None or not keys or len(keys) > len(names) - 2:
-        return []
+        return None
     combined = [tuple(row[k] for k in keys) for row in rows]
     stamps = [row[stamp] for row in rows]
     repeats = len(set(stamps)) < len(rows) and len(set(zip(stamps, combined))) == len(rows)
     named = {names[k] for k in keys} & KEY_NAMES
-    return keys if len(set(combined)) <= COLUMNS and (repeats or named) else []
+    return (stamp, keys) if len(set(combined)) <= COLUMNS and (repeats or named) else None
 
 
-def long_source(table: CsvSource, keys: Sequence[int]) -> ColumnSource:
+def long_source(table: CsvSource, stamp: int, keys: Sequence[int]) -> ColumnSource:
     """
     Return the columns of a long table: one for each value column and combination of names.
 
@@ -70,8 +75,8 @@ def long_source(table: CsvSource, keys: Sequence[int]) -> ColumnSource:
     ----------
     table
         The table.
-    keys
-        Indices of the columns that name the joint or signal of a line.
+    stamp, keys
+        Indices of the column of stamps, and of those that name the joint or signal of a line.
 
     Raises
     ------
@@ -80,11 +85,7 @@ def long_source(table: CsvSource, keys: Sequence[int]) -> ColumnSource:
         of their own.
 
     """
-    stamp = _stamp_column(table.names, keys)
     values = [k for k in range(len(table.names)) if k not in keys and k != stamp]
-    if stamp is None or not values:
-        raise RecordingError(f'{table.label} is a long table without a column of stamps, or of '
-                             f'values; it has: {", ".join(table.names[:20])}')
     codes: dict[tuple[str, ...], int] = {}
     code, t, cells = array('q'), array('d'), {k: array('d') for k in values}
     for block in table.line_blocks():
@@ -99,15 +100,11 @@ def long_source(table: CsvSource, keys: Sequence[int]) -> ColumnSource:
                     raise RecordingError(f'{table.label}, line {len(t) + 2}, column '
                                          f"'{table.names[k]:.60}': '{row[k]:.60}' is not a number")
                 column.append(number)
-            if len(codes) > COLUMNS:
-                raise RecordingError(f'{table.label}: the column '
-                                     f"'{table.names[keys[0]]:.60}' has more than {COLUMNS} "
-                                     'values; it does not name joints')
     constant = [k for k in range(len(keys)) if len({key[k] for key in codes}) == 1 < len(codes)]
     labels = ['_'.join(part for k, part in enumerate(key) if k not in constant) for key in codes]
     stamps, rows = np.unique(np.asarray(t), return_inverse=True)
     if len(stamps) * len(codes) > 20 * len(t) + 1000:
-        raise _own_stamps(table)
+        raise _own_stamps(table.label)
     if len(set(zip(rows.tolist(), code))) < len(t):
         raise RecordingError(f'{table.label} has two values of one signal at one stamp; write '
                              'stamps with all their digits')
@@ -136,7 +133,7 @@ class LongSource(ColumnSource):
 
     def __init__(self, table: CsvSource, arrays: dict[str, np.ndarray]) -> None:
         super().__init__(table.name, arrays, self._complete)
-        self._arrays, self._table = arrays, table
+        self._arrays = arrays
 
     def _complete(self, names: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
         """Yield the rows of columns that have all values."""
@@ -145,25 +142,17 @@ class LongSource(ColumnSource):
         kept, most = int(np.sum(rows)), int(np.max(np.sum(present[1:] if len(names) > 1
                                                           else present, axis=1)))
         if kept < COMPLETE * most:
-            raise _own_stamps(self._table)
+            raise _own_stamps(self.label)
         if kept < most:
             self.remarks = [f'{self.label}: {most - kept} of {most} stamps lack a value of a '
                             'joint, and are left out']
         yield {name: self._arrays[name][rows] for name in names}
 
 
-def _own_stamps(table: CsvSource) -> RecordingError:
+def _own_stamps(label: str) -> RecordingError:
     """Return the error for signals that were not sampled together."""
-    return RecordingError(f'{table.label} is a long table in which each joint has stamps of its '
+    return RecordingError(f'{label} is a long table in which each joint has stamps of its '
                           'own; resample it so that all joints have values at each stamp')
-
-
-def _stamp_column(names: Sequence[str], keys: Sequence[int]) -> int | None:
-    """Return the index of the column of stamps, None without one."""
-    words = {k: set(name.replace('_', ' ').lower().split()) for k, name in enumerate(names)
-             if k not in keys}
-    return min((k for k, parts in words.items() if parts & STAMPS), default=None,
-               key=lambda k: len(words[k]))
 
 
 def split_lines(table: CsvSource, block: bytes) -> Iterator[list[str]]:

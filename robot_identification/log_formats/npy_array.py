@@ -19,10 +19,8 @@ from pathlib import Path
 
 import numpy as np
 from robot_identification.errors import RecordingError
-from robot_identification.files import regular_size
 from robot_identification.log_formats.numbered_columns import NumberedSource
-from robot_identification.recording.column_source import ColumnSource, SPLIT
-from robot_identification.recording.csv_file import SIZE
+from robot_identification.recording.column_source import ColumnSource, stored_size
 
 
 def npy_source(path: Path) -> ColumnSource:
@@ -77,7 +75,7 @@ def npy_folder_source(path: Path) -> ColumnSource:
 
 def _load(path: Path) -> np.ndarray:
     """Return the array of a file; its header cannot declare more than the file has."""
-    regular_size(path, 'recording', RecordingError, SIZE, SPLIT)
+    stored_size(path)
     try:
         array = np.load(path, mmap_mode='r', allow_pickle=False)
     except Exception as error:    # damaged files raise errors of any class

@@ -23,9 +23,8 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError
-from robot_identification.files import regular_size
-from robot_identification.recording.column_source import ColumnSource, SPLIT
-from robot_identification.recording.csv_file import CsvSource, number_in, SIZE
+from robot_identification.recording.column_source import ColumnSource, stored_size
+from robot_identification.recording.csv_file import CsvSource, number_in
 from robot_identification.recording.infer_columns import MARGIN, SAME
 
 MISFIT = 0.1    # largest part of a derivative's power that differences do not explain
@@ -52,7 +51,7 @@ class NamedColumns(ColumnSource):
 
     def blocks(self, columns: Sequence[str]) -> Iterator[Array]:
         """Yield the values of columns, see `ColumnSource.blocks`."""
-        own = self.remarks
+        own, self._source.name = self.remarks, self.name
         yield from self._source.blocks([self._old[name] for name in columns])
         self.remarks = [*own, *(each for each in self._source.remarks if each not in own)]
 
@@ -173,9 +172,9 @@ class HeaderlessCsv(CsvSource):
 
     def __init__(self, path: Path, delimiter: str, names: Sequence[str]) -> None:
         ColumnSource.__init__(self, path, dict.fromkeys(names, np.zeros(0)), self._arrays,
-                              regular_size(path, 'recording', RecordingError, SIZE, SPLIT))
+                              stored_size(path))
         self._path, self.delimiter, self._start, self._first_line = path, delimiter, 0, 1
-        self._unit_remarks = []
+        self._units = ''
 
 
 def headerless_source(path: Path, line: str) -> NumberedSource | None:

@@ -18,20 +18,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
+import os
 from pathlib import Path
 import re
 from typing import Any
 
 import numpy as np
 from robot_identification.errors import explain_missing, RecordingError
-from robot_identification.files import check_decoded_size, read_json, regular_size
+from robot_identification.files import check_decoded_size, read_json
 from robot_identification.recording.column_source import (
     BLOCK_ROWS,
     ColumnSource,
     frame_arrays,
-    SPLIT,
+    stored_size,
 )
-from robot_identification.recording.csv_file import SIZE
 from robot_identification.yaml_file import truncated_repr
 
 _VALUES = 2_000_000    # largest number of values of a block: 16 MB
@@ -64,12 +64,10 @@ class ParquetSource(ColumnSource):
 
     def __init__(self, path: Path) -> None:
         file, self._episode = split_episode(path)
-        stored = regular_size(file, 'recording', RecordingError, SIZE, SPLIT)
-        with explain_missing('pyarrow pandas', 'a Parquet file', 'logs'):
-            import pandas  # noqa: F401 (used by pyarrow)
-            from pyarrow.parquet import ParquetFile
+        stored = stored_size(file)
         super().__init__(path, {}, self._arrays, stored)
-        with self._explain():
+        with explain_damage(self.label):
+            from pyarrow.parquet import ParquetFile
             self._table = ParquetFile(file)
             self._counts = _value_counts(self._table)
             for name, count in self._counts.items():
@@ -85,26 +83,18 @@ class ParquetSource(ColumnSource):
 
     def _choose_episode(self, file: Path) -> None:
         """Choose the only episode, or raise an error if there are several or not the chosen."""
-        if EPISODE in self._table.schema_arrow.names:
-            column = self._table.read([EPISODE])[EPISODE].to_numpy()
-            if column.dtype.kind in 'iuf':
-                column = column.astype(float)
-            if column.dtype != float or not np.all(
-                    (abs(column) < 2 ** 53) & (column == np.floor(column))):
-                raise RecordingError(f"{self.label} has a column '{EPISODE}' with other values "
-                                     'than whole numbers; correct it')
-            present = np.unique(column.astype(int)).tolist()
-            if self._episode is None and len(present) == 1:
-                self._episode = present[0]
-            if self._episode not in present:
-                raise RecordingError(f'{self.label} has the episodes {truncated_repr(present)}; '
-                                     f'choose one, such as {file}:0')
-        elif self._episode is not None:
-            raise RecordingError(f"{self.label} has no column '{EPISODE}'")
+        if self._episode is None and EPISODE not in self._table.schema_arrow.names:
+            return
+        present = episodes_in(self._table, self.label)
+        if self._episode is None and len(present) == 1:
+            self._episode = present[0]
+        if self._episode not in present:
+            raise RecordingError(f'{self.label} has the episodes {truncated_repr(present)}; '
+                                 f'choose one, such as {file}:0')
 
     def _arrays(self, requested: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
         """Yield requested arrays of the episode in blocks of rows."""
-        with self._explain():
+        with explain_damage(self.label):
             metadata = self._table.schema_arrow.pandas_metadata or {}
             index = [EPISODE, *metadata.get('index_columns', ())]
             columns = [name for name in self._counts if name in index or any(
@@ -124,15 +114,31 @@ class ParquetSource(ColumnSource):
                                              'lengths')
                 yield arrays
 
-    @contextmanager
-    def _explain(self) -> Iterator[None]:
-        """Turn errors of a damaged file into a `RecordingError`."""
+
+@contextmanager
+def explain_damage(label: str) -> Iterator[None]:
+    """Turn errors of a damaged file, or of a missing package, into those of this package."""
+    with explain_missing('pyarrow pandas', 'a Parquet file', 'logs'):
+        import pandas  # noqa: F401 (used by pyarrow)
         from pyarrow import ArrowException
-        try:
-            yield
-        except (OSError, ValueError, KeyError, TypeError, ArrowException) as error:
-            raise RecordingError(f'{self.label} is not a Parquet file, or damaged: '
-                                 f'{error}') from error
+    try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError, ArrowException) as error:
+        raise RecordingError(f'{label} is not a Parquet file, or damaged: {error}') from error
+
+
+def episodes_in(table: Any, label: str) -> list[int]:
+    """Return the numbers of the episodes in an open Parquet file."""
+    if EPISODE not in table.schema_arrow.names:
+        raise RecordingError(f"{label} has no column '{EPISODE}'")
+    column = table.read([EPISODE])[EPISODE].to_numpy()
+    if column.dtype.kind in 'iuf':
+        column = column.astype(float)
+    if column.dtype != float or not np.all(
+            (abs(column) < 2 ** 53) & (column == np.floor(column))):
+        raise RecordingError(f"{label} has a column '{EPISODE}' with other values than whole "
+                             'numbers; correct it')
+    return np.unique(column.astype(int)).tolist()
 
 
 def _value_counts(table: Any) -> dict[str, int]:
@@ -155,9 +161,9 @@ def _value_counts(table: Any) -> dict[str, int]:
 
 
 def split_episode(path: Path) -> tuple[Path, int | None]:
-    """Return the file and the episode number in `file.parquet:3`; None without a number."""
-    match = re.fullmatch(r'(.*\.parquet):(\d+)', str(path), re.IGNORECASE)
-    return (path, None) if match is None else (Path(match.group(1)), int(match.group(2)))
+    """Return the file or folder and the episode number in `path:3`; None without a number."""
+    match = None if os.path.exists(path) else re.fullmatch(r'(.+):(\d{1,9})', str(path))
+    return (path, None) if match is None else (Path(match[1]), int(match[2]))
 
 
 def _entry_names(path: Path) -> dict[str, list[str]]:

@@ -21,13 +21,17 @@ from glob import glob
 from itertools import islice
 import os
 from pathlib import Path
-import re
 
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.errors import explain_missing, RecordingError
-from robot_identification.log_formats.parquet_file import EPISODE, ParquetSource
+from robot_identification.errors import RecordingError
+from robot_identification.log_formats.parquet_file import (
+    episodes_in,
+    explain_damage,
+    ParquetSource,
+    split_episode,
+)
 from robot_identification.recording.column_source import ColumnSource
 from robot_identification.recording.load import find_reader
 
@@ -171,7 +175,7 @@ def joined_files(path: Path) -> ColumnSource:
 
 def is_dataset(path: Path) -> bool:
     """Return whether a path is the folder of a LeRobot dataset, also with `:EPISODE`."""
-    folder, _ = _split(path)
+    folder, _ = split_episode(path)
     return os.path.isdir(folder) and any(folder.glob('data/*/*.parquet'))
 
 
@@ -192,7 +196,7 @@ def dataset_source(path: Path) -> ColumnSource:
         pyarrow is not installed.
 
     """
-    folder, episode = _split(path)
+    folder, episode = split_episode(path)
     parts: dict[int, Path] = {}
     for file in sorted(folder.glob('data/*/*.parquet')):
         for number in _episodes(file):
@@ -211,18 +215,7 @@ def dataset_source(path: Path) -> ColumnSource:
 
 def _episodes(file: Path) -> list[int]:
     """Return the numbers of the episodes in a file of a dataset."""
-    with explain_missing('pyarrow', 'a Parquet file', 'logs'):
-        from pyarrow import ArrowException
+    label = f"the file '{file}' of a dataset"
+    with explain_damage(label):
         from pyarrow.parquet import ParquetFile
-    try:
-        column = ParquetFile(file).read([EPISODE])[EPISODE].to_numpy()
-        return [int(number) for number in np.unique(column)]
-    except (OSError, ValueError, KeyError, TypeError, OverflowError, ArrowException) as error:
-        raise RecordingError(f"the file '{file}' of a dataset is damaged, or has no episodes: "
-                             f'{error}') from error
-
-
-def _split(path: Path) -> tuple[Path, int | None]:
-    """Return the folder and the episode in `folder:3`; None without a number."""
-    match = None if os.path.exists(path) else re.fullmatch(r'(.+):(\d{1,9})', str(path))
-    return (path, None) if match is None else (Path(match[1]), int(match[2]))
+        return episodes_in(ParquetFile(file), label)

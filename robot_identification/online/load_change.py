@@ -65,41 +65,61 @@ HORIZON = 30.0
 
 
 @dataclass(frozen=True, eq=False)
-class LoadChange(ReadOnlyArrays):
+class CarriedBody(ReadOnlyArrays):
+    """
+    Estimate of a body at the last link.
+
+    Parameters
+    ----------
+    parameters, covariance
+        Ten inertial parameters about the frame of the last joint, (10,), Pinocchio's order, and
+        their covariance, (10, 10).
+
+    """
+
+    parameters: Array
+    covariance: Array
+
+    @property
+    def mass(self) -> float:
+        """Mass [kg]; negative if the body was removed."""
+        return float(self.parameters[0])
+
+    @property
+    def centre(self) -> Array:
+        """Centre of mass in the frame of the last joint, (3,) [m]; NaN without mass."""
+        return self.parameters[1:4] / (self.mass or np.nan)
+
+    @property
+    def centre_covariance(self) -> Array:
+        """Covariance of the centre of mass, (3, 3) [m^2]; NaN without mass."""
+        change = np.column_stack([-self.centre, np.eye(3)]) / (self.mass or np.nan)
+        return np.asarray(change @ self.covariance[:4, :4] @ change.T)
+
+    @property
+    def deviations(self) -> Array:
+        """Standard deviations of the mass [kg] and of the centre [m], (4,)."""
+        return np.sqrt([self.covariance[0, 0], *np.diag(self.centre_covariance)])
+
+
+@dataclass(frozen=True, eq=False)
+class LoadChange(CarriedBody):
     """
     A body that the arm picked up, or, with a negative mass, put down.
 
     Parameters
     ----------
     parameters, covariance
-        Change of the ten inertial parameters of the last link, (10,), Pinocchio's order, and its
-        covariance, (10, 10), which contains that of the parameters before the change.
+        As in `CarriedBody`: change of the last link's parameters. The covariance contains that of
+        the parameters before the change.
     time, earliest, latest
         Time of the change since the first sample, and its 95 % interval [s].
 
     """
 
-    parameters: Array
-    covariance: Array
     time: float
     earliest: float
     latest: float
-
-    @property
-    def mass(self) -> float:
-        """Mass [kg]; negative if a body was put down."""
-        return float(self.parameters[0])
-
-    @property
-    def centre(self) -> Array:
-        """Centre of mass in the frame of the last joint, (3,) [m]."""
-        return self.parameters[1:4] / self.mass
-
-    @property
-    def deviations(self) -> Array:
-        """Standard deviations of the mass [kg] and of the centre [m], (4,)."""
-        return np.sqrt(np.append(self.covariance[0, 0], np.diag(
-            centre_covariance(self.parameters, self.covariance))))
 
     def intervals(self, level: float = 0.95) -> Array:
         """Return intervals of the mass [kg] and of the centre [m], (4, 2)."""
@@ -340,7 +360,7 @@ class LoadEstimate:
         """Add a sample."""
         monitor, error = self._monitor, sample.innovation + sample.columns @ (
             sample.parameters - self.parameters)
-        if self.confirmed:
+        if len(self.covariance):    # the body is confirmed
             if sample.number * monitor.period < self._samples[0][0] * monitor.period + HORIZON:
                 self._blocks[0].add(sample, error)
             return
@@ -348,11 +368,6 @@ class LoadEstimate:
             self._blocks.append(_Sums(self._directions, monitor.noise))
         rows, errors = self._blocks[-1].add(sample, error)
         self._samples.append((sample.number, rows[:, :10], errors))
-
-    @property
-    def confirmed(self) -> bool:
-        """Whether the body was confirmed."""
-        return bool(len(self.covariance))
 
     def decide(self, noise: CorrelatedNoise) -> bool | None:
         """
@@ -425,18 +440,3 @@ def change_indices(samples: Sequence[tuple[int, Array, Array]], body: Array,
     near = np.flatnonzero(after > after[best] - special.chdtri(1, 0.05) / 2)
     last = min(int(near[-1]) + 1, len(samples) - 1)
     return samples[best][0], samples[int(near[0])][0], samples[last][0]
-
-
-def centre_covariance(body: Array, covariance: Array) -> Array:
-    """
-    Return the covariance of the centre of mass of a body, (3, 3) [m^2]; NaN without mass.
-
-    Parameters
-    ----------
-    body, covariance
-        Inertial parameters (10,) and their covariance (10, 10).
-
-    """
-    mass = float(body[0]) or np.nan
-    change = np.hstack([-body[1:4, None] / mass, np.eye(3)]) / mass
-    return np.asarray(change @ covariance[:4, :4] @ change.T)

@@ -178,9 +178,9 @@ class MomentumObserver:
             mass = np.triu(mass) + np.triu(mass, 1).T + self._rotors
             momentum[k], coriolis[k] = mass @ velocity, c.T @ velocity
             gravity[k] = pin.computeGeneralizedGravity(self._pin, self._data, position)
-        springs = self.model.balancer_torque(q) if self.model.arm.balancers else np.zeros_like(q)
-        friction = model_friction(self.model, q, v, gravity + springs)
-        friction += self.model.residual_torque(q, v)
+        springs = self.model.balancer_torque(q)
+        friction = (model_friction(self.model, q, v, gravity + springs)
+                    + self.model.residual_torque(q, v))
         return momentum, tau - friction - springs + coriolis - gravity
 
 

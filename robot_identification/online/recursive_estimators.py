@@ -22,8 +22,12 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
-from robot_identification.estimation.estimator import Estimator, make_estimate_at, ReweightedFit
-from robot_identification.estimation.estimator_info import EstimatorInfo, NEAREST
+from robot_identification.estimation.estimator import (
+    Estimator,
+    EstimatorInfo,
+    make_estimate_at,
+    ReweightedFit,
+)
 from robot_identification.estimation.variable_projection import best_shape, project
 from robot_identification.online.torque_filter import REST_SPEED, TorqueFilter, WIDTH
 from robot_identification.registry import Registry
@@ -39,7 +43,7 @@ converged. At 1.05 the additional torque error is a third of the torque noise (1
 0.32^2). Converged filters stay below 1.01 (test_online.py, every friction model, four seeds)."""
 FILTER = EstimatorInfo(
     needs='roughly right inertias in the URDF, to start from', cost='one update per row',
-    nonlinear=False, online=True, consistent=NEAREST, purpose='parameters are constant')
+    nonlinear=False, online=True, consistent='nearest', purpose='parameters are constant')
 
 
 class RecursiveEstimator(Estimator):

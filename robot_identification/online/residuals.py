@@ -106,9 +106,7 @@ class FrictionAllowance:
     def reset(self) -> None:
         """Begin again, after a gap in the joint states."""
         self._t = self._moved = -np.inf
-        none: Array = np.zeros(0)
-        self._level, self._until, self._travel, self._forward = none, none, none, none
-        self._torque = none
+        self._level = np.zeros(0)
 
     def step(self, t: float, v: Array, tau: Array, friction: Array) -> Array:
         """
@@ -137,11 +135,10 @@ class FrictionAllowance:
         moving = CHANGE + (BREAKAWAY - 1) * np.exp(-speed / SLOW)
         static = BREAKAWAY + np.minimum(speed / REST, 1.0)    # the model already shows friction
         bound = friction * (moving + (static - moving) * unknown)
-        rests = self._known and t - self._moved > RESTED
-        if rests:
-            bound = friction * (self.share + np.minimum(speed / REST, 1.0))
         faded = self._level * np.where(t > self._until, np.exp(-self._rate * step), 1.0)
-        if not rests:
+        if self._known and t - self._moved > RESTED:
+            bound = friction * (self.share + np.minimum(speed / REST, 1.0))
+        else:
             self._until = np.where(bound >= faded, t + HOLD, self._until)
         self._t, self._forward, self._level = t, forward, np.maximum(bound, faded)
         self._torque = tau + (self._torque - tau) * np.exp(-self._rate * step)
@@ -348,8 +345,7 @@ def calibrate_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, 
     statistics = replace(
         statistics, slow_deviation=np.maximum(std, rms), rest_friction=held,
         rest_deviation=None if within is None else np.where(np.isfinite(std), within, np.inf))
-    allowed, resting = _allowed(observer, (t, v, tau), friction,
-                                statistics.rest_friction)
+    allowed, resting = _allowed(observer, (t, v, tau), friction, held)
     excess = np.maximum(np.abs(residual - bias) - allowed, 0.0)
     size = (excess / statistics.deviations(v, variance, resting[:, None]))[kept]
     before, here, after = size[:-2], size[1:-1], size[2:]

@@ -31,7 +31,7 @@ from robot_identification.estimation.resampling import split_folds
 from robot_identification.parallel import parallel_map
 from robot_identification.regression.blocked_regression import block_labels
 from robot_identification.signals import Samples
-from robot_identification.signals.shift import decimate_to_bandwidth
+from robot_identification.signals.samples import decimate_to_bandwidth
 from scipy.special import stdtrit
 
 MIN_GAIN = 0.05

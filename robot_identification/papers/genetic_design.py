@@ -92,16 +92,16 @@ class _Genetic(ABC):
     def _rate(self, member: Array) -> float:
         x = np.where(self.problem.free, self.middle, self.problem.rest)
         x.flat[self.free] += self.size.ravel()[self.free] * self.decode(member)
-        merit, value = self.problem.objective.value_only(x)
-        if not np.isfinite(merit):
+        at = self.problem.objective.evaluate(x)
+        if not np.isfinite(at.merit):
             return float('inf')
         worst = min(float(c.slack(x).min()) for c in self.problem.constraints)
         if worst <= 0:
-            return merit + PENALTY * (1.0 - worst)
+            return at.merit + PENALTY * (1.0 - worst)
         if np.isnan(self.best_value) or self.problem.objective.criterion.better(
-                value, self.best_value):
-            self.best, self.best_value = x, value
-        return merit
+                at.value, self.best_value):
+            self.best, self.best_value = x, at.value
+        return at.merit
 
 
 class _Real(_Genetic):

@@ -25,11 +25,11 @@ from robot_identification.errors import EstimationError
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
 from robot_identification.estimation.estimator import (
     Estimator,
+    EstimatorInfo,
     make_estimate,
     ReweightedFit,
     with_values,
 )
-from robot_identification.estimation.estimator_info import EstimatorInfo, NEAREST
 from robot_identification.papers.closed_loop import (
     ClosedLoop,
     ControlLaw,
@@ -53,7 +53,7 @@ WEAK = 0.3
 CLOSED_LOOP = EstimatorInfo(
     needs='every base parameter excited; not stribeck, not bompos',
     cost='up to ten simulations of the closed loop',
-    control_law=True, consistent=NEAREST, purpose='positions are noisy and cannot be filtered')
+    control_law=True, consistent='nearest', purpose='positions are noisy and cannot be filtered')
 
 
 class ClosedLoopEstimator(Estimator):

@@ -23,12 +23,18 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError
-from robot_identification.files import check_decoded_size
+from robot_identification.files import check_decoded_size, regular_size
 
 Chunks = Callable[[Sequence[str]], Iterator[Mapping[str, np.ndarray]]]
 BLOCK_ROWS = 50_000    # samples of a block: 2.8 MB per signal of seven joints
 COLUMNS = 10_000    # largest number of columns or arrays of a file; logs have hundreds
+SIZE = 4_000_000_000    # largest file of any format [bytes]: as CSV, 4 h of 7 joints at 1 kHz
 SPLIT = '; split it, or write it as NPZ'    # hint for files that are too large
+
+
+def stored_size(path: str | Path) -> int:
+    """Return the size of a file [bytes]; raise a RecordingError if it is missing or too large."""
+    return regular_size(path, 'recording', RecordingError, SIZE, SPLIT)
 
 
 class ColumnSource:
@@ -56,11 +62,12 @@ class ColumnSource:
 
     def __init__(self, path: str | Path, layouts: Mapping[str, np.ndarray],
                  chunks: Chunks | None = None, stored: int | None = None) -> None:
-        self.name, self.label = str(path), f"the recording '{path}'"
+        self.name = str(path)
         self.remarks: list[str] = []    # remarks for the user on the rows read so far
         self.widths: dict[str, int] = {}    # number of columns m of each array (N, m)
         self._chunks = chunks or (lambda names: iter([layouts]))
-        self._texts, self._stored = set[str](), stored
+        self._texts, self.stored = set[str](), stored
+        self.folder: object = None    # temporary folder that is removed with the source
         self._rows: dict[str, int] = {}    # declared number of rows of each array
         self._columns: dict[str, tuple[str, int]] = {}
         for name, array in layouts.items():
@@ -90,9 +97,8 @@ class ColumnSource:
 
         """
         chosen = [self._columns[column] for column in columns]
-        if self._stored is not None:
-            check_decoded_size(8 * sum(self._rows[name] for name, _ in chosen), self._stored,
-                               self.label, RecordingError)
+        self._check_size(8 * sum(self._rows[name] for name, _ in chosen))
+        size = 0
         for arrays in self._chunks(list(dict.fromkeys(name for name, _ in chosen))):
             values = [arrays[name][:, k] if name in self.widths else arrays[name].ravel()
                       for name, k in chosen]
@@ -101,7 +107,24 @@ class ColumnSource:
                 raise RecordingError(
                     f'{self.label}: {", ".join(columns[:3])} ... have {min(counts)} to '
                     f'{max(counts)} samples; they must have the same number')
-            yield np.column_stack(values).astype(float, copy=False)
+            table = np.column_stack(values).astype(float, copy=False)
+            size += table.nbytes
+            self._check_size(size)
+            yield table
+
+    @property
+    def label(self) -> str:
+        """The name of the file in messages."""
+        return f"the recording '{self.name}'"
+
+    def rename(self, name: str | Path) -> None:
+        """Use another name in messages: that of the original of a converted file."""
+        self.remarks = [remark.replace(self.name, str(name)) for remark in self.remarks]
+        self.name = str(name)
+
+    def _check_size(self, size: int) -> None:
+        if self.stored is not None:
+            check_decoded_size(size, self.stored, self.label, RecordingError)
 
     def named_for(self, arm: Arm | None) -> ColumnSource:
         """Return the source with names for its columns if the file has none; here itself."""

@@ -25,12 +25,11 @@ from typing import Any
 
 import numpy as np
 from robot_identification.errors import RecordingError
-from robot_identification.files import NOT_UTF8, regular_size
-from robot_identification.recording.column_source import COLUMNS, ColumnSource, SPLIT
+from robot_identification.files import NOT_UTF8
+from robot_identification.recording.column_source import COLUMNS, ColumnSource, stored_size
 from robot_identification.yaml_file import truncated_repr
 
 DELIMITERS = ',;\t'
-SIZE = 4_000_000_000    # largest file of any format [bytes]: as CSV, 4 h of 7 joints at 1 kHz
 BLOCK_BYTES = 1 << 21    # size of a block of lines [bytes]
 LINE = 1_000_000    # largest number of bytes in a line
 _COMMENTS = 100    # largest number of comment lines before the header
@@ -61,7 +60,7 @@ class CsvSource(ColumnSource):
     """
 
     def __init__(self, path: str | Path) -> None:
-        stored = regular_size(path, 'recording', RecordingError, SIZE, SPLIT)
+        stored = stored_size(path)
         label = f"the recording '{path}'"
         try:
             with Path(path).open('rb') as file:
@@ -75,12 +74,11 @@ class CsvSource(ColumnSource):
         names, self.delimiter = _header(head[lines - 1], label)
         super().__init__(path, dict.fromkeys(names, np.zeros(0)), self._arrays, stored)
         units = _decode(head[lines]).split(None if self.delimiter == ' ' else self.delimiter)
-        self._unit_remarks: list[str] = []
+        self._units = ''    # remark on a line of units
         if len(units) == len(names) and _are_names(units):
             lines += 1
-            self._unit_remarks.append(
-                f'{label}, line {lines} contains no numbers (units?) and is left out: '
-                f'{truncated_repr(", ".join(unit.strip() for unit in units[:3]))} ...')
+            self._units = (f'line {lines} contains no numbers (units?) and is left out: '
+                           f'{truncated_repr(", ".join(unit.strip() for unit in units[:3]))} ...')
         self._path, self._start = Path(path), sum(map(len, head[:lines]))
         self._first_line = lines + 1
         sample = _decode(head[lines]).split(self.delimiter)
@@ -107,7 +105,7 @@ class CsvSource(ColumnSource):
 
         """
         indices = [self.names.index(name) for name in columns]
-        self.remarks = list(self._unit_remarks)
+        self.remarks = [f'{self.label}, {self._units}'] if self._units else []
         line, left_out, point = self._first_line, 0, ''    # point: decimal mark so far
         for text in self.line_blocks():
             if self.delimiter == ' ':    # several spaces are one separator

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from robot_identification.arm.recording_block import UNITS
+from robot_identification.arm.robot_keys import UNITS
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.errors import RecordingError
 

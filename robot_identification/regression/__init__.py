@@ -13,8 +13,7 @@
 # limitations under the License.
 """Regression: reduces the samples to one small triangular factor per joint."""
 
-from robot_identification.regression.reduce import residuals
-from robot_identification.regression.reduced_regression import ReducedRegression
+from robot_identification.regression.reduced_regression import ReducedRegression, residuals
 from robot_identification.regression.regression import build_regression, Regression
 
 __all__ = ['ReducedRegression', 'Regression', 'build_regression', 'residuals']

@@ -45,9 +45,6 @@ the last row from the end; smallest deviation of means that differ."""
 _PSEUDO = 1e-13
 """Eigenvalue of a Gram matrix of unit columns, over the largest, that counts as zero: rounding
 errors of fifty columns cause 1e-14."""
-_REGULAR = 1e-5
-"""Smallest squared residual of a unit column on all others for which elimination is accurate; with
-20 to 80 columns it takes at most a quarter of the time of the eigenvectors."""
 _REMAINING = 1e-3
 """Fraction of a column's squares that must remain without any one block; with less, one block
 determines its coefficient."""
@@ -135,20 +132,9 @@ def inverse(grams: Array) -> Array:
         one before eigenvalues are compared.
 
     """
-    stack = grams if grams.ndim == 3 else grams[None]
-    scale = np.sqrt(np.diag(stack[0]))
+    scale = np.sqrt(np.diag(grams.reshape(-1, *grams.shape[-2:])[0]))
     units = np.outer(*2 * (np.where(scale > 0, scale, 1.0),))
-    scaled = stack / units + np.diag(scale == 0)
-    try:
-        result = np.linalg.inv(scaled)
-        size = np.abs(np.einsum('bii->bi', result)).max(axis=1, initial=0.0)
-    except np.linalg.LinAlgError:
-        result, size = np.empty_like(scaled), np.full(len(scaled), np.inf)
-    for i in np.flatnonzero(~(size * _REGULAR < 1)):    # 1 / squared residual of each column
-        values, vectors = np.linalg.eigh(scaled[i])
-        kept = values > _PSEUDO * values[-1]
-        result[i] = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
-    return np.asarray(result / units).reshape(grams.shape)
+    return np.asarray(np.linalg.pinv(grams / units, rcond=_PSEUDO, hermitian=True) / units)
 
 
 @dataclass(frozen=True, eq=False)
@@ -489,8 +475,6 @@ class BlockedRegression:
                          for subset in self._subsets])
 
     @cached_property
-    def _subsets(self) -> list[IndexArray | slice]:
-        """Rows of each block: a slice, which avoids a copy, if they are consecutive."""
-        order = np.argsort(self.block, kind='stable')
-        return [slice(int(rows[0]), int(rows[-1]) + 1) if rows[-1] - rows[0] < len(rows) else rows
-                for rows in np.split(order, np.flatnonzero(np.diff(self.block[order])) + 1)]
+    def _subsets(self) -> list[IndexArray]:
+        """Rows of each block."""
+        return [np.flatnonzero(self.block == i) for i in range(int(self.block.max()) + 1)]

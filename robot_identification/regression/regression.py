@@ -26,8 +26,12 @@ from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import base_parameters, BaseParameters, ModelStructure
 from robot_identification.errors import EstimationError
 from robot_identification.regression.packing import row_count, row_residuals
-from robot_identification.regression.reduce import packed_rows, reduce_samples
-from robot_identification.regression.reduced_regression import ReducedRegression, triangle
+from robot_identification.regression.reduced_regression import (
+    packed_rows,
+    reduce_samples,
+    ReducedRegression,
+    triangle,
+)
 from robot_identification.signals import Samples
 from robot_identification.spilling_list import SpillingList
 
@@ -173,9 +177,9 @@ class Regression:
         return [np.vstack(joint) for joint in zip(*self.rows_per_piece())]
 
     def residuals_per_piece(self, beta: Array) -> Iterator[Array]:
-        """Yield the torque residuals of each item of `samples`, (rows, n) [N m or N]."""
-        return (row_residuals(packed, self.base.joint_columns, beta)
-                for packed in self.rows_per_piece())
+        """Yield the residuals of each item of `samples` with beta (r,) or its own (items, r)."""
+        return (row_residuals(packed, self.base.joint_columns, own) for packed, own in zip(
+            self.rows_per_piece(), np.broadcast_to(beta, (len(self.samples), self.base.rank))))
 
     def residuals(self, beta: Array) -> Array:
         """Return the torque residuals on all rows, (rows, n) [N m or N]."""

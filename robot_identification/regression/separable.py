@@ -23,14 +23,8 @@ from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters
 from robot_identification.dynamics.friction import FrictionInput, FrictionTerm
 from robot_identification.dynamics.structure import actuator_loads
-from robot_identification.regression.reduce import packed_rows
 from robot_identification.regression.reduced_regression import ReducedRegression, triangle
 from robot_identification.regression.regression import Regression
-from robot_identification.regression.speed_table import SpeedTable
-
-TABLE_FACTOR = 8
-"""Minimum decimation factor at which friction columns are interpolated in a `SpeedTable`. A
-row of the table has 801 weights, so the table saves nothing if a row combines few samples."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,17 +85,11 @@ class SeparableRegression:
     def __init__(self, regression: Regression) -> None:
         self.regression = regression
         self.base, self.structure = regression.base, regression.base.structure
-        packed = [packed_rows(self.base, samples, load)
-                  for samples, load in regression.samples_with_loads]
-        self._joints = [_factored(self.base, j, chosen, np.vstack([rows[j] for rows in packed]))
-                        for j, chosen in enumerate(self.base.joint_columns)]
+        self._joints = [_factored(self.base, j, chosen, rows) for j, (chosen, rows) in enumerate(
+            zip(self.base.joint_columns, regression.rows()))]
         transmission = self.structure.arm.transmission
         self._speeds = [samples.v @ transmission.T for samples in regression.samples]
-        fast = min(s.decimator().factor for s in regression.samples) >= TABLE_FACTOR
         self._positions = [samples.q @ transmission.T for samples in regression.samples]
-        self._tables = [SpeedTable(regression.samples, [speed[:, e] for speed in self._speeds])
-                        for e in range(len(transmission))] if fast else []
-        self._columns: dict[tuple[int, int, bytes], Array] = {}
         self._factors: dict[tuple[int, bytes], _JointFactor] = {}
 
     @property
@@ -192,15 +180,8 @@ class SeparableRegression:
     def _actuator_columns(self, e: int, shape: Array) -> Array:
         """Return the decimated friction columns of an actuator, (rows, k)."""
         friction = self.structure.friction
-        columns = []
-        for i, (term, own) in enumerate(zip(friction.terms, friction.shape_slices)):
-            key = (e, i, shape[own].tobytes())
-            if key not in self._columns:
-                if len(self._columns) > 16 * len(self.structure.shape) * len(friction.terms):
-                    self._columns.clear()
-                self._columns[key] = self._term(e, term, term.columns, shape[own])
-            columns.append(self._columns[key])
-        return np.concatenate(columns, axis=1)
+        return np.concatenate([self._term(e, term, term.columns, shape[own]) for term, own in zip(
+            friction.terms, friction.shape_slices)], axis=1)
 
     def _gradient(self, e: int, shape: Array) -> Array:
         """Return the derivatives of these columns with respect to the shape, (rows, k, s)."""
@@ -219,8 +200,6 @@ class SeparableRegression:
         """Return decimated values of `make` for one friction term of an actuator, (rows, ...)."""
         if not term.nonlinear:    # these columns are in `_Joint.basis`, nothing reads them here
             return np.zeros((len(self._joints[0].basis), len(term.parameters)))
-        if self._tables and term.velocity_only:
-            return self._tables[e].apply(lambda speed: make(FrictionInput(speed), shape))
         rows = []
         for (samples, load), speed, position in zip(self.regression.samples_with_loads,
                                                     self._speeds, self._positions):

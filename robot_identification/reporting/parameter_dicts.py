@@ -26,7 +26,7 @@ from robot_identification.dynamics.friction import get_friction
 from robot_identification.dynamics.inertial import smallest_eigenvalues
 from robot_identification.errors import explain_missing, UnknownNameError
 from robot_identification.export.json_file import rows_of_columns
-from robot_identification.identification_data import Identification
+from robot_identification.pipeline import Identification
 
 CONFIDENCE = 0.95
 """Level of the confidence intervals in files and reports."""

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from robot_identification.arrays import Array
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.files import HUGE
-from robot_identification.identification_data import Identification
-from robot_identification.signals.shift import spread_rows, subsample
+from robot_identification.pipeline import Identification
+from robot_identification.signals.samples import spread_rows, subsample
 from robot_identification.signals.spectrum import power_density
 from robot_identification.validation import HeldOut
 

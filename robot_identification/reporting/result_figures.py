@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import explain_missing, UnknownNameError
-from robot_identification.identification_data import Identification
+from robot_identification.pipeline import Identification
 from robot_identification.reporting.figure import (
     Curve,
     Figure,
@@ -36,7 +36,6 @@ from robot_identification.reporting.plot_data import plot_data
 from robot_identification.reporting.report_tables import QUANTILE
 
 SYMBOLS = {'position': 'q', 'velocity': 'v', 'acceleration': 'a'}
-QUANTITIES = tuple(SYMBOLS)
 PLOTS = ('torque', 'friction', 'spectrum')
 COLOURS = {MEASURED: '#a3adbd', PREDICTED: '#0067b1', RESIDUAL: '#d55e00', LIMIT: '#b3590a'}
 COLUMNS = 2
@@ -188,7 +187,7 @@ def motion_figures(arrays: Mapping[str, Array], joints: Sequence[str],
         t, *signals = arrays[f'motion_{j}']
         t = t - t[0]
         panels = []
-        for quantity, signal in zip(QUANTITIES, signals):
+        for quantity, signal in zip(SYMBOLS, signals):
             bounds = ([limits['lower'][j], limits['upper'][j]] if quantity == 'position' else
                       [limits[quantity][j] and -limits[quantity][j], limits[quantity][j]])
             lines = [Curve('limit', t[[0, -1]], np.full(2, bound), LIMIT, 1.2, dash='8 5',

@@ -28,7 +28,7 @@ import numpy as np
 import pinocchio as pin
 from robot_identification.arm import Arm
 from robot_identification.dynamics.joint_residual import RESIDUAL_GAINS
-from robot_identification.identification_data import Identification
+from robot_identification.pipeline import Identification
 from robot_identification.reporting import parameter_dicts
 from robot_identification.signals.process import add_notes
 from robot_identification.validation import Finding, HeldOut, Thresholds, Verdict
@@ -200,8 +200,8 @@ def _evaluation(held_out: HeldOut, arm: Arm, thresholds: Thresholds) -> dict[str
                 'within': thresholds.accepts(errors, rated)}
         for (joint, errors), rated, unit in zip(held_out.joints.items(), arm.limits.torque,
                                                 arm.units('N m', 'N'))}
-    return {**_attributes(held_out, ('name', 'relative_error', 'free_relative_error', 'repeated',
-                                     'repeat', 'coverage', 'distance', 'noise_error',
+    return {**_attributes(held_out, ('name', 'relative_error', 'repeated', 'repeat',
+                                     'coverage', 'distance', 'noise_error',
                                      'physical_relative_error')),
             'whole_relative_error': held_out.full_relative_error, 'cutoff_hz': held_out.cutoff,
             'seconds': held_out.t[-1] - held_out.t[0], 'rows': len(held_out.t), 'joints': joints}

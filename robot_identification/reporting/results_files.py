@@ -29,8 +29,8 @@ from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError, ModelFileError
 from robot_identification.export.identified_urdf import write_identified_urdf
 from robot_identification.files import HUGE, read_json, write_text
-from robot_identification.identification_data import Identification
 from robot_identification.output_folder import locked, reading, replace_files, sha256
+from robot_identification.pipeline import Identification
 from robot_identification.recording.numpy_archive import NumpyArchive
 from robot_identification.reporting import report_tables as tables
 from robot_identification.reporting import result_figures as figures

@@ -26,7 +26,7 @@ from rich.text import Text
 from robot_identification.arm import Arm
 from robot_identification.dynamics.joint_residual import RESIDUAL_GAINS
 from robot_identification.estimation.auto import Choice
-from robot_identification.identification_data import Identification
+from robot_identification.pipeline import Identification
 from robot_identification.reporting.pages import format_correlation
 from robot_identification.validation import HeldOut, Thresholds, Verdict
 from robot_identification.validation.next_steps import suggest_next_steps

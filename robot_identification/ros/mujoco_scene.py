@@ -26,8 +26,8 @@ from robot_identification.arm.meshes import with_mesh_paths
 from robot_identification.arrays import Array
 from robot_identification.errors import ExcitationError, SimulationError
 from robot_identification.ros.name_prefix import with_prefix
-from robot_identification.simulation.engine import add_tendons, mujoco_module
 from robot_identification.simulation.options import PlantOptions
+from robot_identification.simulation.plant import add_tendons, mujoco_module
 from robot_identification.simulation.truth import draw_drives, rated
 
 MESHES = ('.stl', '.obj')    # formats that MuJoCo reads

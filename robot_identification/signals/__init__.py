@@ -14,14 +14,12 @@
 """Processing of recorded signals: resampling, filters, differentiation, decimation."""
 
 from robot_identification.signals.averaging import average_periods
+from robot_identification.signals.cutoff import decimation_cutoff
 from robot_identification.signals.differentiation import DifferentiationOptions
 from robot_identification.signals.filters import zero_phase_lowpass
-from robot_identification.signals.model_content import decimation_cutoff
-from robot_identification.signals.options import ProcessingOptions
-from robot_identification.signals.process import process, process_pieces
+from robot_identification.signals.process import process, process_pieces, ProcessingOptions
 from robot_identification.signals.resampling import resample
-from robot_identification.signals.samples import Samples
-from robot_identification.signals.shift import delayed
+from robot_identification.signals.samples import delayed, Samples
 
 __all__ = ['DifferentiationOptions', 'ProcessingOptions', 'Samples', 'average_periods',
            'decimation_cutoff', 'delayed', 'process', 'process_pieces', 'resample',

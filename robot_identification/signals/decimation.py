@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -48,8 +48,6 @@ class Decimator:
         Requested cut-off, at which the power gain is 1/2 [Hz]; infinite for no decimation. The
         actual cut-off is half of `decimated_rate`: the decimation factor is the largest integer
         for which it is not below the requested one.
-    taps
-        Impulse response of the filter, (2 half_length + 1,).
 
     Raises
     ------
@@ -64,18 +62,21 @@ class Decimator:
 
     rate: float
     cutoff: float
-    taps: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check the cut-off and compute the taps."""
+        """Check the cut-off."""
         if not self.cutoff > 0:
             raise SignalError(f'a decimation cut-off of {self.cutoff!r} Hz is not positive')
-        object.__setattr__(self, 'taps', _root_raised_cosine(self.factor))
 
     @cached_property
     def factor(self) -> int:
         """Decimation factor: number of samples per decimated row."""
         return max(1, int(np.floor(self.rate / (2 * self.cutoff) * (1 + 1e-9))))
+
+    @cached_property
+    def taps(self) -> Array:
+        """Impulse response of the filter, (2 half_length + 1,)."""
+        return _root_raised_cosine(self.factor)
 
     @property
     def decimated_rate(self) -> float:

@@ -138,17 +138,13 @@ def smooth_and_differentiate(
     if options.wrap:
         edge *= 2
         q = q[np.arange(-edge, len(q) + edge) % len(q)]
-    elif options.keep_edges:
-        if len(q) <= edge + 1:
+    else:
+        needed = (edge if options.keep_edges else 2 * edge) + 2
+        if len(q) < needed:
             raise SignalError(
-                f'{len(q) / rate:.3g} s are too short for the filter; at least '
-                f'{(edge + 2) / rate:.3g} s are needed, or a higher cut-off')
-        q = filters.extend_ends(q, edge)
-    elif len(q) <= 2 * edge + 1:
-        raise SignalError(
-            f'{len(q) / rate:.3g} s are too short: the filter discards {edge / rate:.3g} s at '
-            f'either end; at least {(2 * edge + 2) / rate:.3g} s are needed, or a higher '
-            'cut-off')
+                f'{len(q) / rate:.3g} s are too short: the filter distorts {edge / rate:.3g} s at '
+                f'either end; at least {needed / rate:.3g} s are needed, or a higher cut-off')
+        q = filters.extend_ends(q, edge) if options.keep_edges else q
     smoothed = smooth(q)
     v, a = filters.central_differences(smoothed, rate)
     inner = slice(edge - filters.STENCIL_HALF, len(v) - (edge - filters.STENCIL_HALF))

@@ -24,8 +24,7 @@ from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import RecordingError
 from robot_identification.signals.resampling import FIT_SAMPLES
-from robot_identification.signals.samples import Samples
-from robot_identification.signals.shift import subsample
+from robot_identification.signals.samples import Samples, subsample
 
 SMALLEST, LARGEST = 0.2, 5.0
 """Plausible range of the effort relative to the URDF's gravity torque."""

@@ -15,8 +15,7 @@
 
 from robot_identification.simulation.options import PlantOptions
 from robot_identification.simulation.plant import Plant
-from robot_identification.simulation.reference import Reference
-from robot_identification.simulation.simulate import simulate, SimulatedRun
+from robot_identification.simulation.simulate import Reference, simulate, SimulatedRun
 from robot_identification.simulation.truth import PlantFriction
 
 __all__ = ['Plant', 'PlantFriction', 'PlantOptions', 'Reference', 'SimulatedRun', 'simulate']

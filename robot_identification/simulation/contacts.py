@@ -27,7 +27,7 @@ import pinocchio as pin
 from robot_identification.arm import Arm
 from robot_identification.arm.meshes import with_mesh_paths
 from robot_identification.errors import SimulationError
-from robot_identification.simulation.engine import mujoco_module
+from robot_identification.simulation.plant import mujoco_module
 
 MESHES = ('.stl', '.obj', '.msh', '.STL', '.OBJ')    # formats of meshes that MuJoCo reads
 
@@ -83,7 +83,6 @@ class ContactGeometry:
                  ignored: Collection[tuple[str, str]] = ()) -> None:
         self._mujoco = mujoco_module()
         text = with_mesh_paths(arm, package_dirs)
-        self._triangles = _Triangles(arm, text)
         root = ElementTree.fromstring(text)
         for own in root.findall('mujoco'):    # of the maker (Unitree); MuJoCo accepts one
             root.remove(own)
@@ -107,6 +106,15 @@ class ContactGeometry:
         self._dof = np.array([int(model.joint(name).qposadr[0]) for name in arm.joint_names])
         self._names = [model.body(int(body)).name for body in model.geom_bodyid]
         self._ignored = {frozenset(pair) for pair in ignored}
+        # the triangles of the meshes, in Pinocchio and coal
+        self._arm, self._kinematics = arm.model, arm.model.createData()
+        self._triangles = pin.buildGeomFromUrdfString(arm.model, text, pin.GeometryType.COLLISION)
+        self._triangles.addAllCollisionPairs()
+        names = [arm.model.frames[item.parentFrame].name
+                 for item in self._triangles.geometryObjects]
+        self._pairs = [{names[pair.first], names[pair.second]}
+                       for pair in self._triangles.collisionPairs]
+        self._placements = self._triangles.createData()
 
     def find_contacts(self, q: ArrayLike) -> tuple[Contact, ...]:
         """
@@ -137,26 +145,12 @@ class ContactGeometry:
             first, second = sorted(self._names[int(geom)] for geom in contact.geom)
             if contact.dist < 0 and frozenset((first, second)) not in self._ignored:
                 overlaps.append(((first, second), -float(contact.dist)))
-        real = {links: self._triangles.touch(state, links) for links, _ in overlaps}
+        real = {links: self._touch(state, links) for links, _ in overlaps}
         return [overlap for overlap in overlaps if real[overlap[0]]]
 
-
-class _Triangles:
-    """Collision geometry of an arm in Pinocchio and coal, with the triangles of meshes."""
-
-    def __init__(self, arm: Arm, text: str) -> None:
-        self._model, self._kinematics = arm.model, arm.model.createData()
-        self._geometry = pin.buildGeomFromUrdfString(arm.model, text, pin.GeometryType.COLLISION)
-        self._geometry.addAllCollisionPairs()
-        names = [arm.model.frames[item.parentFrame].name
-                 for item in self._geometry.geometryObjects]
-        self._pairs = [{names[pair.first], names[pair.second]}
-                       for pair in self._geometry.collisionPairs]
-        self._data = self._geometry.createData()
-
-    def touch(self, state: Any, links: tuple[str, str]) -> bool:
-        """Return whether two links touch at positions (n,)."""
-        pin.updateGeometryPlacements(self._model, self._kinematics, self._geometry, self._data,
-                                     state)
-        return any(pin.computeCollision(self._geometry, self._data, number)
+    def _touch(self, state: Any, links: tuple[str, str]) -> bool:
+        """Return whether the triangles of two links touch at positions (n,)."""
+        pin.updateGeometryPlacements(self._arm, self._kinematics, self._triangles,
+                                     self._placements, state)
+        return any(pin.computeCollision(self._triangles, self._placements, number)
                    for number, pair in enumerate(self._pairs) if pair == set(links))

@@ -50,7 +50,7 @@ def load_joints(command, limit, commanded, saturated, applied, disturbance, velo
         if abs(command[i]) > limit[i]:
             saturated[i] += 1
             commanded[i] = np.copysign(limit[i], command[i])
-    for i in range(n):    # `applied` is `commanded` itself where the actuators have no delay
+        # `applied` is `commanded` itself where the actuators have no delay
         force[dof[i]] = applied[i] + disturbance[i]
     for k in range(len(coulomb)):
         w = 0.0

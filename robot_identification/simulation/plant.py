@@ -16,20 +16,23 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.dynamics.inertial import from_pseudo_inertia
-from robot_identification.errors import SimulationError, UnknownNameError
-from robot_identification.simulation.engine import build_engine, mujoco_module
-from robot_identification.simulation.inertia import deform_body, make_plant_urdf, nominal_bodies
+from robot_identification.errors import explain_missing, SimulationError, UnknownNameError
 from robot_identification.simulation.kernels import load_joints
 from robot_identification.simulation.options import PlantOptions
-from robot_identification.simulation.truth import draw_drives, PlantTruth, rated
+from robot_identification.simulation.truth import draw_plant
 
 RUNAWAY = 20.0  # multiple of the rated velocity above which a simulation counts as unstable
+# largest impedance in MuJoCo: a joint that sticks creeps at less than 1e-5 of its free velocity
+RIGID = (0.9999, 0.9999, 0.001, 0.5, 2.0)
+END_STOP = 0.05  # distance of mechanical stops from the limits, as a fraction of the range
 
 
 @dataclass(frozen=True)
@@ -88,13 +91,8 @@ class Plant:
 
     def __init__(self, arm: Arm, options: PlantOptions | None = None) -> None:
         self.arm, self.options = arm, options or PlantOptions()
-        rng = np.random.default_rng(self.options.seed)
-        bodies = np.array([deform_body(body, self.options.inertia_error, rng)
-                           for body in nominal_bodies(arm)])
-        torque, velocity = (rated(arm, name) for name in ('torque', 'velocity'))
-        rotor, friction = draw_drives(arm, self.options, torque, velocity, rng)
-        self.truth = PlantTruth(from_pseudo_inertia(bodies), rotor, friction, torque, velocity)
-        self.urdf = make_plant_urdf(arm, bodies)
+        self.truth, self.urdf = draw_plant(arm, self.options)
+        rotor, viscous = self.truth.rotor_inertia, self.truth.friction.viscous
         self._mujoco = mujoco_module()
         self._mj_step = self._mujoco.mj_step
         self._model = build_engine(arm, self.urdf, self.options.step)
@@ -103,10 +101,9 @@ class Plant:
         n = arm.n
         self._model.dof_armature[self._dof] = rotor[:n]
         self._model.tendon_armature[:] = rotor[n:]
-        self._model.dof_damping[self._dof] = friction.viscous[:n].reshape(
+        self._model.dof_damping[self._dof] = viscous[:n].reshape(
             self._model.dof_damping[self._dof].shape)
-        self._model.tendon_damping[:] = friction.viscous[n:].reshape(
-            self._model.tendon_damping.shape)
+        self._model.tendon_damping[:] = viscous[n:].reshape(self._model.tendon_damping.shape)
         self._data = self._mujoco.MjData(self._model)
         self._mujoco.mj_setConst(self._model, self._data)
         # views of the engine's memory: attribute look-ups take as long as reading
@@ -115,7 +112,7 @@ class Plant:
         self._resistance = data.qfrc_passive, data.qfrc_constraint
         self._qfrc_applied = data.qfrc_applied
         self._losses = self._model.dof_frictionloss, self._model.tendon_frictionloss
-        self._runaway = RUNAWAY * velocity
+        self._runaway = RUNAWAY * self.truth.rated_velocity
         self._jammed = np.zeros(n, dtype=bool)
         self.disturbance = np.zeros(n)  # external torque on the joints, (n,) [N m or N]
         self.reset(self.home)
@@ -279,3 +276,94 @@ class Plant:
         zero, units = np.zeros_like(states), np.tile(np.eye(n), (len(states) // n, 1))
         columns = self.rigid_torque(states, zero, units) - self.rigid_torque(states, zero, zero)
         return columns.reshape(*np.shape(q)[:-1], n, n)
+
+
+def mujoco_module() -> ModuleType:
+    """
+    Return the module `mujoco`, imported at the first call.
+
+    Raises
+    ------
+    MissingDependencyError
+        MuJoCo is not installed.
+
+    """
+    with explain_missing('mujoco', 'the simulated arm', 'simulation'):
+        import mujoco
+    return mujoco
+
+
+def build_engine(arm: Arm, urdf: str, step: float) -> Any:
+    """
+    Return the MuJoCo model of a plant without friction and rotor inertias.
+
+    Parameters
+    ----------
+    arm
+        The arm, which defines gravity, end stops and transmission; coupled drives become fixed
+        tendons of MuJoCo.
+    urdf
+        Text of the URDF of the plant.
+    step
+        Step of the physics [s].
+
+    Raises
+    ------
+    SimulationError
+        MuJoCo cannot build a model from the URDF.
+
+    """
+    mujoco = mujoco_module()
+    try:
+        spec = mujoco.MjSpec.from_string(urdf)
+        spec.option.gravity = arm.gravity
+        spec.option.timestep = step
+        spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+        spec.option.tolerance = 1e-14
+        spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+        add_tendons(spec, arm, arm.joint_names)
+        model = spec.compile()
+    except ValueError as error:
+        raise SimulationError(f"MuJoCo cannot build a plant from the URDF of '{arm.name}': "
+                              f'{str(error).strip()}') from error
+    if model.nv != arm.n or model.nq != arm.n:
+        raise SimulationError(f'MuJoCo finds {model.nv} degrees of freedom in the URDF of '
+                              f"'{arm.name}', Pinocchio {arm.n}")
+    for name, lower, upper in zip(arm.joint_names, arm.limits.lower, arm.limits.upper):
+        joint = model.joint(name)
+        joint.limited[:] = np.isfinite(lower) or np.isfinite(upper)
+        beyond = END_STOP * (upper - lower) if np.isfinite(upper - lower) else 0.0
+        joint.range[:] = np.clip([lower - beyond, upper + beyond], -1e10, 1e10)
+    stiff = (2 * step, 1.0)
+    model.dof_solref[:], model.tendon_solref_fri[:] = stiff, stiff
+    model.dof_solimp[:], model.tendon_solimp_fri[:] = RIGID, RIGID
+    return model
+
+
+def add_tendons(spec: Any, arm: Arm, joint_names: Sequence[str]) -> list[Any]:
+    """
+    Add a fixed tendon to a MuJoCo model for each drive that is coupled to several joints.
+
+    Parameters
+    ----------
+    spec
+        The model, a `mujoco.MjSpec`.
+    arm
+        The arm, which defines the transmission.
+    joint_names
+        Names of its joints in the model, (n,).
+
+    Returns
+    -------
+    list
+        The tendons, in the order of the coupled drives.
+
+    """
+    tendons = []
+    for k, row in enumerate(arm.transmission[arm.n:]):
+        tendon = spec.add_tendon(name=f'actuator_{arm.n + k}')
+        for joint, coefficient in zip(joint_names, row):
+            if coefficient != 0:
+                tendon.wrap_joint(joint, float(coefficient))
+        tendons.append(tendon)
+    return tendons

@@ -15,7 +15,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -23,11 +25,11 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ConfigurationError
 from robot_identification.simulation.plant import Plant, PlantState
-from robot_identification.simulation.sensors import Reading, Sensors
 from scipy.linalg.blas import dsymv
 
 LATENCY = 0.8  # [rad] largest phase lag that latency may cause at crossover
 REVERSAL = 0.02  # [rad/s or m/s] width of the smoothed sign of the compensated friction
+VELOCITY_WINDOW = 0.01  # [s] time between the encoder counts whose difference is the velocity
 
 
 class JointController:
@@ -114,6 +116,93 @@ class JointController:
         friction = self._friction * np.tanh(self._transmission @ v_ref / REVERSAL)
         return (dsymv(1.0, mass, acceleration) + self._rotors @ acceleration + gravity
                 + friction @ self._transmission)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """
+    Published signals at N instants; the arrays of a single reading have no first axis.
+
+    Parameters
+    ----------
+    t
+        Time stamps, (N,) [s].
+    q
+        Positions, (N, n) [rad or m].
+    v
+        Velocities, (N, n) [rad/s or m/s]; None if the robot does not publish velocities.
+    torque
+        Joint torques, (N, n) [N m or N].
+
+    """
+
+    t: Any
+    q: Array
+    v: Array | None
+    torque: Array
+
+
+class Sensors:
+    """
+    Encoders and torque measurement of a plant.
+
+    Parameters
+    ----------
+    plant
+        The plant, whose options define the errors of the sensors.
+    rng
+        Random generator of the noise.
+
+    """
+
+    def __init__(self, plant: Plant, rng: np.random.Generator) -> None:
+        self._options, self._rng = plant.options, rng
+        limits, bits = plant.arm.limits, plant.options.encoder_bits
+        stroke = limits.upper - limits.lower
+        span = np.where(plant.arm.prismatic, np.where(np.isfinite(stroke), stroke, 1.0), 2 * np.pi)
+        self.count = np.zeros(plant.arm.n) if bits is None else span / 2 ** bits  # [rad or m]
+        self.torque_std = plant.options.torque_noise * plant.truth.rated_torque  # [N m or N]
+        self._spacing = max(1, int(np.rint(VELOCITY_WINDOW * plant.options.rate)))
+
+    def start(self, q: Array, v: Array) -> None:
+        """
+        Start the measurement, as if the arm had moved at constant velocity before.
+
+        Parameters
+        ----------
+        q, v
+            Positions and velocities at the start, (n,).
+
+        """
+        back = np.arange(self._spacing, 0, -1)[:, None]
+        self._history = self._encode(q - v * back / self._options.rate)
+
+    def read(self, states: Sequence[PlantState]) -> Reading:
+        """
+        Return the readings at N successive instants of the sensors.
+
+        Parameters
+        ----------
+        states
+            True states at these instants; the first follows the last state of the previous call.
+
+        """
+        options = self._options
+        q = self._encode(np.array([state.q for state in states]))
+        path = np.concatenate([self._history, q])
+        self._history = path[-self._spacing:]
+        v = None
+        if options.velocity_signal == 'true':
+            v = np.array([state.v for state in states])
+        elif options.velocity_signal == 'encoder':
+            v = (q - path[:len(q)]) * options.rate / self._spacing
+        commanded = options.torque_signal == 'commanded'
+        torque = self.torque_std * self._rng.standard_normal(q.shape) + [
+            state.commanded if commanded else state.torque for state in states]
+        return Reading(np.array([state.t for state in states]), q, v, torque)
+
+    def _encode(self, q: Array) -> Array:
+        return q if self._options.encoder_bits is None else np.rint(q / self.count) * self.count
 
 
 class SimulatedRobot:

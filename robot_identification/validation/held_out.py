@@ -72,8 +72,6 @@ class HeldOut(ReadOnlyArrays):
         Cut-off of the low-pass [Hz]; infinite for none.
     repeated
         Fraction of the motion that repeats the training motion, 0 to 1.
-    free_relative_error
-        Relative error of the model of the free estimate, for diagnosis; NaN if unknown.
     t, measured, predicted
         Low-passed torques for plots, (rows,) [s] and (rows, n) [N m or N].
     full_relative_error
@@ -100,7 +98,6 @@ class HeldOut(ReadOnlyArrays):
     errors: Errors
     cutoff: float
     repeated: float
-    free_relative_error: float
     t: Array
     measured: Array
     predicted: Array
@@ -135,7 +132,6 @@ def evaluate(
     name: str = '',
     cutoff: float = CUTOFF,
     repeated: float = 0.0,
-    free: IdentifiedModel | None = None,
 ) -> HeldOut:
     """
     Return the torque errors of a model on a processed recording.
@@ -157,8 +153,6 @@ def evaluate(
         As in `HeldOut`.
     cutoff
         Cut-off of the low-pass [Hz]; not applied if the recording's rate is too low for it.
-    free
-        Model of the free base estimate, for the diagnostic.
 
     Raises
     ------
@@ -177,7 +171,7 @@ def evaluate(
     counted = model.arm.measured & ~nearly_resting(fastest[None], model.arm.limits.velocity)
     step = max(int(pieces[0].rate / _PLOT_RATE), 1 + sum(n for n, _ in sizes) // MAX_PLOT_ROWS)
     plot, half_widths = [], list[Array]()
-    model_errors, free_errors, noise = [], [], []
+    model_errors, noise = [], []
     for piece in pieces:
         piece = delayed(piece, model.delay, of=model.delay_of)
         filtered = cutoff < 0.45 * piece.rate
@@ -197,11 +191,8 @@ def evaluate(
         used, rests = np.tile(counted, (len(measured), 1)), counted & np.any(piece.v == 0, axis=0)
         if np.any(rests):    # joints that never rest are compared at all samples
             used[:, rests] = low_pass((piece.v[:, rests] != 0).astype(float)) > _MOVING
-        compare = partial(errors, measured, joint_names=piece.joint_names,
-                          used=None if np.all(used) else used)
-        model_errors.append(compare(predicted))
-        if free is not None:
-            free_errors.append(compare(low_pass(_torque(free, piece))))
+        model_errors.append(errors(measured, predicted, piece.joint_names,
+                                   None if np.all(used) else used))
         clock = cut(piece.t)
         plot.append([np.array(x[::step]) for x in (clock, measured, predicted, used)])
         if model.band is not None:
@@ -216,9 +207,8 @@ def evaluate(
     t, measured, predicted, used = (np.concatenate(rows) for rows in zip(*plot))
     total = reduce(operator.add, model_errors)
     held_out = HeldOut(
-        name, total, cutoff if filtered else float('inf'), repeated,
-        reduce(operator.add, free_errors).relative_error if free_errors else float('nan'),
-        t, measured, predicted, noise_error=total.relative_to_torque(np.mean(noise, axis=0))
+        name, total, cutoff if filtered else float('inf'), repeated, t, measured, predicted,
+        noise_error=total.relative_to_torque(np.mean(noise, axis=0))
         if noise else float('nan'))
     if model.residual:
         physical = evaluate(replace(model, residual={}), samples, cutoff=cutoff).relative_error

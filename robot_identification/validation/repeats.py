@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,9 +57,6 @@ _MAX_ROWS = 5000
 """Largest number of states whose torques are compared."""
 _MAX_STATES = 200
 """Largest number of states at which the influence of a joint's position is tested."""
-_MAX_PIECES = 50_000
-"""Pieces of training motion that are searched at once; with seven joints they take 34 MB in both
-directions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +156,7 @@ def training_overlap(held_out: Sequence[MotionTrace], training: Sequence[MotionT
 
     pieces = align(tested)
     repeated = np.zeros(len(pieces), dtype=bool)
-    for fitted in _stacked_pieces(training):
+    for fitted in filter(len, map(_pieces, training)):
         both_ways = align(np.concatenate([fitted, fitted[:, ::-1]]))
         distance, index = cKDTree(both_ways).query(pieces, workers=-1)
         repeated |= ((distance / np.sqrt(pieces.shape[1]) < _NEAR)
@@ -210,12 +207,10 @@ def describe_distance(held_out: Sequence[MotionTrace], training: Sequence[Motion
 
 def _ranges(traces: Sequence[MotionTrace], model: IdentifiedModel) -> tuple[Array, ...] | None:
     """Return lowest and highest position, highest speed and torque of motions, (n,) each."""
-    states = [_states(trace) for trace in traces if len(trace.q) > 4 * _row_step(trace.rate)]
-    if not states:
+    if (states := _states(traces)) is None:
         return None
-    q, v, a = (np.concatenate(arrays) for arrays in zip(*states))
-    rows = np.linspace(0, len(q) - 1, min(len(q), _MAX_ROWS)).astype(int)
-    torque = model.torque(q[rows], v[rows], a[rows])
+    q, v, _ = states
+    torque = model.torque(*_spread(states, _MAX_ROWS))
     return (q.min(axis=0), q.max(axis=0), np.quantile(np.abs(v), 0.999, axis=0),
             np.quantile(np.abs(torque), 0.999, axis=0))
 
@@ -223,11 +218,8 @@ def _ranges(traces: Sequence[MotionTrace], model: IdentifiedModel) -> tuple[Arra
 def _joints_without_effect(arm: Arm, motions: Sequence[MotionTrace]) -> NDArray[np.bool_]:
     """Return the joints whose positions have no influence on the URDF's torques, (n,) bool."""
     free = np.zeros(arm.n, dtype=bool)
-    states = [_states(trace) for trace in motions if len(trace.q) > 4 * _row_step(trace.rate)]
-    if states:
-        q, v, a = (np.concatenate(arrays) for arrays in zip(*states))
-        rows = np.linspace(0, len(q) - 1, min(len(q), _MAX_STATES)).astype(int)
-        q, v, a = q[rows], v[rows], a[rows]
+    if (states := _states(motions)) is not None:
+        q, v, a = _spread(states, _MAX_STATES)
         torque = inverse_dynamics(arm, q, v, a)
         size = np.sqrt(np.mean(torque ** 2, axis=0))
         limit = _INVARIANT * np.maximum(size, _SMALL * size.max())
@@ -236,18 +228,6 @@ def _joints_without_effect(arm: Arm, motions: Sequence[MotionTrace]) -> NDArray[
                        for offset in _OFFSETS]
             free[j] = np.all(np.sqrt(np.mean(np.square(changes), axis=1)) <= limit)
     return free
-
-
-def _stacked_pieces(traces: Sequence[MotionTrace]) -> Iterator[Array]:
-    """Yield positions of about `_MAX_PIECES` pieces each time, (pieces, _POINTS, n)."""
-    stack: list[Array] = []
-    for trace in traces:
-        stack.append(_pieces(trace))
-        if sum(map(len, stack)) > _MAX_PIECES:
-            yield np.concatenate(stack)
-            stack = []
-    if any(map(len, stack)):
-        yield np.concatenate(stack)
 
 
 def _offsets(rate: float) -> IndexArray:
@@ -267,9 +247,23 @@ def _row_step(rate: float) -> int:
     return max(1, round(_STEP * rate))
 
 
-def _states(trace: MotionTrace) -> tuple[Array, Array, Array]:
-    """Return positions, velocities and accelerations with the time step `_STEP`."""
-    step = _row_step(trace.rate)
-    q = trace.q[::step]
-    v = np.gradient(q, step / trace.rate, axis=0)
-    return q, v, np.gradient(v, step / trace.rate, axis=0)
+def _states(traces: Sequence[MotionTrace]) -> tuple[Array, Array, Array] | None:
+    """Return positions, velocities and accelerations with the time step `_STEP`, if any."""
+    states = []
+    for trace in traces:
+        step = _row_step(trace.rate)
+        if len(trace.q) > 4 * step:
+            q = trace.q[::step]
+            v = np.gradient(q, step / trace.rate, axis=0)
+            states.append((q, v, np.gradient(v, step / trace.rate, axis=0)))
+    if not states:
+        return None
+    q, v, a = map(np.concatenate, zip(*states))
+    return q, v, a
+
+
+def _spread(states: tuple[Array, Array, Array], most: int) -> list[Array]:
+    """Return evenly spread rows of the states, at most a number."""
+    count = len(states[0])
+    rows = np.linspace(0, count - 1, min(count, most)).astype(int)
+    return [values[rows] for values in states]

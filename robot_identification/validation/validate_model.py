@@ -11,12 +11,12 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Validation of an identified model on recordings."""
+"""Validation of an identified model on recordings, which are processed piece by piece."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 import io
 from pathlib import Path
 from typing import Any
@@ -25,15 +25,128 @@ import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.dynamics.model_file import load_model
-from robot_identification.errors import EstimationError, ListedAttributes
+from robot_identification.errors import EstimationError, ListedAttributes, SignalError
+from robot_identification.estimation import Fit
 from robot_identification.parallel import single_threaded_blas
-from robot_identification.recording.inputs import load_inputs
-from robot_identification.recording.list_recordings import list_recordings, Recordings
-from robot_identification.signals import ProcessingOptions
-from robot_identification.validation.checks.run_checks import check_model
-from robot_identification.validation.held_out_pieces import PiecewiseValidation, validate_pieces
-from robot_identification.validation.repeats import MotionTrace
-from robot_identification.validation.verdict import make_verdict, Thresholds, Verdict
+from robot_identification.recording import Recording
+from robot_identification.recording.inputs import list_recordings, load_inputs, Recordings
+from robot_identification.signals import process_pieces, ProcessingOptions, Samples
+from robot_identification.signals.samples import trim_for_validation
+from robot_identification.spilling_list import SpillingList, View
+from robot_identification.validation.checks.run_checks import check_held_out, check_model
+from robot_identification.validation.held_out import (
+    evaluate,
+    full_recording_error,
+    HeldOut,
+    SHORTEST,
+)
+from robot_identification.validation.predict import keep_rests, predict_pieces
+from robot_identification.validation.repeats import (
+    describe_distance,
+    MotionTrace,
+    training_overlap,
+)
+from robot_identification.validation.verdict import Finding, make_verdict, Thresholds, Verdict
+
+LONG_ENOUGH = SHORTEST + 0.1
+"""[s] If no run of motion is longer than this, rests are kept for validation. It is the shortest
+length that is evaluated plus the largest delay at both ends."""
+
+
+def validate_pieces(model: IdentifiedModel, pieces: Sequence[Recording],
+                    processing: ProcessingOptions, training: Sequence[MotionTrace], *,
+                    fit: Fit | None = None, keep: bool = False,
+                    ) -> tuple[HeldOut, tuple[Finding, ...], list[Array]]:
+    """
+    Return torque errors of a model, findings of the checks, and predictions, on one recording.
+
+    The findings are the worst of each check over the pieces. The predictions are stamps, predicted
+    torques and half-widths of their intervals, (M,) [s] and (M, n) [N m or N]; none unless `keep`.
+
+    Parameters
+    ----------
+    model
+        The identified model.
+    pieces
+        The pieces of the recording, in chronological order.
+    processing
+        Processing options.
+    training
+        Training motion, from which the repeated fraction of the recording is computed.
+    fit
+        Fit from which the error of the free estimate is computed; None for a stored model.
+    keep
+        Whether the predictions are returned.
+
+    """
+    indices, samples = process_held_out(model, pieces, processing)
+    motion = [trace for piece in samples for trace in MotionTrace.of(piece)]
+    repeated = training_overlap(motion, training, model.arm) if training else 0.0
+    distance = describe_distance(motion, training, model) if training else ''
+    held_out = replace(evaluate(model, samples, name=pieces[0].name, repeated=repeated),
+                       distance=distance)
+    torques: Iterable[tuple[Array, ...]] = predict_pieces(model, pieces, processing, keep)
+    if keep:
+        torques = SpillingList(torques)
+    if not processing.average:    # the average over periods is not the full recording
+        held_out = replace(held_out, full_relative_error=full_recording_error(
+            torque[:4] for torque in torques))
+    findings = check_held_out(model, map(pieces.__getitem__, indices), samples,
+                              None if fit is None else fit.estimate.base)
+    return held_out, findings, [np.concatenate(rows) for rows in zip(
+        *(each[2:] for each in torques))] if keep else []
+
+
+def process_held_out(
+    model: IdentifiedModel, pieces: Sequence[Recording], processing: ProcessingOptions
+) -> tuple[list[int], Sequence[Samples]]:
+    """
+    Return the indices of the pieces that are validated, and their samples.
+
+    Rests are removed if at least one run between rests is longer than `LONG_ENOUGH`; otherwise
+    they are kept.
+    """
+    try:
+        indices, samples = _collect(process_pieces(pieces, model.arm, processing))
+        if processing.average or any(run.stop - run.start > LONG_ENOUGH * piece.rate
+                                     for piece in samples for run in piece.segments):
+            return indices, samples
+    except SignalError:
+        if processing.average:
+            raise
+    full = process_pieces(pieces, model.arm, keep_rests(processing))
+    return _collect((index, trim_for_validation(piece, LONG_ENOUGH)) for index, piece in full)
+
+
+def _collect(samples: Iterable[tuple[int, Samples]]) -> tuple[list[int], SpillingList]:
+    """Return the indices of the processed pieces, and their samples."""
+    indices, collected = [], SpillingList()
+    for index, piece in samples:
+        indices.append(index)
+        collected.append(piece)
+    return indices, collected
+
+
+def evaluate_fitted(model: IdentifiedModel, samples: SpillingList, used: Sequence[list[int]],
+                    names: Iterable[str]) -> SpillingList:
+    """
+    Return the errors of the model on each recording that was fitted.
+
+    Parameters
+    ----------
+    model
+        The identified model.
+    samples
+        The processed pieces of all recordings.
+    used, names
+        Indices of the processed pieces of each recording, and the names of the recordings.
+
+    """
+    ends = np.cumsum([0, *map(len, used)])
+    return SpillingList(
+        evaluate(model, View(samples, range(first, last)), name=name, repeated=1.0)
+        for first, last, name in zip(ends, ends[1:], names))
+
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,16 +228,18 @@ def validate(
     options = ProcessingOptions.of(**processing or {})
     training = [MotionTrace.from_dict(trace)
                 for trace in model.information.get('training_motion', [])]
-    validated: list[PiecewiseValidation] = []
+    errors, findings, predictions = list[HeldOut](), list[Finding](), list[Array]()
     for source in inputs:    # only one recording is in memory at a time
         pieces, = load_inputs(model.arm, [source], split=not options.needs_period)
-        validated.append(validate_pieces(model, pieces, options, training, keep=not validated))
-    verdict = make_verdict(
-        [each.held_out for each in validated], thresholds or Thresholds(),
-        rated_torque=model.arm.limits.torque,
-        findings=[*(finding for each in validated for finding in each.findings),
-                  *check_model(model)])
-    return Validation(verdict, *map(np.concatenate, zip(*validated[0].predictions)))
+        held_out, found, predicted = validate_pieces(model, pieces, options, training,
+                                                     keep=not errors)
+        errors.append(held_out)
+        findings += found
+        predictions += predicted
+    verdict = make_verdict(errors, thresholds or Thresholds(),
+                           rated_torque=model.arm.limits.torque,
+                           findings=[*findings, *check_model(model)])
+    return Validation(verdict, *predictions)
 
 
 def prediction_csv(t: Array, torque: Array, joint_names: tuple[str, ...],

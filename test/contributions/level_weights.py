@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.estimation.estimator import Estimator, ReweightedFit
-from robot_identification.estimation.estimator_info import EstimatorInfo
+from robot_identification.estimation.estimator import Estimator, EstimatorInfo, ReweightedFit
 from robot_identification.regression import Regression
 
 

@@ -43,17 +43,16 @@ import reporting_results
 import robot_identification as ri
 from robot_identification import excitation as motions
 from robot_identification.arm import Arm, load_arm
-from robot_identification.arm.moveit_limits import apply_moveit_limits
+from robot_identification.arm.limits import apply_moveit_limits
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.changes.commands import compare_command
 from robot_identification.cli.excite import read_options
 from robot_identification.dynamics import IdentifiedModel, ModelStructure
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.dynamics.regressor import inverse_dynamics, joint_torque_regressor
-from robot_identification.estimation.fit_inputs import load_limits
-from robot_identification.estimation.link_limits import limit_rows
+from robot_identification.estimation.fit_inputs import limit_rows, load_limits
 from robot_identification.excitation.certificate.geometry.scene import link_shapes
-from robot_identification.excitation.design.build_problem import build_problem
+from robot_identification.excitation.design.design import build_problem
 from robot_identification.excitation.design.excitation import ColumnChoice
 from robot_identification.excitation.motion import get_series
 from robot_identification.export.export import export_model
@@ -581,7 +580,7 @@ def _joint_limits_seed():
 
 def _read_joint_limits(path):
     """Apply the limits of a file."""
-    return apply_moveit_limits(path, ARM, ARM.limits)
+    return apply_moveit_limits(path, ARM.joint_names, ARM.limits)
 
 
 def _options_seed():

@@ -160,20 +160,16 @@ class FrictionModel:
             The shape is not s positive numbers, or required load or positions are missing.
 
         """
-        shape = self.check_shape(shape)
-        motions = self._motions(v, shape, load, q, state)
-        return np.concatenate([term.columns(motion, shape[own]) for term, motion, own
-                               in zip(self.terms, motions, self.shape_slices)], axis=-1)
+        return np.concatenate([term.columns(motion, own) for term, motion, own
+                               in self._inputs(v, shape, load, q, state)], axis=-1)
 
     def shape_gradient(self, v: Array, shape: ArrayLike | None = None, load: Array | None = None,
                        q: Array | None = None, state: Array | None = None) -> Array:
         """Return the derivatives of `columns` with respect to the shape, (..., k, s)."""
-        shape = self.check_shape(shape)
-        motions = self._motions(v, shape, load, q, state)
         out = np.zeros((*np.shape(v), len(self.parameters), len(self.nonlinear)))
-        for term, motion, linear, nonlinear in zip(self.terms, motions, self.parameter_slices,
-                                                   self.shape_slices):
-            out[..., linear, nonlinear] = term.shape_gradient(motion, shape[nonlinear])
+        for (term, motion, own), linear, nonlinear in zip(
+                self._inputs(v, shape, load, q, state), self.parameter_slices, self.shape_slices):
+            out[..., linear, nonlinear] = term.shape_gradient(motion, own)
         return out
 
     def state(self, q: Array, shape: ArrayLike | None = None, start: Array | None = None) -> Array:
@@ -190,16 +186,13 @@ class FrictionModel:
             State at the first position, (terms,); zeros if None.
 
         """
-        shape, out = self.check_shape(shape), np.zeros((len(q), len(self.terms)))
-        for i, (term, own) in enumerate(zip(self.terms, self.shape_slices)):
-            if term.has_state:
-                out[:, i] = term.state(q, shape[own], 0.0 if start is None else start[i])
-        return out
+        shape, first = self.check_shape(shape), [0.0] * len(self.terms) if start is None else start
+        return np.stack([term.state(q, shape[own], each) for term, own, each
+                         in zip(self.terms, self.shape_slices, first)], axis=-1)
 
     def sliding_state(self, v: Array) -> Array:
         """Return the states of the terms after long travel in the direction of v, (..., terms)."""
-        return np.stack([term.sliding_state(v) if term.has_state else 0.0 * v
-                         for term in self.terms], axis=-1)
+        return np.stack([term.sliding_state(v) for term in self.terms], axis=-1)
 
     def passivity(self, shape: ArrayLike | None = None) -> Array:
         """
@@ -254,8 +247,6 @@ class FrictionModel:
             The shape is not s positive numbers.
 
         """
-        if shape is None and not self.nonlinear:
-            return np.zeros(0)
         values = np.zeros(0) if shape is None else np.asarray(shape, dtype=float).reshape(-1)
         if values.shape != (len(self.nonlinear),) or not np.all(values > 0):
             raise ConfigurationError(
@@ -263,9 +254,10 @@ class FrictionModel:
                 f'parameters ({", ".join(self.nonlinear) or "none"}), not {values.tolist()}')
         return values
 
-    def _motions(self, v: Array, shape: Array, load: Array | None, q: Array | None,
-                 state: Array | None) -> list[FrictionInput]:
-        """Return the input of each term; raise ConfigurationError if load or q is missing."""
+    def _inputs(self, v: Array, shape: ArrayLike | None, load: Array | None, q: Array | None,
+                state: Array | None) -> list[tuple[FrictionTerm, FrictionInput, Array]]:
+        """Return each term, its motion and its shape; see `columns` for what is refused."""
+        values = self.check_shape(shape)
         if self.needs_load and load is None:
             raise ConfigurationError(
                 f"the friction model '{self.key}' needs the torque that the joints transmit; "
@@ -273,9 +265,10 @@ class FrictionModel:
         if q is None and (self.needs_position or (self.has_state and state is None)):
             raise ConfigurationError(f"the friction model '{self.key}' needs the positions")
         if self.has_state and state is None:
-            state = self.state(np.asarray(q), shape)
-        return [FrictionInput(v, q, load, None if state is None else state[..., i])
-                for i in range(len(self.terms))]
+            state = self.state(np.asarray(q), values)
+        return [(term, FrictionInput(v, q, load, None if state is None else state[..., i]),
+                 values[own])
+                for i, (term, own) in enumerate(zip(self.terms, self.shape_slices))]
 
 
 def _distinct(terms: Sequence[FrictionTerm], kind: str) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ class Load(FrictionTerm):
         return (np.abs(motion.load) * np.sign(motion.v))[..., None]
 
 
-class LoadLiteral(FrictionTerm):
+class LoadLiteral(Load):
     """
     Friction f1 load, as printed in the survey; kept for comparison, it cannot be identified.
 
@@ -56,10 +56,7 @@ class LoadLiteral(FrictionTerm):
 
     name = 'load_literal'
     formula = 'f1 tau_load'
-    parameters = ('load',)
-    units = ('1',)
     nonnegative = (False,)
-    needs_load = True
     candidate = False
     not_identifiable_because = (
         "with the model's own load it only rescales a joint's torque, and with the measured "

@@ -185,7 +185,7 @@ class FrictionTerm(ABC):
 
     def state(self, q: Array, shape: Array, start: float = 0.0) -> Array:
         """
-        Return the state at positions in chronological order, (N,).
+        Return the state at positions in chronological order, (N,); zeros for a term without one.
 
         Parameters
         ----------
@@ -197,8 +197,8 @@ class FrictionTerm(ABC):
             State at the first position.
 
         """
-        raise NotImplementedError(f'{self.name} has no state')
+        return np.zeros(len(q))
 
     def sliding_state(self, v: Array) -> Array:
-        """Return the state after long travel in the direction of v, (...)."""
-        raise NotImplementedError(f'{self.name} has no state')
+        """Return the state after long travel in the direction of v, (...); see `state`."""
+        return 0.0 * v

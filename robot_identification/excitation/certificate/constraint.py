@@ -55,15 +55,13 @@ class Constraint(ABC):
         """Return the slacks, (c,), for coefficients (size, n)."""
 
     @abstractmethod
-    def pull_back(self, coefficients: Array, weights: Array) -> Array:
-        """Return the gradient of weights . slack with respect to the coefficients, (size, n)."""
-
-    @abstractmethod
-    def curvature(self, coefficients: Array, weights: Array) -> Array:
+    def pull_back(self, coefficients: Array, weights: Array,
+                  curvatures: Array) -> tuple[Array, Array]:
         """
-        Return J' diag(weights) J, (size n, size n), where J is the Jacobian of the slacks.
+        Return the gradient of weights . slack, (size, n), and J' diag(curvatures) J.
 
-        J has a column for each coefficient, in row-major order of the array (size, n).
+        J is the Jacobian of the slacks. It has a column for each coefficient, in row-major order
+        of the array (size, n).
         """
 
     @abstractmethod
@@ -120,23 +118,17 @@ class StateConstraint(Constraint):
         """Return the slacks of all times, (N m,)."""
         return self.at(self._states(coefficients)).ravel()
 
-    def pull_back(self, coefficients: Array, weights: Array) -> Array:
-        """Return the gradient of weights . slack with respect to the coefficients, (size, n)."""
-        jacobian = self._jacobian(coefficients)
-        w = weights.reshape(jacobian.shape[1], 1, -1)
-        result = np.zeros(coefficients.shape)
-        for basis, block in zip(self._basis, jacobian):
-            result += basis.T @ (w @ block)[:, 0]
-        return result
-
-    def curvature(self, coefficients: Array, weights: Array) -> Array:
-        """Return J' diag(weights) J, (size n, size n), see `Constraint.curvature`."""
-        jacobian = self._jacobian(coefficients)
-        w = weights.reshape(jacobian.shape[1], -1, 1)
-        count, (size, n) = len(w), coefficients.shape
+    def pull_back(self, coefficients: Array, weights: Array,
+                  curvatures: Array) -> tuple[Array, Array]:
+        """Return the gradient of weights . slack, and J' diag(curvatures) J; see `Constraint`."""
+        jacobian = self.derivatives(self._states(coefficients))
+        count, (size, n) = jacobian.shape[1], coefficients.shape
+        w, square = weights.reshape(count, 1, -1), curvatures.reshape(count, -1, 1)
+        gradient = np.zeros((size, n))
         result = np.zeros((size, n, size, n))
         for first, one in enumerate(self._basis):
-            weighted = (w * jacobian[first]).transpose(0, 2, 1)
+            gradient += one.T @ (w @ jacobian[first])[:, 0]
+            weighted = (square * jacobian[first]).transpose(0, 2, 1)
             for second, other in enumerate(self._basis[:first + 1]):
                 inner = (weighted @ jacobian[second]).reshape(count, n * n)
                 outer = (one[:, :, None] * other[:, None, :]).reshape(count, size * size)
@@ -144,14 +136,7 @@ class StateConstraint(Constraint):
                 result += block
                 if second < first:
                     result += block.transpose(2, 3, 0, 1)
-        return result.reshape(size * n, size * n)
+        return gradient, result.reshape(size * n, size * n)
 
     def _states(self, coefficients: Array) -> tuple[Array, ...]:
         return tuple(basis @ coefficients for basis in self._basis)
-
-    def _jacobian(self, coefficients: Array) -> Array:
-        """Return `derivatives` for coefficients (size, n); the last result is cached."""
-        if getattr(self._last, 'point', None) is not coefficients:
-            self._last.value = self.derivatives(self._states(coefficients))
-            self._last.point = coefficients
-        return self._last.value

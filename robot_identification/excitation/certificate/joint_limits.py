@@ -82,21 +82,18 @@ class JointLimits(Constraint):
         relative /= self._ranges[:, None]
         return np.concatenate([(1.0 - relative).ravel(), (1.0 + relative).ravel()])
 
-    def pull_back(self, coefficients: Array, weights: Array) -> Array:
-        """Return the gradient of weights . slack with respect to the coefficients, (size, n)."""
-        upper, lower = weights.reshape(2, len(self.quantities), -1, coefficients.shape[1])
-        scaled = (lower - upper) / self._ranges[:, None]
-        return self._basis.T @ scaled.reshape(len(self._basis), -1)
-
-    def curvature(self, coefficients: Array, weights: Array) -> Array:
-        """Return J' diag(weights) J; it is block diagonal, with a block for each joint."""
+    def pull_back(self, coefficients: Array, weights: Array,
+                  curvatures: Array) -> tuple[Array, Array]:
+        """Return both of `Constraint.pull_back`; J' diag J has a block for each joint."""
         size, n = coefficients.shape
         upper, lower = weights.reshape(2, len(self.quantities), -1, n)
-        scaled = ((upper + lower) / self._ranges[:, None] ** 2).reshape(len(self._basis), n)
+        gradient = self._basis.T @ ((lower - upper) / self._ranges[:, None]).reshape(-1, n)
+        scaled = curvatures.reshape(2, len(self.quantities), -1, n).sum(axis=0)
+        scaled = (scaled / self._ranges[:, None] ** 2).reshape(-1, n)
         result = np.zeros((size, n, size, n))
         for i in range(n):
             result[:, i, :, i] = self._basis.T @ (scaled[:, i, None] * self._basis)
-        return result.reshape(size * n, size * n)
+        return gradient, result.reshape(size * n, size * n)
 
     def prove(self, trajectory: Trajectory) -> tuple[CertificateClaim, ...]:
         """Return a claim for each quantity that has a limit."""

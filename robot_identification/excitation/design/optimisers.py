@@ -21,8 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import ExcitationError
-from robot_identification.excitation.design.objective import Evaluation
-from robot_identification.excitation.design.problem import Minimum, Problem
+from robot_identification.excitation.design.problem import Evaluation, Minimum, Problem
 from robot_identification.registry import Registry
 
 SUFFICIENT = 1e-4        # Armijo's constant
@@ -183,8 +182,9 @@ class _Descent:
         hessian = np.zeros((self.x.size, self.x.size))
         for constraint, slack in zip(self.problem.constraints, self.slacks):
             weights = phase.barrier * constraint.density / slack
-            gradient -= constraint.pull_back(self.x, weights)
-            hessian += constraint.curvature(self.x, weights / slack)
+            rise, curvature = constraint.pull_back(self.x, weights, weights / slack)
+            gradient -= rise
+            hessian += curvature
         scale = self.scale.ravel()
         hessian *= scale[:, None] * scale
         return self._reduced(gradient), hessian[np.ix_(self.free, self.free)] + self.curvature

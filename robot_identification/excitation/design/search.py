@@ -135,8 +135,7 @@ def search(problem: Problem, options: DesignOptions, time_budget: float | None =
                 report(starts - len(pending))
         except BaseException:
             stopped.set()
-            for future in futures:
-                future.cancel()
+            pool.shutdown(wait=False, cancel_futures=True)
             raise
     return [minimum for future in futures if (minimum := future.result()) is not None]
 
@@ -146,6 +145,6 @@ def _minimise(problem: Problem, optimiser: Callable[..., Minimum], rng: np.rando
     """Return the minimum from the first random start that excites all base parameters."""
     for _ in range(ATTEMPTS - 1):
         start = problem.start(rng)
-        if np.isfinite(problem.objective.value_only(start)[0]):
+        if np.isfinite(problem.objective.evaluate(start).merit):
             return optimiser(problem, start, stop)
     return optimiser(problem, problem.start(rng), stop)

@@ -44,7 +44,7 @@ class FourierSeries(Series):
     def basis(self, t: ArrayLike, derivative: int = 0) -> Array:
         """Return a derivative of the basis functions, (N, size); see `Series.basis`."""
         times = np.asarray(t, dtype=float)
-        columns = np.empty((len(times), self.size))
+        columns = np.empty((len(times), 2 * self.harmonics + 1))
         columns[:, 0] = 1.0 if derivative == 0 else 0.0
         frequencies = self.angular_frequency * np.arange(1, self.harmonics + 1)
         phase = np.multiply.outer(times, frequencies) + derivative * np.pi / 2
@@ -125,15 +125,11 @@ class RestingFourierSeries(FourierSeries):
 
     def basis(self, t: ArrayLike, derivative: int = 0) -> Array:
         """Return a derivative of the basis functions, (N, size); see `Series.basis`."""
-        return self._full.basis(t, derivative) @ self._combinations()
+        return super().basis(t, derivative) @ self._combinations()
 
     def bounds(self, derivative: int) -> Array:
         """Return bounds of the basis functions' derivative, (size,)."""
-        return self._full.bounds(derivative) @ np.abs(self._combinations())
-
-    @property
-    def _full(self) -> FourierSeries:
-        return FourierSeries(self.period, self.harmonics)
+        return super().bounds(derivative) @ np.abs(self._combinations())
 
     def _combinations(self) -> Array:
         """Return the matrix that combines Fourier basis functions to these, (2 K + 1, size)."""

@@ -22,10 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.errors import EstimationError
-from robot_identification.estimation.estimator import (
-    Estimator,
-)
-from robot_identification.estimation.estimator_info import EstimatorInfo, NEAREST
+from robot_identification.estimation.estimator import Estimator, EstimatorInfo
 from robot_identification.papers.searches.bounds import Bounds
 from robot_identification.papers.searches.objective import get_objective, MeanSquared, Objective
 from robot_identification.papers.searches.problem import SearchProblem
@@ -82,7 +79,7 @@ class SearchEstimator(Estimator):
     """
 
     info = EstimatorInfo(
-        cost='its budget of evaluations, 20 000 by default', bounds=True, consistent=NEAREST,
+        cost='its budget of evaluations, 20 000 by default', bounds=True, consistent='nearest',
         purpose='another objective is needed, or for comparison with papers')
     interval_doubt = ('its covariance is that of least squares and ignores how far the search is '
                       'from the optimum; use wls where intervals matter')
@@ -175,7 +172,7 @@ class BoundedLeastSquares(SearchEstimator):
 
     name = 'bounded'
     summary = 'least squares within bounds; variable projection over friction shapes'
-    info = EstimatorInfo(bounds=True, consistent=NEAREST,
+    info = EstimatorInfo(bounds=True, consistent='nearest',
                          purpose='the range of every parameter is known')
     exact, interval_doubt = True, ''
 

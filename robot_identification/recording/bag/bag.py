@@ -28,10 +28,13 @@ from typing import Any, TYPE_CHECKING
 from robot_identification.errors import MissingDependencyError, RecordingError
 from robot_identification.files import TEXT_SIZE
 from robot_identification.recording.bag.joint_states import Messages
-from robot_identification.recording.bag.rosbag2_file import rosbag2_is_installed, Rosbag2File
 from robot_identification.registry import load_log_formats
 from robot_identification.yaml_file import read_typed, read_yaml
 
+try:
+    import rosbag2_py
+except ImportError:
+    rosbag2_py = None
 if TYPE_CHECKING:
     from robot_identification.recording.bag.mcap_file import McapFile
 
@@ -125,6 +128,47 @@ def _check_tables(database: sqlite3.Connection) -> None:
             raise ValueError(f"it has no plain table '{table}'")
 
 
+class Rosbag2File:
+    """
+    Reader of an MCAP file by rosbag2_py, for ROS distributions without the package `mcap`.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    """
+
+    closed = True    # rosbag2_py does not tell
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def topics(self) -> dict[str, str]:
+        """Return the types of the topics by name."""
+        return {topic.name: topic.type for topic in self._open().get_all_topics_and_types()}
+
+    def messages(self, topics: Collection[str]) -> Messages:
+        """Yield topic, time of reception [ns] and data; see `Bag.messages`."""
+        if not topics:
+            return
+        reader = self._open(topics)
+        while reader.has_next():
+            yield tuple(reader.read_next()[:3])
+
+    def _open(self, topics: Collection[str] = ()) -> Any:
+        """Return the open reader of the topics; of all if none are given."""
+        reader = rosbag2_py.SequentialReader()
+        try:
+            reader.open(rosbag2_py.StorageOptions(uri=str(self.path), storage_id='mcap'),
+                        rosbag2_py.ConverterOptions('', ''))
+        except RuntimeError as error:
+            raise RecordingError(f"'{self.path}' is not a bag that can be read: "
+                                 f'{error}') from error
+        reader.set_filter(rosbag2_py.StorageFilter(topics=list(topics)))
+        return reader
+
+
 if TYPE_CHECKING:
     BagFile = McapFile | SqliteFile | Rosbag2File
 
@@ -134,7 +178,7 @@ def _open_mcap(path: Path) -> BagFile:
     try:
         from robot_identification.recording.bag.mcap_file import McapFile
     except MissingDependencyError:
-        if not rosbag2_is_installed():
+        if rosbag2_py is None:
             raise
         return Rosbag2File(path)
     return McapFile(path)

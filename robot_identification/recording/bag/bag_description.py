@@ -28,7 +28,7 @@ from robot_identification.errors import ConfigurationError, RecordingError
 from robot_identification.recording.bag.bag import Bag
 from robot_identification.recording.bag.joint_states import cdr_text, CdrReader, HEADER
 from robot_identification.recording.bag.read import choose_topic, find_publishers
-from robot_identification.recording.bag.storage import Topic
+from robot_identification.recording.bag.write import Topic
 from robot_identification.yaml_file import parse_yaml
 import yaml
 

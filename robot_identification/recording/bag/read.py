@@ -31,10 +31,9 @@ from robot_identification.recording.bag.joint_states import (
     SIGNALS,
     TYPE,
 )
-from robot_identification.recording.columns import Block, SignalBlocks
+from robot_identification.recording.columns import Block, signal_names, SignalBlocks
 from robot_identification.recording.infer_columns import infer_joint_names, recording_line
 from robot_identification.recording.recording import Recording
-from robot_identification.recording.signal_names import signal_names
 from robot_identification.spilling_list import SpillingList
 
 BLOCK, BLOCK_BYTES = 20_000, 64_000_000    # largest number of messages and bytes per block

@@ -30,8 +30,7 @@ from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError, RobotIdentificationError
 from robot_identification.recording.bag.bag_description import text_message, text_topic
 from robot_identification.recording.bag.joint_states import JointStateDecoder, TYPE
-from robot_identification.recording.bag.storage import Topic
-from robot_identification.recording.bag.write import BagWriter
+from robot_identification.recording.bag.write import BagWriter, Topic
 from robot_identification.recording.stamps import GAP_STEPS
 from robot_identification.ros.nodes.batch_subscription import (
     BatchSubscription,

@@ -20,7 +20,7 @@ from dataclasses import replace
 
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
-from robot_identification.regression.reduce import packed_rows
+from robot_identification.regression.reduced_regression import packed_rows
 from robot_identification.validation.checks.check import Check, CheckInput, Measurement, RECORDINGS
 from robot_identification.validation.checks.residual_regression import ResidualRegression
 

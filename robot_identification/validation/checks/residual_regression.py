@@ -28,12 +28,16 @@ from robot_identification.regression.blocked_regression import (
     block_count,
     block_labels,
     BlockedRegression,
-    inverse,
+    BlockEquations,
 )
 from robot_identification.regression.packing import row_count, row_residuals
-from robot_identification.regression.reduce import packed_rows
+from robot_identification.regression.reduced_regression import packed_rows
 from robot_identification.signals import Samples
-from robot_identification.signals.shift import decimate_to_bandwidth, FINE_ROWS_PER_PERIOD, select
+from robot_identification.signals.samples import (
+    decimate_to_bandwidth,
+    FINE_ROWS_PER_PERIOD,
+    select,
+)
 from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
 CUTOFF = 10.0
@@ -126,8 +130,7 @@ class ResidualRegression:
     @cached_property
     def weights(self) -> Array:
         """Reciprocal standard deviations of the joints' residuals, (n,)."""
-        std = np.sqrt(np.mean(self.residual ** 2, axis=0))
-        return np.asarray(1 / np.maximum(std, self.floor))
+        return self._reciprocals(self.residual)
 
     @cached_property
     def equation(self) -> BlockedRegression:
@@ -234,17 +237,16 @@ class ResidualRegression:
             Residuals of iteratively reweighted least squares, (rows, n) [N m or N].
 
         """
-        joint_columns, count = self.base.joint_columns, len(self.beta)
-        residual = row_residuals(packed, joint_columns, np.zeros(count))
-        products = [rows[:, :-1].T @ rows for rows in packed]
+        columns, values = self.base.joint_columns, np.zeros(len(self.beta))
         for _ in range(_ROUNDS):
-            weights = 1 / np.maximum(np.sqrt(np.mean(residual ** 2, axis=0)), self.floor)
-            gram, right = np.zeros((count, count)), np.zeros(count)
-            for chosen, weight, product in zip(joint_columns, weights, products):
-                gram[np.ix_(chosen, chosen)] += weight ** 2 * product[:, :-1]
-                right[chosen] += weight ** 2 * product[:, -1]
-            residual = row_residuals(packed, joint_columns, inverse(gram) @ right)
-        return residual
+            weights = self._reciprocals(row_residuals(packed, columns, values))
+            rows = BlockedRegression.of(columns, packed, weights, 0 * values, 0 * self.block)
+            values = BlockEquations(rows.by_block).solutions[0]
+        return row_residuals(packed, columns, values)
+
+    def _reciprocals(self, residual: Array) -> Array:
+        """Return the reciprocal standard deviations of residuals (rows, n), (n,)."""
+        return np.asarray(1 / np.maximum(np.sqrt(np.mean(residual ** 2, axis=0)), self.floor))
 
     def _slope(self, standard: Array) -> Array:
         """Return the decimated derivative of torques, as differences over `_SLOPE_STEP`."""

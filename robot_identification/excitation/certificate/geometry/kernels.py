@@ -31,12 +31,12 @@ ITERATIONS = 60    # ten suffice for 300 pairs of random hulls of 64 vertices
 
 
 @njit(**OPTIONS)
-def _support(vertices, first, last, d):
-    """Return the index i of the support vertex, argmax x_i . d, first <= i < last."""
+def _support(points, d, sign):
+    """Return the index i of the support vertex, argmax sign x_i . d."""
     best = -1e300
-    index = first
-    for i in range(first, last):
-        value = vertices[i, 0] * d[0] + vertices[i, 1] * d[1] + vertices[i, 2] * d[2]
+    index = 0
+    for i in range(len(points)):
+        value = sign * (points[i, 0] * d[0] + points[i, 1] * d[1] + points[i, 2] * d[2])
         if value > best:
             best = value
             index = i
@@ -74,56 +74,40 @@ def _weights(W, members, count, trial, edges, G, b):
 
         G (c_1 ... c_k) = b,    G_rs = e_r . e_s,    b_r = -e_r . w_0,    c_0 = 1 - c_1 ... - c_k.
 
-    Returns whether this point lies in the hull of the vertices. `edges`, `G` (3, 3) and `b` (3,)
-    are working memory.
+    Up to three edges fill G (3, 3) and b (3,), which are completed by ones on the diagonal and by
+    zeros. Returns whether the point lies in the hull of the vertices. `edges`, `G` and `b` are
+    working memory.
     """
-    if count == 1:
-        trial[0] = 1.0
-        return True
-    # Gram matrix of the edges from vertex 0, solved by Cramer's rule
     o = W[members[0]]
-    for r in range(count - 1):
+    for r in range(3):
+        used = r + 1 < count
         for c in range(3):
-            edges[r, c] = W[members[r + 1], c] - o[c]
+            edges[r, c] = W[members[r + 1], c] - o[c] if used else 0.0
         b[r] = -_dot(edges[r], o)
         for c in range(r + 1):
             G[r, c] = _dot(edges[r], edges[c])
             G[c, r] = G[r, c]
-    if count == 2:
-        det = G[0, 0]
-        if det <= 1e-24:
-            return False
-        trial[1] = b[0] / det
-    elif count == 3:
-        det = G[0, 0] * G[1, 1] - G[0, 1] * G[0, 1]
-        if det <= 1e-13 * G[0, 0] * G[1, 1]:
-            return False
-        trial[1] = (b[0] * G[1, 1] - b[1] * G[0, 1]) / det
-        trial[2] = (G[0, 0] * b[1] - G[0, 1] * b[0]) / det
-    else:
-        c00 = G[1, 1] * G[2, 2] - G[1, 2] * G[1, 2]
-        c01 = G[0, 2] * G[1, 2] - G[0, 1] * G[2, 2]
-        c02 = G[0, 1] * G[1, 2] - G[0, 2] * G[1, 1]
-        det = G[0, 0] * c00 + G[0, 1] * c01 + G[0, 2] * c02
-        if det <= 1e-13 * G[0, 0] * G[1, 1] * G[2, 2]:
-            return False
-        c11 = G[0, 0] * G[2, 2] - G[0, 2] * G[0, 2]
-        c12 = G[0, 1] * G[0, 2] - G[0, 0] * G[1, 2]
-        c22 = G[0, 0] * G[1, 1] - G[0, 1] * G[0, 1]
-        trial[1] = (c00 * b[0] + c01 * b[1] + c02 * b[2]) / det
-        trial[2] = (c01 * b[0] + c11 * b[1] + c12 * b[2]) / det
-        trial[3] = (c02 * b[0] + c12 * b[1] + c22 * b[2]) / det
-    trial[0] = 1.0
-    inside = True
-    for r in range(1, count):
-        trial[0] -= trial[r]
-        if trial[r] < 0.0:
-            inside = False
-    return inside and trial[0] >= 0.0
+        if not used:
+            G[r, r] = 1.0
+    # Cramer's rule
+    c00 = G[1, 1] * G[2, 2] - G[1, 2] * G[1, 2]
+    c01 = G[0, 2] * G[1, 2] - G[0, 1] * G[2, 2]
+    c02 = G[0, 1] * G[1, 2] - G[0, 2] * G[1, 1]
+    det = G[0, 0] * c00 + G[0, 1] * c01 + G[0, 2] * c02
+    if det <= 1e-13 * G[0, 0] * G[1, 1] * G[2, 2]:
+        return False
+    c11 = G[0, 0] * G[2, 2] - G[0, 2] * G[0, 2]
+    c12 = G[0, 1] * G[0, 2] - G[0, 0] * G[1, 2]
+    c22 = G[0, 0] * G[1, 1] - G[0, 1] * G[0, 1]
+    trial[1] = (c00 * b[0] + c01 * b[1] + c02 * b[2]) / det
+    trial[2] = (c01 * b[0] + c11 * b[1] + c12 * b[2]) / det
+    trial[3] = (c02 * b[0] + c12 * b[1] + c22 * b[2]) / det
+    trial[0] = 1.0 - trial[1] - trial[2] - trial[3]
+    return trial.min() >= 0.0
 
 
 @njit(**OPTIONS)
-def _reduce(W, A, B, count, weights, v, members, trial, edges, G, rest):
+def _reduce(count, v, work):
     """
     Keep only the vertices whose hull contains the point nearest to the origin.
 
@@ -131,10 +115,9 @@ def _reduce(W, A, B, count, weights, v, members, trial, edges, G, rest):
     vertex. All subsets that contain w_k are tried. Of those whose weights c_r (see `_weights`) are
     not negative, the one with the smallest |sum of c_r w_r| is kept, and its size is returned.
     """
+    W, A, edges, G, b, point, weights, trial, members = work
     best = 1e300
     keep = 1 << (count - 1)
-    b = rest[0]
-    point = rest[1]
     for subset in range(1 << (count - 1)):
         size = 0
         for i in range(count - 1):
@@ -156,16 +139,15 @@ def _reduce(W, A, B, count, weights, v, members, trial, edges, G, rest):
     for i in range(count):
         if keep >> i & 1:
             if size != i:
-                W[size], A[size], B[size] = W[i], A[i], B[i]
+                W[size], A[size] = W[i], A[i]
             size += 1
     return size
 
 
 @njit(**OPTIONS)
-def _gjk(vertices, first, last, Ra, pa, other_first, other_last, Rb, pb, cutoff, v, near, far,
-         work, weights, trial, members):
+def _gjk(first, second, cutoff, v, near, far, work):
     """
-    Return the distance of two hulls, 0 if they intersect.
+    Return the distance of the hulls of two sets of vertices, 0 if they intersect.
 
     min |a - b| over a in A, b in B (Gilbert, Johnson, Keerthi 1988). Each iteration adds the
     support point w = a - b of A - B in the direction -v to the simplex. The point of the simplex
@@ -173,38 +155,23 @@ def _gjk(vertices, first, last, Ra, pa, other_first, other_last, Rb, pb, cutoff,
 
         v . w / |v| <= distance,    and |v| is the distance where |v|^2 - v . w = 0,
 
-    which is tested to 1e-9 of |v|^2. The nearest points are sum of c_r a_r and sum of c_r b_r.
+    which is tested to 1e-9 of |v|^2. The nearest points are a = sum of c_r a_r and b = a - v.
 
     If the distance exceeds `cutoff`, a lower bound of at least `cutoff` is returned instead: the
     width of the gap along a direction v that separates the hulls. The nearest points are then not
     set.
 
     `v` is the starting direction and becomes the difference of the nearest points `near`, `far`.
-    `work` (24, 3), `weights`, `trial` and `members` (4,) are working memory.
+    `work` is working memory, from `_scratch`.
     """
-    W = work[0:4]
-    A = work[4:8]
-    B = work[8:12]
-    edges = work[12:15]
-    G = work[15:18]
-    rest = work[18:20]
-    d = work[20]
-    a = work[21]
-    b = work[22]
-    w = work[23]
+    W, A, w, weights, members = work[0], work[1], work[5], work[6], work[8]
     count = 0
     square = 1e300
     for _ in range(ITERATIONS):
-        for c in range(3):
-            d[c] = -(Ra[0, c] * v[0] + Ra[1, c] * v[1] + Ra[2, c] * v[2])
-        i = _support(vertices, first, last, d)
-        for c in range(3):
-            d[c] = Rb[0, c] * v[0] + Rb[1, c] * v[1] + Rb[2, c] * v[2]
-        j = _support(vertices, other_first, other_last, d)
-        _transform(Ra, pa, vertices[i], a)
-        _transform(Rb, pb, vertices[j], b)
+        i = _support(first, v, -1.0)
+        j = _support(second, v, 1.0)
         for r in range(3):
-            w[r] = a[r] - b[r]
+            w[r] = first[i, r] - second[j, r]
         along = _dot(v, w)
         length = np.sqrt(_dot(v, v))
         if along > cutoff * length:
@@ -213,9 +180,9 @@ def _gjk(vertices, first, last, Ra, pa, other_first, other_last, Rb, pb, cutoff,
             break
         if count == 4:
             return 0.0
-        W[count], A[count], B[count] = w, a, b
+        W[count], A[count] = w, first[i]
         old = square
-        count = _reduce(W, A, B, count + 1, weights, v, members, trial, edges, G, rest)
+        count = _reduce(count + 1, v, work)
         square = _dot(v, v)
         if count == 4 or square < 1e-16:
             return 0.0
@@ -224,16 +191,16 @@ def _gjk(vertices, first, last, Ra, pa, other_first, other_last, Rb, pb, cutoff,
     for r in range(count):
         members[r] = r
     _combine(weights, A, members, count, near)
-    _combine(weights, B, members, count, far)
-    v[:] = near - far
-    return np.sqrt(_dot(v, v))
+    far[:] = near - v
+    return np.sqrt(square)
 
 
 @njit(**OPTIONS)
 def _scratch():
-    """Return the arrays that `_gjk` changes: `v`, `near`, `far` (3,) and its scratch arrays."""
-    return (np.empty(3), np.empty(3), np.empty(3), np.empty((24, 3)), np.zeros(4), np.zeros(4),
-            np.empty(4, np.int64))
+    """Return the arrays that `_gjk` changes: `v`, `near`, `far` (3,) and its working memory."""
+    return (np.empty(3), np.empty(3), np.empty(3),
+            (np.empty((4, 3)), np.empty((4, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty(3),
+             np.empty(3), np.zeros(4), np.zeros(4), np.empty(4, np.int64)))
 
 
 @njit(**OPTIONS)
@@ -243,18 +210,20 @@ def point_distances(points, vertices, out):
 
     out_k = min |x_k - y| over y in the hull, by `_gjk` with a hull of one point.
     """
-    v, near, far, work, weights, trial, members = _scratch()
-    both = np.concatenate((points, vertices))
-    first, last = len(points), len(both)
-    identity = np.eye(3)
-    zero = np.zeros(3)
+    v, near, far, work = _scratch()
     for k in range(len(points)):
         v[:] = points[k] - vertices[0]
-        if _dot(v, v) < 1e-18:
-            out[k] = 0.0
-            continue
-        out[k] = _gjk(both, k, k + 1, identity, zero, first, last, identity, zero, 1e300, v, near,
-                      far, work, weights, trial, members)
+        out[k] = 0.0
+        if _dot(v, v) >= 1e-18:
+            out[k] = _gjk(points[k:k + 1], vertices, 1e300, v, near, far, work)
+
+
+@njit(**OPTIONS)
+def _placed(vertices, first, last, R, p, out):
+    """Return the vertices from `first` to `last` - 1 in the base frame, as a part of `out`."""
+    for i in range(first, last):
+        _transform(R, p, vertices[i], out[i - first])
+    return out[:last - first]
 
 
 @njit(**OPTIONS)
@@ -305,12 +274,13 @@ def pair_distances(q, parents, rotations, translations, axes, prismatic, vertice
     """
     n = parents.size
     count = q.shape[0]
-    world = np.empty((count, n, 3, 3))
-    origin = np.empty((count, n, 3))
+    world = np.empty((count, n + 1, 3, 3))    # the last frame is the base
+    origin = np.zeros((count, n + 1, 3))
     placements(q, parents, rotations, translations, axes, prismatic, world, origin)
-    identity = np.eye(3)
-    zero = np.zeros(3)
-    v, near, far, work, weights, trial, members = _scratch()
+    world[:, n] = np.eye(3)
+    v, near, far, work = _scratch()
+    ours = np.empty_like(vertices)
+    theirs = np.empty_like(vertices)
     normal = np.empty(3)
     gradients[:] = 0.0
     for p in range(pairs.shape[0]):
@@ -328,10 +298,8 @@ def pair_distances(q, parents, rotations, translations, axes, prismatic, vertice
                 if gap >= cutoff + grown:
                     distances[k, p] = cutoff
                     continue
-            Ra = world[k, la] if la >= 0 else identity
-            pa = origin[k, la] if la >= 0 else zero
-            Rb = world[k, lb] if lb >= 0 else identity
-            pb = origin[k, lb] if lb >= 0 else zero
+            Ra, pa = world[k, la], origin[k, la]
+            Rb, pb = world[k, lb], origin[k, lb]
             _transform(Ra, pa, centres[a], near)
             _transform(Rb, pb, centres[b], far)
             normal[:] = near - far
@@ -344,8 +312,9 @@ def pair_distances(q, parents, rotations, translations, axes, prismatic, vertice
                 v[:] = normal
                 if _dot(v, v) < 1e-12:
                     v[0] = 1.0
-            d = _gjk(vertices, starts[a], starts[a + 1], Ra, pa, starts[b], starts[b + 1], Rb, pb,
-                     cutoff + grown, v, near, far, work, weights, trial, members)
+            d = _gjk(_placed(vertices, starts[a], starts[a + 1], Ra, pa, ours),
+                     _placed(vertices, starts[b], starts[b + 1], Rb, pb, theirs),
+                     cutoff + grown, v, near, far, work)
             warm = d > 0.0
             gap = d
             distances[k, p] = min(d - grown, cutoff)

@@ -11,16 +11,23 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A short motion of the last joints that identifies a payload, and its expected accuracy."""
+"""
+The command payload-motion: a short motion of the last joints that identifies a payload.
+
+Its expected accuracy is stated, too.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from typing import Annotated
 
 import numpy as np
-from robot_identification.arm import Arm
-from robot_identification.arrays import Array, ReadOnlyArrays
+from robot_identification import cli, console
+from robot_identification.arm import load_arm
+from robot_identification.arrays import Array
 from robot_identification.changes.joint_fit import LARGEST, time_blocks
 from robot_identification.changes.motion_run import (
     FEWEST_ROWS,
@@ -37,13 +44,24 @@ from robot_identification.changes.torque_columns import (
     model_errors,
     sensor_deviations,
 )
+from robot_identification.cli.excite import (
+    CSV_RATE,
+    DesignArguments,
+    print_design,
+    read_options,
+    write_motions,
+)
 from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel
 from robot_identification.dynamics.inertial import BODY_SCALE
+from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import DesignOptions, Excitation, Payload
-from robot_identification.online.load_change import centre_covariance
+from robot_identification.excitation.design.design_motions import design_motions, Stopwatch
+from robot_identification.files import check_outputs, EXCITATION_YAML, HTML_PAGE, MOTION_CSV
+from robot_identification.online.load_change import CarriedBody
 from robot_identification.regression.blocked_regression import BlockEquations, label_products
 from robot_identification.regression.inference import interval_factor
+import typer
 
 PERIOD, JOINTS = 8.0, 4
 """Default period [s], and number of the last joints that move: elbow and wrist of common arms."""
@@ -56,24 +74,6 @@ _EXAMPLE = Payload(1.0, (0.0, 0.0, 0.05))
 """Payload whose accuracy is stated if none is given."""
 _RADIUS = 0.05
 """[m] Radius of gyration of that payload."""
-
-
-@dataclass(frozen=True, eq=False)
-class PayloadAccuracy(ReadOnlyArrays):
-    """
-    Expected standard deviations of a payload from a motion.
-
-    Parameters
-    ----------
-    mass
-        Standard deviation of the mass [kg].
-    centre
-        Standard deviation of the centre of mass, (3,) [m].
-
-    """
-
-    mass: float
-    centre: Array
 
 
 def payload_request(model: IdentifiedModel, request: DesignOptions) -> DesignOptions:
@@ -106,18 +106,11 @@ def payload_request(model: IdentifiedModel, request: DesignOptions) -> DesignOpt
                    noise=tuple(noise.tolist()))
 
 
-def check_same_arm(arm: Arm, model: IdentifiedModel) -> None:
-    """Raise ConfigurationError if a model has other joints than an arm."""
-    if arm.joint_names != model.arm.joint_names:
-        raise ConfigurationError(f"the model has the joints {', '.join(model.arm.joint_names)}; "
-                                 f"the arm '{arm.name}' has {', '.join(arm.joint_names)}")
-
-
-def expected_accuracy(model: IdentifiedModel, motion: Excitation
-                      ) -> tuple[Payload, PayloadAccuracy, PayloadAccuracy]:
+def expected_accuracy(model: IdentifiedModel, motion: Excitation) -> tuple[Payload, Array, Array]:
     """
     Return a payload and its expected accuracy with and without a recording of the empty arm.
 
+    The accuracy is the standard deviation of the mass [kg] and of the centre of mass [m], (4,).
     With a recording of the same motion without the payload, errors of the model cancel; noise of
     both recordings, gain errors of the torque sensors and friction due to the payload are left.
     Without it, `model_errors` are estimated beside the payload.
@@ -152,9 +145,9 @@ def expected_accuracy(model: IdentifiedModel, motion: Excitation
     learnt = learnt_errors(model)
     modelled = np.concatenate([rows, run.apply(
         lambda q, v, a: model_errors(model, q, v, a, learnt))], axis=2)
-    unloaded, alone = (_accuracy(body, _expected_covariance(each, changes, used / size, noise))
-                       for each, size, noise in ((rows, white, np.sqrt(2) * white),
-                                                 (modelled, rest, white)))
+    unloaded, alone = (
+        CarriedBody(body, _expected_covariance(each, changes, used / size, noise)).deviations
+        for each, size, noise in ((rows, white, np.sqrt(2) * white), (modelled, rest, white)))
     return payload, unloaded, alone
 
 
@@ -199,16 +192,16 @@ def payload_condition(model: IdentifiedModel, motion: Excitation) -> float:
     return float(np.linalg.cond(columns[:, np.ptp(q, axis=0) > 1e-9].reshape(-1, 10)))
 
 
-def describe_accuracy(expected: tuple[Payload, PayloadAccuracy, PayloadAccuracy]) -> list[str]:
+def describe_accuracy(expected: tuple[Payload, Array, Array]) -> list[str]:
     """Return two sentences with the results of `expected_accuracy`, as 95 % intervals."""
     payload, *both = expected
     centre = ', '.join(f'{1000 * x:.0f}' for x in payload.centre)
     sentences = []
     for words, each in zip(('with `payload --unloaded` and a recording of the same motion '
                             'without it', 'with the model alone'), both):
-        spread = ', '.join(f'{1960 * x:.1f}' for x in each.centre)
+        spread = ', '.join(f'{1960 * x:.1f}' for x in each[1:])
         sentences.append(f'expected for {payload.mass:g} kg at ({centre}) mm, {words}: '
-                         f'+- {1.96 * each.mass:.2g} kg and +- ({spread}) mm')
+                         f'+- {1.96 * each[0]:.2g} kg and +- ({spread}) mm')
     return sentences
 
 
@@ -219,6 +212,63 @@ def _inertial(payload: Payload) -> Array:
         np.outer(point, point) + np.diag([_RADIUS ** 2 / 2] * 3 + [0.0])))
 
 
-def _accuracy(body: Array, covariance: Array) -> PayloadAccuracy:
-    return PayloadAccuracy(float(np.sqrt(covariance[0, 0])),
-                           np.sqrt(np.diag(centre_covariance(body, covariance))))
+@console.expand_options
+def payload_motion_command(
+    robot: console.Robot,
+    model: Annotated[Path, typer.Argument(
+        metavar='MODEL', help='Model file of the arm, identified without payload.')],
+    output: Annotated[Path | None, typer.Option(
+        '--output', '-o', help='Excitation file (YAML).')] = None,
+    *,
+    arguments: DesignArguments,
+    joint: Annotated[list[str] | None, typer.Option(
+        help=f'A joint that moves; repeatable. By default the last {JOINTS}.')] = None,
+    report: Annotated[Path | None, typer.Option(
+        help='Also write an HTML page with plots and the moving arm.')] = None,
+    csv: Annotated[Path | None, typer.Option(
+        help=f'Also write t, q, v, a as CSV at {CSV_RATE:g} Hz.')] = None,
+    options: Annotated[Path | None, typer.Option(
+        help='YAML file of `excite --print-options`; options given here override it.')] = None,
+    force: console.Force = False,
+    as_json: console.AsJson = False,
+) -> None:
+    """
+    Design a motion for payload identification.
+
+    It is short, moves few joints, and its expected accuracy is printed. The other joints rest in a
+    pose that the design chooses. --payload is the expected payload, for the torque limits and the
+    stated accuracy. Record the motion with and without it, and identify it with `payload`.
+    """
+    if output is None:
+        raise typer.BadParameter("name the file: '--output' / '-o'")
+    arm, identified = load_arm(robot), load_model(model)
+    if arm.joint_names != identified.arm.joint_names:
+        raise ConfigurationError(
+            f"the model has the joints {', '.join(identified.arm.joint_names)}; "
+            f"the arm '{arm.name}' has {', '.join(arm.joint_names)}")
+    request = arguments.replace_in(DesignOptions(period=PERIOD) if options is None
+                                   else read_options(options))
+    request = payload_request(
+        identified, replace(request, moving=tuple(joint)) if joint else request)
+    check_outputs([(output, EXCITATION_YAML), (report, HTML_PAGE), (csv, MOTION_CSV)],
+                  [*arm.files, model, *([] if options is None else [options])], force=force)
+    watch = Stopwatch(request.time_budget, cli.BEGAN)
+    with console.progress(as_json) as progress:
+        designs = design_motions(arm, request, watch, progress)
+    motion = designs.motions[''] = replace(
+        designs.motions[''], condition_number=payload_condition(identified, designs.motions['']))
+    written = write_motions(arm, designs, {'': output}, watch, csv, report)
+    expected = expected_accuracy(identified, motion)
+    if as_json:
+        console.emit({
+            'excitation': str(output), 'moving': request.moving, 'period': motion.period,
+            'condition_number': motion.condition_number, 'status': motion.status,
+            'notes': motion.notes, 'written': written, 'payload': vars(expected[0]),
+            'expected_std': {name: {'mass': each[0], 'centre': each[1:]} for name, each in zip(
+                ('unloaded', 'model'), expected[1:])}})
+        return
+    print_design(motion)
+    for note in motion.notes:
+        console.out.print(f'note: {note}', style='yellow', markup=False)
+    for line in (*describe_accuracy(expected), *(f'wrote {x}' for x in written)):
+        console.out.print(line, markup=False)
