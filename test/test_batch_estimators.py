@@ -38,7 +38,6 @@ from robot_identification.simulation import simulate
 from robot_identification.simulation.robot import JointController
 from scipy import stats
 from simulation_arms import Lively, matched_plant, two_link
-from slow import slow
 
 load_extensions()
 
@@ -253,8 +252,9 @@ def test_instruments_take_care_of_noisy_positions(controlled):
         assert errors['unfiltered', name] < 1.5 * errors['filtered', 'ols']
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(('name', 'deviation', 'better'), [
-    ('clie', NOISE, 3), slow('cloe', 0.0, 1)])    # CLOE with encoder counts only
+    ('clie', NOISE, 3), ('cloe', 0.0, 1)])    # CLOE with encoder counts only
 def test_output_errors_of_the_closed_loop_find_the_parameters(controlled, name, deviation, better):
     """White noise on the positions of one period."""
     arm, plant, motion, run = controlled

@@ -163,7 +163,7 @@ def compared(tmp_path_factory):
     return lambda seed, motion, **changes: compare(before, results(seed, motion, **changes), NAMES)
 
 
-@pytest.mark.parametrize('motion', [100, 101])
+@pytest.mark.parametrize('motion', others_slow([101, 100]))
 def test_an_arm_that_did_not_change_is_unchanged_in_most_pairs(compared, motion):
     found = [compared(seed, motion) for seed in range(1, 6)]
     assert sum(each.verdict != 'unchanged' for each in found) <= 1
@@ -290,6 +290,7 @@ def test_the_interval_of_a_relative_change_contains_that_of_the_friction_before(
     assert widths[0] < 1e-3 and widths[1] == pytest.approx(1.96 * 0.05 * 0.3, rel=0.01)
 
 
+@pytest.mark.slow
 def test_friction_that_grows_with_the_load_of_a_body_is_not_named_beside_it(tmp_path):
     arm, found = load_arm('xarm7'), []
     motion = RandomMotion(arm, 10.0, np.random.default_rng([1003, 0]))

@@ -52,7 +52,7 @@ def start(*args):
 
 
 @pytest.mark.parametrize('writers', [
-    ('identify', 'text'), slow(('identify/',)), ('bag', 'study', 'fleet_robot'),
+    slow(('identify', 'identify/')), ('text',), ('bag', 'study', 'fleet_robot'),
     slow(('export', 'export/', 'excite/', 'servos', 'report', 'fleet_table/'))])
 def test_a_killed_run_leaves_the_old_or_the_new_files(writers, tmp_path):
     """Without subfolders, programs that know nothing of this package see no mixture, either."""

@@ -98,6 +98,7 @@ def description(folder):
         '"$(find ur_description)/config/$(arg ur_type)/joint_limits.yaml"/></robot>')
 
 
+@pytest.mark.slow
 def test_at_most_eight_commands_and_no_editor(tmp_path, monkeypatch):
     pytest.importorskip('xacro')
     walk = commands()

@@ -27,7 +27,7 @@ import pytest
 from robot_identification import load_arm
 from robot_identification.dynamics import FRICTION_TERMS
 from robot_identification.files import shared_folder
-from slow import slow
+from slow import others_slow, slow
 
 ROOT = shared_folder('launch').parent
 EXAMPLES = ROOT / 'examples'
@@ -49,7 +49,8 @@ def test_every_script_is_listed():
     assert all(f'`{name}.py`' in text for name in scripts)
 
 
-@pytest.mark.parametrize('name', PRINTS)
+@pytest.mark.parametrize('name', others_slow(
+    PRINTS, *(set(PRINTS) - {'circle_motion', 'design_excitation'})))
 def test_example_runs(name, tmp_path, monkeypatch, capsys):
     before = dict(FRICTION_TERMS)
     monkeypatch.syspath_prepend(str(EXAMPLES))

@@ -86,6 +86,7 @@ def test_a_resting_fourier_series_has_no_higher_harmonics():
     assert spectrum[4:].max() < 1e-12 and spectrum[3].max() > 1e-3
 
 
+@pytest.mark.slow
 def test_genetic_algorithms_stay_within_limits_and_do_not_beat_the_gradient():
     found = {name: design(chain(), starts=1, optimiser=name, **QUICK) for name in OPTIMISERS}
     assert set(found) == {'barrier', 'real_genetic', 'binary_genetic'}

@@ -142,8 +142,8 @@ def test_memory_counts_as_slipped_and_what_that_costs_is_said(friction, tmp_path
 @CASADI
 @COMPILER
 @pytest.mark.parametrize(('arm', 'friction'), [
-    *(('mixed', friction) for friction in (*FRICTION_MODELS, 'coulomb + position + offset')),
-    ('panda', 'stribeck')])
+    *(slow('mixed', friction) for friction in FRICTION_MODELS if friction != 'load_dependent'),
+    ('mixed', 'load_dependent'), ('mixed', 'coulomb + position + offset'), ('panda', 'stribeck')])
 def test_single_precision_costs_less_than_a_hundred_thousandth_of_the_torque(
         arm, friction, tmp_path):
     model = exported_model(ARMS[arm](), friction)
@@ -158,7 +158,7 @@ def test_single_precision_costs_less_than_a_hundred_thousandth_of_the_torque(
 @CASADI
 @COMPILER
 @pytest.mark.parametrize(('arm', 'friction'), [
-    slow('panda', 'stribeck'), ('panda', 'coulomb + viscous + load + position'),
+    slow('panda', 'stribeck'), slow('panda', 'coulomb + viscous + load + position'),
     ('mixed', 'stribeck'), slow('mixed', 'coulomb + viscous + load + position'),
     slow('coupled', 'stribeck'), ('coupled', 'coulomb + viscous + load + position')])
 def test_derivatives_are_those_of_the_models_torque(arm, friction, tmp_path):

@@ -275,6 +275,7 @@ def test_ctrl_c_of_a_terminal_reaches_no_worker():
     assert signal.SIGINT not in blocked()
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_changes_no_digit_and_only_what_changed_is_done(
         cluster, folder, tmp_path):
     distributed = pytest.importorskip('distributed')

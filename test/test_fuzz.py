@@ -21,18 +21,19 @@ import sys
 
 from fuzzers import FUZZERS
 import pytest
+from slow import others_slow
 
 RUN = Path(__file__).parent / 'fuzz' / 'run.py'
 CASES = 20
 READERS = (
-    ('csv', 'npz', 'mat', 'mcap', 'sqlite', 'metadata', 'parquet', 'lerobot'),
-    ('dates', 'long', 'echo', 'json', 'gz', 'hdf5', 'feather', 'excel', 'ros1'),
-    ('urdf', 'xacro', 'srdf', 'mesh', 'robot', 'joint_limits', 'controllers', 'limits'),
-    ('model', 'excitation', 'options', 'results', 'fleet', 'fleet_result'))
+    ('csv', 'npz', 'mcap', 'sqlite', 'urdf', 'robot', 'model', 'excitation', 'results'),
+    ('mat', 'metadata', 'parquet', 'lerobot', 'dates', 'long', 'echo', 'json', 'gz'),
+    ('hdf5', 'feather', 'excel', 'ros1', 'options', 'fleet', 'fleet_result'),
+    ('xacro', 'srdf', 'mesh', 'joint_limits', 'controllers', 'limits'))
 """Readers by the process that runs their fuzzers, which first reads a valid file of each."""
 
 
-@pytest.mark.parametrize('readers', READERS)
+@pytest.mark.parametrize('readers', others_slow(READERS))
 def test_spoiled_files_are_refused_or_read(readers):
     done = subprocess.run([sys.executable, str(RUN), '--count', str(CASES), *readers],
                           capture_output=True, text=True)

@@ -223,6 +223,7 @@ def test_friction_at_rest_is_estimated_beyond_the_largest_pause():
     assert 0.4 < np.mean(found > 1) < 0.6    # the largest pause itself never exceeds the bound
 
 
+@pytest.mark.slow
 def test_pauses_of_the_reference_teach_the_friction_at_rest():
     model, rng = model_of(two_link()), np.random.default_rng(0)
     friction, noise = np.array([0.5, 0.3]), 0.01

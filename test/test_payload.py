@@ -90,6 +90,7 @@ def test_recordings_that_show_no_payload_are_refused():
         identify_payload(frozen(arm), creeping)
 
 
+@pytest.mark.slow
 def test_intervals_contain_friction_of_another_day():
     """Friction differs by up to 40 % from that of the model, with static friction on top."""
     arm, inside, widths = chain(['a', 'b', 'c']), 0, []

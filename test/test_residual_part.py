@@ -76,8 +76,20 @@ def fitted(samples):
     return physical, fit_gaussian_process(physical, fit, lambda text, fraction: None)
 
 
-def test_cogging_is_found_on_the_joint_that_has_it_and_helps_on_another_motion():
-    physical, model = fitted([recorded(seed) for seed in (1, 2)])
+@pytest.fixture(scope='module')
+def models():
+    """Return the physical model of two motions with cogging, and that with the residual part."""
+    fit = fit_model(two_link(), [recorded(seed) for seed in (1, 2)], ModelOptions(),
+                    lambda text, fraction: None)
+    physical = fit.fit.model({})
+    physical = calibrate_band(physical, fit.fit, [
+        build_residual_regression(physical, fit.fit.estimate.base, samples)
+        for samples in fit.fit.regression.samples])
+    return physical, fit_gaussian_process(physical, fit, lambda text, fraction: None)
+
+
+def test_cogging_is_found_on_the_joint_that_has_it_and_helps_on_another_motion(models):
+    physical, model = models
     assert list(model.residual) == ['shoulder']
     gain = model.information[RESIDUAL_GAINS]['shoulder']
     assert min(gain['time'], gain['posture'], gain['speed']) > 0.3
@@ -102,14 +114,8 @@ def test_the_part_is_zero_away_from_the_training_motion():
     assert np.abs(part.torque(q[:, 0] + 1e6, v[:, 0])).max() == 0.0
 
 
-def test_the_interval_is_narrower_near_the_points_and_still_covers_another_motion():
-    fit = fit_model(two_link(), [recorded(seed) for seed in (1, 2)], ModelOptions(),
-                    lambda text, fraction: None)
-    physical = fit.fit.model({})
-    physical = calibrate_band(physical, fit.fit, [
-        build_residual_regression(physical, fit.fit.estimate.base, samples)
-        for samples in fit.fit.regression.samples])
-    model = fit_gaussian_process(physical, fit, lambda text, fraction: None)
+def test_the_interval_is_narrower_near_the_points_and_still_covers_another_motion(models):
+    physical, model = models
     other = recorded(7)
     states = other.q, other.v, other.a
     ratio = (model.torque_half_width(*states, low_pass=True)

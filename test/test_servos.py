@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 import json
 
 import mujoco
@@ -32,6 +33,7 @@ from robot_identification.servos.problem import ServoProblem
 from robot_identification.servos.result import RATIOS, ServoResult
 from servo_bench import Bench, bench_urdf, MOTIONS
 from servo_plant import hobby_urdf, recorded, teleoperated, Truth
+from slow import others_slow
 from typer.testing import CliRunner
 
 N = 3
@@ -50,19 +52,23 @@ def short_search(monkeypatch):
     monkeypatch.setattr(starts, 'CHILDREN', 8)
 
 
+PLANTS = ((3, 1.4), (1, 1.0), (2, 1.0))    # seed, and static over kinetic friction (Stribeck)
+
+
 @pytest.fixture(scope='module')
-def fits(arm):
-    """Return truths and results for plants with the model's friction and with Stribeck's."""
-    found = []
-    for seed, stribeck in ((1, 1.0), (2, 1.0), (3, 1.4)):
+def fit_of(arm):
+    """Return a function that returns the truth and the result of a plant."""
+    @cache
+    def fit(seed, stribeck):
         truth = Truth.drawn(seed, stribeck, n=N)
-        found.append((truth, identify_servos(
-            arm, [recorded(truth, 100 + seed, 12.0)], [recorded(truth, 200 + seed, 8.0)])))
-    return found
+        return truth, identify_servos(
+            arm, [recorded(truth, 100 + seed, 12.0)], [recorded(truth, 200 + seed, 8.0)])
+    return fit
 
 
-def test_truth_lies_within_the_intervals(fits):
-    matched = [(truth, result) for truth, result in fits if truth.stribeck == 1.0]
+@pytest.mark.slow
+def test_truth_lies_within_the_intervals(fit_of):
+    matched = [fit_of(*plant) for plant in PLANTS if plant[1] == 1.0]
     inside, errors = [], []
     for truth, result in matched:
         for name in IDENTIFIED:
@@ -76,8 +82,8 @@ def test_truth_lies_within_the_intervals(fits):
     assert np.max(errors) < 0.15
 
 
-def test_friction_at_rest_is_identified_apart_from_that_in_motion(fits):
-    (truth, result), = [fit for fit in fits if fit[0].stribeck > 1.0]
+def test_friction_at_rest_is_identified_apart_from_that_in_motion(fit_of):
+    truth, result = fit_of(*PLANTS[0])
     for name in ('kp', 'damping', 'limit'):
         assert np.allclose(result.values(name), getattr(truth, name), rtol=0.1), name
     ratio = 1 + result.model.stiction / result.model.friction
@@ -85,14 +91,15 @@ def test_friction_at_rest_is_identified_apart_from_that_in_motion(fits):
     assert np.allclose(result.model.friction, truth.friction, rtol=0.15)
 
 
-def test_held_out_motion_is_predicted_from_commands_alone(fits):
-    for _, result in fits:
-        assert result.status == 'passed', result.message
-        assert {error.horizon for error in result.held_out} == {1.0, 5.0}
-        for error in result.held_out:
-            assert np.degrees(error.model).max() < 0.2
-            assert error.ratio < 0.1
-            assert np.degrees(error.commanded).min() > 1.0
+@pytest.mark.parametrize('plant', others_slow(PLANTS))
+def test_held_out_motion_is_predicted_from_commands_alone(fit_of, plant):
+    _, result = fit_of(*plant)
+    assert result.status == 'passed', result.message
+    assert {error.horizon for error in result.held_out} == {1.0, 5.0}
+    for error in result.held_out:
+        assert np.degrees(error.model).max() < 0.2
+        assert error.ratio < 0.1
+        assert np.degrees(error.commanded).min() > 1.0
 
 
 def test_slopes_are_those_of_the_simulation(arm):
@@ -115,7 +122,7 @@ def test_slopes_are_those_of_the_simulation(arm):
         assert cosine > 0.98 or np.linalg.norm(numeric) < 1.0, (*NAMES, 'delay')[k // N]
 
 
-@pytest.mark.usefixtures('short_search')
+@pytest.mark.slow
 def test_a_servo_that_limits_the_speed_of_its_target_is_recognised(arm):
     truth = Truth.drawn(6, n=N, speed=1.8)
     result = identify_servos(arm, [recorded(truth, 106, 15.0)], [recorded(truth, 206, 8.0)])
@@ -150,7 +157,7 @@ def test_a_plant_without_torque_limit_has_none(arm):
     assert result.status == 'not validated'
 
 
-@pytest.mark.usefixtures('short_search')
+@pytest.mark.slow
 def test_a_torque_limit_that_only_the_held_out_motion_reaches_is_said():
     arm = Arm.from_urdf(hobby_urdf(2))
     truth = Truth.drawn(8, n=2)
@@ -285,7 +292,7 @@ def test_a_stiff_servo_is_found_or_said_to_be_undetermined(arm, kp, kv):
         assert said or abs(result.model.kp[i] / kp - 1) < 0.1, joint
 
 
-@pytest.mark.usefixtures('short_search')
+@pytest.mark.slow
 def test_gains_and_payloads_of_several_recordings_are_one_set_of_servos(arm):
     truth, centre = Truth.drawn(9, n=N), (0.1, 0.0, 0.0)
     heavy = ServoRecording(

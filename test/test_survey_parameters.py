@@ -19,6 +19,7 @@ from robot_identification.arm import load_arm
 from robot_identification.papers.studies.study import Draw
 from robot_identification.papers.studies.survey_methods import compare_methods, Platform
 from robot_identification.papers.studies.survey_parameters import about_centre, about_joint
+from slow import others_slow
 
 
 def test_they_are_those_of_the_urdf_and_there_is_a_way_back():
@@ -42,7 +43,7 @@ def test_a_link_without_mass_has_its_centre_at_the_origin():
     assert found == pytest.approx([0, 0, 0, 0, 2, 0, 2, 0, 0, 2])
 
 
-@pytest.mark.parametrize('friction', ['coulomb_viscous', 'stribeck'])
+@pytest.mark.parametrize('friction', others_slow(['coulomb_viscous', 'stribeck']))
 def test_methods_without_ranges_find_the_torques_and_not_the_parameters(friction):
     t = 0.01 * np.arange(1000)
     w = 2 * np.pi / 10 * np.array([1, 2, 3, 4, 3, 5])

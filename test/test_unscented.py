@@ -87,6 +87,7 @@ def test_a_new_recording_keeps_what_is_known_of_the_parameters():
     assert np.allclose(running.covariance[:3], np.hstack([np.eye(3) / 4, np.zeros((3, 2))]))
 
 
+@pytest.mark.slow
 def test_exact_states_have_the_result_of_the_kalman_filter():
     """Both start from the URDF; torques are averaged over 10 ms, or decimated."""
     data, _, standard, *_ = friction_samples(two_link(), 'coulomb_viscous', seconds=16.0)
