@@ -27,7 +27,7 @@ from robot_identification.cli.commands import app
 from robot_identification.errors import ConfigurationError, RecordingError
 from robot_identification.recording import csv_file, load_recording
 from robot_identification.recording.bag.write import write_bag
-from robot_identification.recording.load import infer_recording_block
+from robot_identification.recording.infer_block import infer_recording_block
 from scipy.io import savemat
 from typer.testing import CliRunner
 import yaml

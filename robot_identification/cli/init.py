@@ -108,7 +108,7 @@ class InitArguments:
 
     def propose_recording(self, arm: Arm) -> tuple[dict[str, Any], tuple[str, ...]]:
         """Return the block `recording` for the given log, and notes; both are empty without."""
-        from robot_identification.recording.load import infer_recording_block
+        from robot_identification.recording.infer_block import infer_recording_block
 
         path = self.recording
         if path is None:

@@ -11,29 +11,22 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Loads recordings from files, as a whole or in pieces, and infers their block `recording`."""
+"""Loads recordings from files, as a whole or in pieces."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 import os
 from pathlib import Path
-from typing import Any
 
 from robot_identification.arm import Arm
 from robot_identification.errors import RecordingError
 from robot_identification.files import suggest_file
-from robot_identification.recording.bag.bag import Bag, is_bag
-from robot_identification.recording.bag.joint_states import TYPE
-from robot_identification.recording.bag.read import bag_signals, find_publishers, STANDARD
+from robot_identification.recording.bag.bag import is_bag
+from robot_identification.recording.bag.read import bag_signals
 from robot_identification.recording.column_source import ColumnSource
 from robot_identification.recording.columns import signal_blocks, SignalBlocks
 from robot_identification.recording.csv_file import CsvSource
-from robot_identification.recording.infer_columns import (
-    infer_columns,
-    infer_joint_names,
-    InferredColumns,
-)
 from robot_identification.recording.numpy_archive import npz_source
 from robot_identification.recording.pieces import split_blocks
 from robot_identification.recording.recording import Recording
@@ -141,57 +134,6 @@ def load_pieces(path: str | Path, arm: Arm | None = None, *, topic: str | None =
 
     """
     return split_blocks(_signals(Path(path), arm, topic), arm, seconds)
-
-
-def infer_recording_block(path: str | Path, arm: Arm) -> InferredColumns | None:
-    """
-    Infer the block `recording` of a robot YAML from a log; return None without positions.
-
-    Parameters
-    ----------
-    path
-        As for `load_recording`.
-    arm
-        The arm whose joints are searched for.
-
-    Raises
-    ------
-    RecordingError
-        The file cannot be read.
-
-    Examples
-    --------
-    >>> inferred = infer_recording_block('log.csv', load_arm('panda'))    # doctest: +SKIP
-    >>> inferred.block, inferred.notes    # doctest: +SKIP
-
-    """
-    path = Path(path)
-    source = find_reader(path)
-    if source is None:
-        return _infer_bag_block(path, arm)
-    return infer_columns(source(path).named_for(arm), arm)
-
-
-def _infer_bag_block(path: str | Path, arm: Arm) -> InferredColumns | None:
-    """
-    Infer the block `recording` of a robot YAML for a bag; return None without the arm's joints.
-
-    The block contains the topic and the joint names only if they differ from the defaults.
-    """
-    bag = Bag(path)
-    known = sorted(bag.topics_of(TYPE), key=lambda name: name != STANDARD)
-    for topic in known:
-        for publisher in find_publishers(bag, topic):
-            names = infer_joint_names(publisher.names, arm.joint_names)
-            if names is None:
-                continue
-            others = [name for name in known if name != topic]
-            block: dict[str, Any] = {'topic': topic} if others and topic != STANDARD else {}
-            if any(joint != name for joint, name in names.items()):
-                block['names'] = names
-            return InferredColumns(block, tuple(f'joint states are also on {name}'
-                                                for name in others))
-    return None
 
 
 def _signals(path: Path, arm: Arm | None, topic: str | None) -> SignalBlocks:
