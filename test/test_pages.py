@@ -175,6 +175,13 @@ def test_dragging_zooms_all_joints_and_a_double_click_ends_it(pages, browser):
     assert browser.errors == []
 
 
+def test_the_arm_is_drawn_without_scripts(pages):
+    text = pages['excitation'].read_text(encoding='utf-8')
+    still = text[text.index('<svg class="still"'):text.index('</noscript>', text.index('"still"'))]
+    assert still.count('<polyline') == 1    # the path
+    assert still.count('<polygon') > 10 * load_arm('panda').n    # the faces of the meshes
+
+
 @pytest.fixture
 def fleet(tmp_path):
     robots = [RobotResult(f'cell-{k}', 'two_link', 'passed', '', error=0.01 * k)

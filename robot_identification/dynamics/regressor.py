@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -24,9 +25,18 @@ import pinocchio as pin
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array, readonly_view
 from robot_identification.dynamics.kinematics import Kinematics
-from robot_identification.errors import ConfigurationError
+from robot_identification.errors import ConfigurationError, explain_missing
 from robot_identification.parallel import over_blocks
 from robot_identification.registry import Registry
+
+
+def default_backend() -> str:
+    """Return 'numba' if it is installed, otherwise 'pinocchio'."""
+    try:
+        import numba  # noqa: F401
+    except ImportError:
+        return 'pinocchio'
+    return 'numba'
 
 
 def joint_torque_regressor(
@@ -54,7 +64,7 @@ def joint_torque_regressor(
         Array for the result, C-contiguous float64; None allocates a new one.
     backend
         'numba' (compiled, on all cores) or 'pinocchio' (reference: a Python loop over Pinocchio's
-        function); None selects numba.
+        function); None selects numba if it is installed, otherwise pinocchio.
     first_link
         Index of the first link whose columns are returned, 0 to n - 1.
 
@@ -70,6 +80,8 @@ def joint_torque_regressor(
         The shapes do not match the arm, or there is no link `first_link`.
     UnknownNameError
         There is no such backend.
+    MissingDependencyError
+        The backend is 'numba' and numba is not installed.
 
     References
     ----------
@@ -83,7 +95,7 @@ def joint_torque_regressor(
 
     """
     arm = load_arm(arm)
-    fill = _FILL.find(backend or 'numba')
+    fill = _FILL.find(backend or default_backend())
     q, v, a = _states(arm, q, v, a)
     if not 0 <= first_link < arm.n:
         raise ConfigurationError(f'first_link must be 0 to {arm.n - 1}, not {first_link}')
@@ -140,6 +152,8 @@ def inverse_dynamics(
     if values.shape != (arm.n, 10):
         raise ConfigurationError(f'inertial parameters must have the shape {(arm.n, 10)}, '
                                  f'not {values.shape}')
+    if default_backend() == 'pinocchio':
+        return joint_torque_regressor(arm, q, v, a) @ values.ravel()
     from robot_identification.dynamics.kernels import inverse_dynamics_rows
     out, tree = np.empty((len(q), arm.n)), Kinematics.of(arm)
     over_blocks(lambda rows: inverse_dynamics_rows(
@@ -160,10 +174,16 @@ def _states(arm: Arm, *arrays: ArrayLike) -> tuple[Array, ...]:
 
 def _numba(arm: Arm, q: Array, v: Array, a: Array, out: Array) -> None:
     """Fill `out` with the compiled kernel."""
-    from robot_identification.dynamics.kernels import regressor_rows
-    tree, first = Kinematics.of(arm), arm.n - out.shape[2] // 10
-    over_blocks(lambda rows: regressor_rows(
-        q[rows], v[rows], a[rows], *tree, out[rows], first), len(q))
+    fill, tree, first = _regressor_kernel(), Kinematics.of(arm), arm.n - out.shape[2] // 10
+    over_blocks(lambda rows: fill(q[rows], v[rows], a[rows], *tree, out[rows], first), len(q))
+
+
+@cache
+def _regressor_kernel() -> Callable[..., None]:
+    """Return the compiled kernel, which is imported when it is first used."""
+    with explain_missing('numba', "the regressor backend 'numba'"):
+        from robot_identification.dynamics.kernels import regressor_rows
+    return regressor_rows
 
 
 def _pinocchio(arm: Arm, q: Array, v: Array, a: Array, out: Array) -> None:

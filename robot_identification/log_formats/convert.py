@@ -226,7 +226,7 @@ def hdf5(source: str, target: str, limit: int) -> int | None:
                 arrays.update(dataset_arrays(file, name.replace('/', '.'), node))
         for name, node in frames.items():
             head = f'{name.replace("/", ".")}.' if len(frames) > 1 else ''
-            arrays.update({head + key: value for key, value in frame_arrays(node).items()})
+            arrays.update({head + key: value for key, value in pandas_columns(node).items()})
     if not arrays:
         raise ValueError('it has no datasets of numbers')
     save_arrays(target, arrays)
@@ -256,7 +256,7 @@ def dataset_arrays(file: Any, name: str, node: Any) -> dict[str, np.ndarray]:
     return {}
 
 
-def frame_arrays(group: Any) -> dict[str, np.ndarray]:
+def pandas_columns(group: Any) -> dict[str, np.ndarray]:
     """Return the columns of a data frame of pandas in fixed format, and its index of times."""
     columns: dict[str, np.ndarray] = {}
     for number in range(int(group.attrs['nblocks'])):

@@ -24,6 +24,7 @@ import numpy as np
 from robot_identification.arrays import Array, consecutive_slices, IndexArray, readonly_view
 from robot_identification.dynamics import BaseParameters
 from robot_identification.dynamics.kinematics import Kinematics
+from robot_identification.dynamics.regressor import default_backend
 from robot_identification.errors import EstimationError
 from robot_identification.signals import Samples
 
@@ -169,7 +170,7 @@ class RowAssembler:
 
         Rows that are not used (`Samples.sliding_rows`) are zero.
         """
-        compiled = self.base.structure.backend in (None, 'numba')
+        compiled = (self.base.structure.backend or default_backend()) == 'numba'
         table = self._compiled(block) if compiled else self._plain(block)
         return [table[:, joint] if used.all() else np.where(used[:, None], table[:, joint], 0.0)
                 for used, joint in zip(self._slides[block.rows].T, self._slices)]

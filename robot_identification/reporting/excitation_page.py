@@ -37,6 +37,7 @@ from scipy.spatial import ConvexHull, QhullError
 FRAMES = 240             # frames of the animation
 SAMPLES = 400            # points of each curve
 SWAY, SWAY_SECONDS = 0.15, 12.0    # fraction of the range and period of a repaired arm's motion
+VIEW = 0.9, 0.35         # yaw and pitch of the view [rad], as in excitation.js
 GRID = 12                # intervals of the grid on the floor
 TRIANGLES = 6000    # of an arm: 0.3 MB of a page, and drawn in some milliseconds
 FINEST = 200        # cells of the finest grid along the largest mesh
@@ -83,7 +84,8 @@ def write_excitation_page(arm: Arm, excitation: Excitation, path: str | Path,
     motion = _motion(arm, excitation, scene)
     write_text(path, render_page(
         'excitation.html', excitation=excitation, usage=_usage(excitation, torque),
-        plots=_plots(excitation, t, (q, v, a, torque)), motion=motion, name=excitation.arm_name))
+        plots=_plots(excitation, t, (q, v, a, torque)), motion=motion, still=_still(motion),
+        name=excitation.arm_name))
     return Path(path)
 
 
@@ -111,7 +113,8 @@ def write_repair_page(arm: Arm, changes: Sequence[Sequence[str]], scene: Scene,
     motion = _animation(arm, q, scene.shapes, None, SWAY_SECONDS)
     for drawn, shape in zip(motion['shapes'], scene.shapes):
         drawn['hue'] = 0 if shape.name in changed else 210
-    write_text(path, render_page('repair.html', name=arm.name, changes=changes, motion=motion))
+    write_text(path, render_page('repair.html', name=arm.name, changes=changes, motion=motion,
+                                 still=_still(motion)))
 
 
 def _usage(excitation: Excitation, torque: Array | None) -> dict[str, Array]:
@@ -186,6 +189,44 @@ def _animation(arm: Arm, q: Array, shapes: Sequence[Shape], floor: float | None,
         'frames': _rounded(np.concatenate([rotations.reshape(len(q), -1, 9), origins], axis=2)),
         'path': _rounded(path), 'shapes': [_hull(shape, arm.n) for shape in shapes],
         'visuals': [], 'faults': []}
+
+
+def _still(motion: dict[str, Any]) -> dict[str, Any]:
+    """Return the first frame as a drawing of 400 by 300 px: faces, bones, floor and path."""
+    yaw, pitch = VIEW
+    turn = np.array([[np.sin(yaw), -np.cos(yaw), 0.0],
+                     [np.sin(pitch) * np.cos(yaw), np.sin(pitch) * np.sin(yaw), -np.cos(pitch)],
+                     [np.cos(pitch) * np.cos(yaw), np.cos(pitch) * np.sin(yaw), np.sin(pitch)]])
+
+    def seen(points: Any) -> Array:
+        """Return projected points: pixels from the left and the top, and depth."""
+        scale = 126 / motion['radius']
+        pixels: Array = scale * (np.array(points) - motion['centre']) @ turn.T + (200, 150, 0)
+        return pixels
+
+    frame = np.array(motion['frames'][0])
+    faces = []
+    for shape in motion['visuals'] or motion['shapes']:
+        points = np.array(shape['vertices']).reshape(-1, 3)
+        if shape['link'] >= 0:
+            place = frame[shape['link']]
+            points = points @ place[:9].reshape(3, 3).T + place[9:]
+        points = seen(points)
+        for corners in points[np.array(shape['faces'], dtype=int).reshape(-1, 3)]:
+            normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
+            light = abs(normal @ (0.3, -0.6, 0.7)) / (float(np.linalg.norm(normal)) or 1.0)
+            faces.append((float(corners[:, 2].mean()), _corners(corners),
+                          f'hsl({shape["hue"]} 35% {30 + 45 * light:.0f}%)'))
+    joints = [(motion['base'] if parent < 0 else frame[parent, 9:], frame[link, 9:])
+              for link, parent in motion['bones']]
+    return {'faces': [face[1:] for face in sorted(faces)], 'path': _corners(seen(motion['path'])),
+            'bones': [_corners(seen(ends)) for ends in joints],
+            'floor': [_corners(seen(ends)) for ends in motion['floor']]}
+
+
+def _corners(points: Array) -> str:
+    """Return pixels as the points of an SVG polygon."""
+    return ' '.join(f'{x:.1f},{y:.1f}' for x, y, *_ in points.tolist())
 
 
 def _floor(centre: Array, radius: float, height: float) -> list[Any]:
