@@ -20,6 +20,7 @@ from robot_identification.regression.blocked_regression import (
     block_labels,
     BlockedRegression,
     BlockEquations,
+    inverse,
     label_products,
 )
 from robot_identification.regression.inference import f_test, interval_factor, t_squared_test
@@ -104,3 +105,9 @@ def test_significance_is_that_of_scipy():
     assert t_squared_test(np.ones(3), np.eye(3), 3.2) == 1.0
     assert interval_factor(np.array([9.0]))[0] == pytest.approx(
         stats.t.ppf(0.975, 9) / stats.norm.ppf(0.975))
+
+
+def test_no_unknowns_and_no_variance_are_no_error():
+    equations = BlockEquations.of(np.ones((3, 1, 1)))
+    assert inverse(equations.information).shape == (4, 0, 0)
+    assert t_squared_test(np.ones(2), np.zeros((2, 2)), 10.0) == 1.0

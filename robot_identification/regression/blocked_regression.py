@@ -132,7 +132,7 @@ def inverse(grams: Array) -> Array:
         one before eigenvalues are compared.
 
     """
-    scale = np.sqrt(np.diag(grams.reshape(-1, *grams.shape[-2:])[0]))
+    scale = np.sqrt(np.diag(grams if grams.ndim == 2 else grams[0]))
     units = np.outer(*2 * (np.where(scale > 0, scale, 1.0),))
     return np.asarray(np.linalg.pinv(grams / units, rcond=_PSEUDO, hermitian=True) / units)
 

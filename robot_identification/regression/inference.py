@@ -111,7 +111,7 @@ def t_squared_test(values: Array, covariance: Array, freedom: float) -> float:
     count = len(values)
     if freedom - count < 0.5:
         return 1.0
-    scale = np.maximum(np.sqrt(np.diag(covariance)), 1e-300)
+    scale = np.maximum(np.sqrt(np.diag(covariance)), 1e-150)    # whose square is not zero
     distance, correlation = values / scale, covariance / np.outer(scale, scale)
     squared = float(distance @ np.linalg.pinv(correlation, hermitian=True) @ distance)
     rest = freedom - count + 1
