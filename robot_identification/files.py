@@ -23,6 +23,7 @@ import math
 import os
 from pathlib import Path
 import re
+import shutil
 import stat
 import sys
 from typing import Any
@@ -32,7 +33,7 @@ from robot_identification.errors import (
     did_you_mean,
     RobotIdentificationError,
 )
-from robot_identification.output_folder import recover, replace_files
+from robot_identification.output_folder import locked, recover, sync, temporary
 
 HEAD = 1 << 18    # [bytes] at the beginning of a file from which its kind is recognised
 TEXT_SIZE = 64_000_000    # [bytes] largest text, message or mesh; most have 0.1 % of it
@@ -378,10 +379,10 @@ def check_writable(path: str | Path) -> None:
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[Path]:
     """
-    Yield a path in a temporary folder; the file replaces that at `path` if the block succeeds.
+    Yield a temporary path beside `path`, and rename it to `path` if the block succeeds.
 
     The file is flushed to the disk before it is renamed. A run that is killed leaves the old file
-    and the temporary folder, which the next run that writes to the folder removes.
+    and the temporary one, which the next run that writes to the folder removes.
 
     Parameters
     ----------
@@ -401,8 +402,19 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     """
     target = Path(path)
     check_writable(target)
-    with replace_files(target.parent, target) as folder:
-        yield folder / target.name
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with temporary(target.parent, target.suffix) as path:
+            yield path
+            if target.exists():
+                shutil.copymode(target, path)
+            sync(path)
+            with locked(target.parent):
+                os.replace(path, target)
+            sync(target.parent)
+    except OSError as error:    # some OSErrors lack strerror
+        raise ConfigurationError(
+            f"'{target}' cannot be written: {error.strerror or error}") from error
 
 
 def write_text(path: str | Path, text: str) -> None:

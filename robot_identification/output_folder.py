@@ -30,8 +30,8 @@ Symbolic links to one folder per run would need one mechanism only, but `mv resu
 
 Locks (flock of the folders, not of files in them) let one writer at a time replace files, make
 readers wait for it, and show whether a hidden file belongs to a running program; a kill releases
-them. File systems without locks (NFS) work without: there, two writers at once may leave a
-mixture, which readers detect.
+them. File systems without locks (NFS), and Windows, work without: there, two writers at once may
+leave a mixture, which readers detect.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, ExitStack, suppress
 import ctypes
 import errno
-import fcntl
 import hashlib
 import json
 import logging
@@ -53,6 +52,11 @@ import time
 from uuid import uuid4
 
 from robot_identification.errors import ConfigurationError
+
+try:
+    import fcntl
+except ImportError:    # Windows
+    fcntl = None    # type: ignore[assignment]
 
 PREFIX = '.robot_identification-'
 """Beginning of the names of temporary files and folders."""
@@ -94,7 +98,7 @@ def locked(path: Path, *, exclusive: bool = True) -> Iterator[None]:
     held = vars(_held).setdefault('keys', set())
     with ExitStack() as stack:
         with suppress(OSError, ValueError):    # there is no such file, or no lock
-            while True:
+            while fcntl is not None:
                 descriptor = stack.enter_context(_opened(path))
                 status = os.fstat(descriptor)
                 key = (status.st_dev, status.st_ino)
@@ -116,7 +120,7 @@ def _is_abandoned(path: Path) -> bool:
         return True
     except BlockingIOError:
         return False
-    except OSError:    # no locks
+    except (OSError, AttributeError):    # no locks
         return time.time() - path.stat().st_mtime > OLD
 
 
@@ -144,16 +148,20 @@ def _remove_leftovers(folder: Path) -> None:
 
 
 @contextmanager
-def temporary(folder: Path) -> Iterator[Path]:
+def temporary(folder: Path, suffix: str = '', *, is_folder: bool = False) -> Iterator[Path]:
     """
-    Yield the path of a new temporary folder, which is removed at the end.
+    Yield the path of a new temporary file or folder, which is removed at the end.
 
     Leftovers of killed programs in the same folder are removed and reported.
 
     Parameters
     ----------
     folder
-        Existing folder in which it is created.
+        Existing folder of the temporary file or folder.
+    suffix
+        End of the name.
+    is_folder
+        Whether a folder is created.
 
     Raises
     ------
@@ -161,11 +169,11 @@ def temporary(folder: Path) -> Iterator[Path]:
         It cannot be created.
 
     """
-    path = folder / f'{PREFIX}{uuid4().hex[:16]}'
+    path = folder / f'{PREFIX}{uuid4().hex[:16]}{suffix}'
     with ExitStack() as stack:
         with locked(folder):
             _remove_leftovers(folder)
-            path.mkdir()
+            path.mkdir() if is_folder else path.touch(exist_ok=False)
             stack.enter_context(locked(path))
         stack.callback(_remove, path)
         yield path
@@ -188,7 +196,7 @@ def sync(path: Path) -> None:
 
 
 @contextmanager
-def replace_files(folder: str | Path, shown: str | Path = '') -> Iterator[Path]:
+def replace_files(folder: str | Path) -> Iterator[Path]:
     """
     Yield an empty folder; the files that the block writes there replace those of `folder` at once.
 
@@ -198,8 +206,6 @@ def replace_files(folder: str | Path, shown: str | Path = '') -> Iterator[Path]:
     ----------
     folder
         Folder of the files; it is created if needed.
-    shown
-        Path that messages about errors name; that of the folder if empty.
 
     Raises
     ------
@@ -221,7 +227,7 @@ def replace_files(folder: str | Path, shown: str | Path = '') -> Iterator[Path]:
         with ExitStack() as stack:
             with locked(target):
                 movable = _has_files_only(target)
-                staging = stack.enter_context(temporary(target))
+                staging = stack.enter_context(temporary(target, is_folder=True))
                 if movable:
                     with suppress(OSError):    # no permission, or another file system
                         staging = staging.rename(target.parent / staging.name)
@@ -234,7 +240,7 @@ def replace_files(folder: str | Path, shown: str | Path = '') -> Iterator[Path]:
                 target.rmdir()
         if isinstance(error, OSError):
             raise ConfigurationError(
-                f"'{shown or folder}' cannot be written: {error.strerror or error}") from error
+                f"'{folder}' cannot be written: {error.strerror or error}") from error
         if isinstance(error, ConfigurationError):    # of a file in the temporary folder
             raise ConfigurationError(str(error).replace(str(staging), str(folder))) from error
         raise

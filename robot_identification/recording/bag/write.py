@@ -324,7 +324,7 @@ def write_bag(recording: Recording, path: str | Path, topic: str = STANDARD) -> 
     check_writable(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with temporary(target.parent) as folder:
+        with temporary(target.parent, is_folder=True) as folder:
             writer = BagWriter(folder / target.name, [Topic(topic)])
             for stamp, message in zip(stamps.tolist(), layout.encode(stamps, **values)):
                 writer.write(0, stamp, message)
