@@ -267,7 +267,7 @@ def test_a_small_text_with_many_values_is_refused(name, content, sentence, tmp_p
 
 
 @pytest.mark.parametrize(('name', 'size', 'sentence'), [
-    ('a.3mf', 10, 'is of no supported format'), ('a.stl', 60_000_000, 'more than 50 MB')])
+    ('a.3mf', 10, 'is of no supported format'), ('a.stl', 70_000_000, 'more than 64 MB')])
 def test_a_mesh_that_could_decode_to_much_is_refused(name, size, sentence, tmp_path):
     from robot_identification import Arm
     from robot_identification.arm.meshes import with_mesh_paths

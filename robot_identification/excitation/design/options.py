@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any
 
-from robot_identification.errors import ExcitationError
+from robot_identification.errors import did_you_mean, ExcitationError
 from robot_identification.excitation.certificate.requirements import (
     DEFAULT_REQUIREMENTS,
     Requirements,
@@ -29,7 +29,7 @@ from robot_identification.excitation.design.optimisers import OPTIMISERS
 from robot_identification.excitation.design.regressor import check_columns
 from robot_identification.excitation.motion import get_series, Series
 from robot_identification.excitation.motion.series import check_harmonics, suggest_harmonics
-from robot_identification.yaml_file import check_fields, check_keys, Quantity
+from robot_identification.yaml_file import check_fields, Quantity
 
 Count = Annotated[int, Quantity(minimum=1, maximum=10_000)]
 Value = Annotated[float, Quantity(infinite=True)]
@@ -136,7 +136,11 @@ class DesignOptions:
 
     def changed(self, changes: Mapping[str, Any]) -> DesignOptions:
         """Return the options with other values; raise ExcitationError for an unknown name."""
-        check_keys(changes, (field.name for field in fields(self)), 'a design', ExcitationError)
+        known = sorted(field.name for field in fields(self))
+        for name in changes.keys() - known:
+            meant = did_you_mean({'duration': 'period'}.get(name, name), known)
+            raise ExcitationError(f"'{name}' is no option of a design{meant}; there are "
+                                  f'{", ".join(known)}')
         return replace(self, **changes)
 
     @property
