@@ -138,7 +138,6 @@ class IdentificationOptions(ModelOptions):
         return cls(**{name: value for name, value in options.items() if value is not None})
 
 
-
 @single_threaded_blas()    # BLAS threads cost more than they save on matrices of this size
 def run_identification(
     arm: Arm,

@@ -599,8 +599,8 @@ def test_bodies_of_coal_have_the_distances_of_their_shapes():
 
 
 @pytest.mark.parametrize('corners', [
-    np.zeros((4, 3)), [[0.0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0]], [[0.0, 0, 0], [1, 0, 0],
-                                                                      [0, 1, 0]],
+    np.zeros((4, 3)), [[0.0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0]],
+    [[0.0, 0, 0], [1, 0, 0], [0, 1, 0]],
     [[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]], box('', (0, 0, 0), (1, 2, 1e-9)).vertices])
 def test_flat_bodies_are_thickened_a_little(corners):
     """Coal crashes on the hull of points in a plane; a mesh may be a sheet or a triangle."""

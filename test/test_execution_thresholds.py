@@ -667,8 +667,8 @@ def test_the_progress_is_shifted_by_the_lead_of_the_command(plan):
 
 def test_without_a_reference_measured_positions_tell_a_pause(arm, plan):
     start = plan.start_of('excitation') + 1.0
-    run, _, _ = moved(arm, plan, start + 2.0, measured=lambda t: at(plan, min(t, start))
-                         + 1e-6 * np.sin(1e4 * t))
+    run, _, _ = moved(arm, plan, start + 2.0, measured=lambda t: (
+        at(plan, min(t, start)) + 1e-6 * np.sin(1e4 * t)))
     assert run.fault.reason == 'speed_scaling' and 'all joints are delayed' in run.fault.text
     run, _, _ = moved(arm, plan, start + 2.0, measured=lambda t: at(plan, t) - (
         min(max(t - start, 0), 0.3) * (np.arange(7) == 3)))

@@ -56,7 +56,7 @@ class InitArguments:
         metavar='LIMITS', help='Acceleration limit of the joints [rad/s^2 or m/s^2]: one number, '
                                'or one for each joint, such as 5,5,5,10,10,10.')] = None
     velocity: Annotated[str | None, typer.Option(
-        metavar='LIMITS', help="Velocity limits in the same form [rad/s or m/s]. A single number "
+        metavar='LIMITS', help='Velocity limits in the same form [rad/s or m/s]. A single number '
                                "can only lower the URDF's limits; a list can also raise them.",
         )] = None
     torque: Annotated[str | None, typer.Option(

@@ -107,8 +107,6 @@ def studies_command(as_json: AsJson = False) -> None:
     print_table('studies', ('name', 'what it does'), rows)
 
 
-
-
 def print_study(name: str, output: Path | None, quick: bool, seed: int, draws: int | None,
                 as_json: bool, force: bool, tasks: Tasks | None) -> None:
     """Run a study, write its page, and print its tables and claims."""

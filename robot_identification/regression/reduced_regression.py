@@ -123,7 +123,7 @@ class ReducedRegression:
 
         """
         expanded = packing.expand_rows([self.factors[joint]], [self.base.joint_columns[joint]],
-                               self.base.rank, np.ones(1))
+                                       self.base.rank, np.ones(1))
         return expanded[:, :-1], expanded[:, -1]
 
     def stacked(self, weights: Array) -> tuple[Array, Array]:

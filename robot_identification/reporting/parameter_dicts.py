@@ -95,25 +95,22 @@ def link_dicts(result: Identification) -> list[dict[str, Any]]:
         'urdf_certificate': smallest_eigenvalues(nominal)})
 
 
-def body_properties(parameters: Array) -> dict[str, Any]:
+def body_properties(inertial: Array) -> dict[str, Any]:
     """
     Return mass, centre of mass and central inertia of a link, in the axes of its joint frame.
 
+    These are 'mass' [kg], 'com' (3,) [m] and 'inertia' [kg m^2] by 'Ixx' to 'Iyz'; the last two
+    are None if the mass is zero.
+
     Parameters
     ----------
-    parameters
+    inertial
         Inertial parameters about the joint frame, (10,), Pinocchio's order.
 
-    Returns
-    -------
-    dict
-        'mass' [kg], 'com' (3,) [m], 'inertia' [kg m^2] by 'Ixx' to 'Iyz'; None for the last two
-        if the mass is zero.
-
     """
-    if parameters[0] == 0:
+    if inertial[0] == 0:
         return {'mass': 0.0, 'com': None, 'inertia': None}
-    body = pin.Inertia.FromDynamicParameters(np.array(parameters))
+    body = pin.Inertia.FromDynamicParameters(np.array(inertial))
     return {'mass': body.mass, 'com': body.lever,
             'inertia': {f'I{a}{b}': body.inertia['xyz'.index(a), 'xyz'.index(b)]
                         for a, b in ('xx', 'xy', 'xz', 'yy', 'yz', 'zz')}}

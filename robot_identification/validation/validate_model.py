@@ -149,7 +149,6 @@ def evaluate_fitted(model: IdentifiedModel, samples: SpillingList, used: Sequenc
         for first, last, name in zip(ends, ends[1:], names))
 
 
-
 @dataclass(frozen=True, eq=False)
 class Validation(ListedAttributes):
     """

@@ -160,7 +160,7 @@ def _make_draw(draw: Draw, first: Draw, budget: int, quick: bool) -> BeeDraw:
     """Return the results of a draw, computed on first use; the tables show the draw `first`."""
     raw = er16.Experiment.build(draw)
     cases = {case: er16.Case(raw.with_chain(er16.OURS if case == OUR else er16.ABC), FRICTION,
-                        'estimate' if case == NARROW else 'urdf') for case in SETS}
+                             'estimate' if case == NARROW else 'urdf') for case in SETS}
     methods = {case: (*SETS[case], LEAST_SQUARES) for case in SETS}
 
     def search(k: int, case: str) -> Mapping[str, SearchResult]:

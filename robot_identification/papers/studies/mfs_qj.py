@@ -142,7 +142,7 @@ def _make_draw(draw: Draw, first: Draw, period: float, periods: int, quick: bool
     def compare(name: str, table: bool, budget: int) -> linear_algebra.Comparisons:
         problem, = arm.problem.values()
         return linear_algebra.compare_with_searches(name, problem, search_bounds(problem), draw,
-                                             table=table, budget=budget)
+                                                    table=table, budget=budget)
 
     return _Done(arm, linear_algebra.lazy_algebra((mfs_runs.FRICTION,), compare,
                                                   table=draw == first, quick=quick))

@@ -87,7 +87,7 @@ def run_methods(draw: Draw, excitation: Excitation, platform: survey_methods.Pla
 
     """
     other = survey_methods.Platform.build(excitation, draw.arm,
-                                            PlantOptions.inertia_error)
+                                          PlantOptions.inertia_error)
     return MethodDraw(
         survey_methods.compare_methods(platform, LINEAR, budgets[LINEAR], draw, (
             *survey_methods.METHODS[LINEAR], *survey_methods.CONSTRAINED)),

@@ -31,12 +31,13 @@ from robot_identification.recording.bag.joint_states import Messages
 from robot_identification.registry import load_log_formats
 from robot_identification.yaml_file import read_typed, read_yaml
 
+if TYPE_CHECKING:
+    from robot_identification.recording.bag.mcap_file import McapFile
+
 try:
     import rosbag2_py
 except ImportError:
     rosbag2_py = None
-if TYPE_CHECKING:
-    from robot_identification.recording.bag.mcap_file import McapFile
 
 METADATA = 'metadata.yaml'
 COMPRESSED = '.zstd'

@@ -191,7 +191,6 @@ AXES = (
 """The axes of the lack-of-fit test, in the order of the documentation."""
 
 
-
 @dataclass(frozen=True, eq=False)
 class _Effect:
     """Effect along an axis in the residual of a joint: its energy, its fraction, the axis."""
