@@ -508,6 +508,19 @@ def test_clearance_is_proven_up_to_the_true_distance_and_not_beyond():
     assert re.fullmatch(r"'tip' and 'post' at \d\.\d\d\d s", found.detail)
 
 
+def test_the_reach_beyond_a_slide_is_that_of_its_furthest_position():
+    arm = chain(kind='prismatic')
+    shapes = (Shape('tip', 2, np.array([[0.0, 0.1, -0.2]]), 0.1),
+              Shape('post', -1, np.array([[0.6, 0.1, 0.4]]), 0.02))
+    scene = Scene(Kinematics.of(arm), shapes, np.array([[0, 1]]), {}, ())
+    trajectory = random_motion(arm, seed=4, amplitude=0.6)
+    positions = np.abs(trajectory.derivative(np.linspace(0, trajectory.period, 4000), 0))
+    reach, furthest = ClearanceProof(trajectory, scene)._reach, scene.reach(positions.max(axis=0))
+    assert np.all(reach >= furthest - 1e-6)
+    assert np.all(reach <= 1.2 * furthest)
+    assert np.all(scene.reach(np.zeros(3))[:, :2] < 0.95 * furthest[:, :2])
+
+
 @pytest.mark.parametrize('sign', [-1.0, 1.0])
 def test_margins_are_the_distance_less_what_the_joints_can_move(sign):
     arm = chain()
