@@ -381,6 +381,7 @@ def test_claims_are_sentences():
     assert str(claim()) == "torque: 50 % of the rated torque (allowed 90 %, joint 'elbow')"
     assert str(claim(holds=False, detail='')) == (
         'torque is NOT proven: 50 % of the rated torque (allowed 90 %)')
+    assert str(claim(unit='rad/s')) == "torque: 0.5 rad/s (limit 0.9 rad/s, joint 'elbow')"
     clear = claim(quantity='clearance', unit='m', bound=0.0123456, limit=0.01, at_least=True)
     assert str(clear) == "clearance: 0.01235 m (required 0.01 m, joint 'elbow')"
     assert str(dataclasses.replace(clear, bound=np.inf)) == (
@@ -973,7 +974,8 @@ def test_constraints_are_those_of_the_requirements():
         return [type(constraint).__name__ for constraint in build_constraints(
             arm, series, limits, 0.1, Requirements(**required))]
 
-    assert [type(c).__name__ for c in build_constraints(arm, series, limits)] == ['JointLimits']
+    [whole] = build_constraints(arm, series, limits)
+    assert type(whole).__name__ == 'JointLimits' and whole._margin == 0.0
     assert kinds(torque_margin=0.1) == kinds(power=9.0) == ['JointLimits', 'TorqueLimits']
     assert kinds(workspace=(space, space)) == ['JointLimits'] + 2 * ['WorkspaceLimits']
     assert kinds(clearance=0.01) == ['JointLimits', 'Clearance']
