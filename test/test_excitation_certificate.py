@@ -331,12 +331,13 @@ def test_slacks_of_joint_limits_are_the_formula_and_their_derivatives():
     np.testing.assert_allclose(constraint.slack(x), np.concatenate(
         [(1 - used).ravel(), (1 + used).ravel()]), atol=1e-12)
     rng = np.random.default_rng(0)
-    direction, weights = rng.normal(size=x.shape), rng.uniform(size=constraint.slack(x).shape)
+    direction = rng.normal(size=x.shape)
+    weights, curvatures = rng.uniform(size=(2, constraint.slack(x).size))
     change = constraint.slack(x + direction) - constraint.slack(x)
-    gradient, curvature = constraint.pull_back(x, weights, weights)
+    gradient, curvature = constraint.pull_back(x, weights, curvatures)
     assert np.sum(gradient * direction) == pytest.approx(weights @ change)
     flat = direction.ravel()
-    assert flat @ curvature @ flat == pytest.approx(weights @ change ** 2)
+    assert flat @ curvature @ flat == pytest.approx(curvatures @ change ** 2)
     index = used.size + 2 * 129 * 3 + 5 * 3 + 1
     assert constraint.describe(index, -0.25) == (
         "the lower acceleration limit of joint 'elbow'", '0.25 of its half range')
@@ -462,13 +463,12 @@ def test_slacks_have_exact_derivatives_with_respect_to_the_coefficients(make, ar
     constraint, rng = make(arm, trajectory.series), np.random.default_rng(5)
     x, direction = trajectory.coefficients, rng.normal(size=trajectory.coefficients.shape)
     weights, h = rng.normal(size=constraint.slack(x).shape), 1e-6
+    curvatures = rng.uniform(size=weights.shape)
     change = (constraint.slack(x + h * direction) - constraint.slack(x - h * direction)) / (2 * h)
-    assert np.sum(constraint.pull_back(x, weights, weights)[0] * direction) == pytest.approx(
-        weights @ change, rel=1e-5)
-    flat, weights = direction.ravel(), np.abs(weights)
-    assert flat @ constraint.pull_back(x, weights, weights)[1] @ flat == pytest.approx(
-        weights @ change ** 2, rel=1e-5)
-    _, curvature = constraint.pull_back(x, weights, weights)
+    gradient, curvature = constraint.pull_back(x, weights, curvatures)
+    assert np.sum(gradient * direction) == pytest.approx(weights @ change, rel=1e-5)
+    flat = direction.ravel()
+    assert flat @ curvature @ flat == pytest.approx(curvatures @ change ** 2, rel=1e-5)
     np.testing.assert_allclose(curvature, curvature.T, atol=1e-9 * np.abs(curvature).max())
     fine = constraint.refined()
     np.testing.assert_allclose(fine.times[::4], constraint.times, atol=1e-12)
@@ -487,11 +487,14 @@ def balls(gap_angle=1.5, radius=0.5):
     return Scene(Kinematics.of(arm), shapes, np.array([[0, 1]]), {}, ())
 
 
-def test_clearance_is_proven_up_to_the_true_distance_and_not_beyond():
+def test_clearance_is_proven_up_to_the_true_distance_and_not_beyond(monkeypatch):
     scene = balls()
     trajectory = swing(1.0)
     nearest = 2 * 0.5 * np.sin(0.25) - 0.1
+    measured, distance = [], coal.distance
+    monkeypatch.setattr(coal, 'distance', lambda *x: measured.append(x) or distance(*x))
     proof = prove_clearance(trajectory, scene, nearest - 5e-5)
+    assert proof.checks == len(measured)
     assert proof.proven and nearest - 1e-9 <= proof.smallest <= nearest + 1e-3
     assert proof.pair == "'tip' and 'post'" and proof.time == pytest.approx(PERIOD / 4, abs=0.1)
     assert 1 <= proof.checks < 200
@@ -598,6 +601,7 @@ def test_bodies_of_coal_have_the_distances_of_their_shapes():
                            (Shape('brick', 0, box('', (0, 0, 0), (1, 2, 3)).vertices, 0.1), 1e-4),
                            (Shape('cone', 0, cone, 0.0), 0.01)):
         body = make_coal_body(coal, shape)
+        assert np.linalg.det(body[1]) == pytest.approx(1.0)    # a rotation, no reflection
         for point in 5.0 * rng.normal(size=(20, 3)):
             flat = shape.vertices if len(shape.vertices) > 2 else np.linspace(
                 *shape.vertices[[0, -1]], 2001)
