@@ -178,8 +178,6 @@ def _gjk(first, second, cutoff, v, near, far, work):
             return along / length
         if count > 0 and square - along <= 1e-9 * square + 1e-18:
             break
-        if count == 4:
-            return 0.0
         W[count], A[count] = w, first[i]
         old = square
         count = _reduce(count + 1, v, work)
