@@ -665,6 +665,16 @@ def test_the_progress_is_shifted_by_the_lead_of_the_command(plan):
     assert progress.command is None     # outdated
 
 
+def test_a_reference_is_expected_while_it_is_recent_and_on_the_plan(plan):
+    progress, t = ControllerProgress(plan, 0.2, True), plan.start_of('settle') + 0.1
+    for k, (offset, expected) in enumerate(((0.0, True), (0.006, False), (0.0, True))):
+        now = t + 0.05 * k
+        progress.update_reference(now, ControllerState(now, at(plan, now) + offset), 0.01, True)
+        assert progress.check_reference(now) is None
+        assert progress.is_expected(now + 0.09) == expected
+        assert not progress.is_expected(now + 0.11)
+
+
 def test_without_a_reference_measured_positions_tell_a_pause(arm, plan):
     start = plan.start_of('excitation') + 1.0
     run, _, _ = moved(arm, plan, start + 2.0, measured=lambda t: (
