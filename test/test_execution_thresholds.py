@@ -500,6 +500,9 @@ def test_files_of_a_data_directory(tmp_path):
         data.existing('loop/x')
     with pytest.raises(ConfigurationError, match='no file'):
         data.existing('old.yaml/x')
+    for find in (data.existing, lambda name, what: data.new(name, what, ('.bag',))):
+        with pytest.raises(ConfigurationError, match="the recording '../x.bag' is outside the d"):
+            find('../x.bag', 'recording')
 
 
 # ---- executor and progress ----
