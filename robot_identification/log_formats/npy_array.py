@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 from robot_identification.errors import RecordingError
-from robot_identification.log_formats.numbered_columns import NumberedSource
+from robot_identification.log_formats.numbered_columns import numbered, NumberedSource
 from robot_identification.recording.column_source import ColumnSource, stored_size
 
 
@@ -47,7 +47,7 @@ def npy_source(path: Path) -> ColumnSource:
         return ColumnSource(path, {name: array[name] for name in array.dtype.names})
     if array.ndim == 2 and min(array.shape) >= 3 and not (path.parent / 't.npy').exists():
         array = array.T if array.shape[0] < array.shape[1] else array
-        return NumberedSource(ColumnSource(path, {'column': array}), 'column[{}]')
+        return NumberedSource(path, numbered(array.T))
     if (path.parent / 't.npy').exists():
         return npy_folder_source(path.parent)
     raise RecordingError(f"the recording '{path}' is one array of the shape {array.shape}; put "

@@ -66,20 +66,17 @@ class JoinedSource(ColumnSource):
         super().__init__(name, {})
         self.names, self.widths = first.names, first.widths
         self._first, self._parts, self._restart = first, parts, restart
+        self._arm: Arm | None = None
 
     def joint_names(self, name: str) -> tuple[str, ...]:
         """Return the joint names in the first part, see `ColumnSource.joint_names`."""
         return self._first.joint_names(name)
 
-    def named_for(self, arm: Arm | None) -> ColumnSource:
-        """Return the columns with their names for an arm, see `ColumnSource.named_for`."""
-        if self._first.named_for(arm) is self._first:
-            return self
-
-        def opener(part: Callable[[], ColumnSource]) -> Callable[[], ColumnSource]:
-            return lambda: part().named_for(arm)
-
-        return JoinedSource(self.name, [*map(opener, self._parts)], self._restart)
+    def name_for(self, arm: Arm | None) -> None:
+        """Give the columns of all parts names for an arm, see `ColumnSource.name_for`."""
+        self._arm = arm
+        self._first.name_for(arm)
+        self.names = self._first.names
 
     def blocks(self, columns: Sequence[str]) -> Iterator[Array]:
         """
@@ -137,6 +134,7 @@ class JoinedSource(ColumnSource):
 
     def _open(self, index: int, columns: Sequence[str]) -> ColumnSource:
         part = self._parts[index]()
+        part.name_for(self._arm)
         missing = next((name for name in columns if name not in part.names), None)
         if missing is not None:
             raise RecordingError(f"{part.label} has no column '{missing}', which another part of "
