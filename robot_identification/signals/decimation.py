@@ -26,7 +26,6 @@ from robot_identification.errors import SignalError
 ROLL_OFF = 0.5    # of the raised cosine
 SPAN = 4
 """Half length of the filter in decimated rows."""
-_ROWS_PER_PRODUCT = 8    # decimated rows that one matrix product computes
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,18 +118,10 @@ class Decimator:
         """
         if self.factor == 1:
             return x
-        rows = self.rows(len(x))
-        flat = x.reshape(len(x), -1)
-        out = np.empty((rows, flat.shape[1]))
-        # One product with a banded Toeplitz matrix computes several rows.
-        batch = min(_ROWS_PER_PRODUCT, max(rows, 1))
-        band = np.zeros((batch, (batch - 1) * self.factor + len(self.taps)))
-        for k in range(batch):
-            band[k, k * self.factor:k * self.factor + len(self.taps)] = self.taps
-        for inside, made in self.blocks(len(x), batch):
-            part = flat[inside]
-            np.matmul(band[:made.stop - made.start, :len(part)], part, out=out[made])
-        return out.reshape((rows, *x.shape[1:]))
+        if not self.rows(len(x)):
+            return np.empty((0, *x.shape[1:]))
+        windows = np.lib.stride_tricks.sliding_window_view(x, len(self.taps), axis=0)
+        return np.ascontiguousarray(windows[::self.factor] @ self.taps)
 
     def blocks(self, samples: int, rows_per_block: int) -> Iterator[tuple[slice, slice]]:
         """
