@@ -131,16 +131,12 @@ class CsvSource(ColumnSource):
         """Yield blocks of consecutive lines below the header, each without its last break."""
         with self._path.open('rb') as file:
             file.seek(self._start)
-            rest = b''
-            while chunk := file.read(BLOCK_BYTES):
-                lines, end, rest = (rest + chunk).rpartition(b'\n')
-                if len(rest) > LINE:
+            while block := file.read(BLOCK_BYTES):
+                block = (block + file.readline(LINE + 1)).removesuffix(b'\n')
+                if len(block) - block.rfind(b'\n') > LINE + 1:
                     raise RecordingError(f'{self.label} has a line of more than {LINE // 1000} '
                                          'kB; is it a recording?')
-                if end:
-                    yield lines
-            if rest:
-                yield rest
+                yield block
 
     def _parse_lines(self, text: bytes, first: int, indices: Sequence[int],
                      point: str) -> tuple[list[list[float]], int, str]:
