@@ -89,14 +89,12 @@ class JoinedSource(ColumnSource):
 
         """
         self.remarks, end = [], -np.inf
-        for part, label in self._in_order(columns):
+        for part in self._in_order(columns):
             shift: float | None = None
             steps = np.zeros(0)
-            for block in part.blocks(columns):
-                if not len(block):
-                    continue
+            for block in filter(len, part.blocks(columns)):
                 if shift is None:
-                    shift, steps = self._shift(block, end, label)
+                    shift, steps = self._shift(block, end, part.label)
                 table = block.copy()
                 table[:, 0] += shift
                 end = max(end, float(table[-1, 0]))
@@ -118,19 +116,18 @@ class JoinedSource(ColumnSource):
                 'they are separate recordings; name each of them')
         return 0.0, steps
 
-    def _in_order(self, columns: Sequence[str]) -> Iterator[tuple[ColumnSource, str]]:
+    def _in_order(self, columns: Sequence[str]) -> Iterator[ColumnSource]:
         """Yield the parts, in order of their first stamps unless each has stamps of its own."""
         order = list(range(len(self._parts)))
         if not self._restart:
             first = {}
             for k in order:
                 part = self._open(k, columns)
-                first[k] = next((float(block[0, 0]) for block in part.blocks(columns[:1])
-                                 if len(block)), np.inf)
+                first[k] = next((float(block[0, 0])
+                                 for block in filter(len, part.blocks(columns[:1]))), np.inf)
             order.sort(key=first.__getitem__)
         for k in order:
-            part = self._open(k, columns)
-            yield part, part.label
+            yield self._open(k, columns)
 
     def _open(self, index: int, columns: Sequence[str]) -> ColumnSource:
         part = self._parts[index]()

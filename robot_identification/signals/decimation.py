@@ -85,7 +85,7 @@ class Decimator:
     @property
     def half_length(self) -> int:
         """Number of samples on either side that a decimated row depends on, the halo."""
-        return len(self.taps) // 2
+        return SPAN * self.factor if self.factor > 1 else 0
 
     @property
     def noise_gain(self) -> float:
@@ -94,7 +94,7 @@ class Decimator:
 
     def rows(self, samples: int) -> int:
         """Return the number of decimated rows of a run with this number of samples."""
-        return max(0, (samples - len(self.taps)) // self.factor + 1)
+        return max(0, (samples - 2 * self.half_length - 1) // self.factor + 1)
 
     def centres(self, samples: int) -> np.ndarray:
         """Return the index of the sample at the centre of each decimated row, (rows,)."""

@@ -362,10 +362,7 @@ def _differentiate(
         runs.append((uniform.t[segment][rows], states.q, states.v, states.a, tau[rows]))
         notes.setdefault('differentiation', states.note)
     if last_error is not None and not runs:
-        if len(uniform.segments) == 1:
-            raise last_error
-        raise SignalError(f'none of the {len(uniform.segments)} unbroken runs of the recording '
-                          f'can be used ({last_error})') from last_error
+        raise last_error
     notes |= {'segments_used': len(runs), 'dropped_s': round(dropped, 6),
               'edge_samples': 0 if method.needs_period else settings.edge_samples(rate)}
     return Samples(*map(np.concatenate, zip(*runs)), rate=rate, joint_names=arm.joint_names,
