@@ -30,7 +30,7 @@ from robot_identification.pipeline import (
     Progress,
     run_identification,
 )
-from robot_identification.recording.list_recordings import list_recordings, Recordings
+from robot_identification.recording.inputs import list_recordings, Recordings
 from robot_identification.reporting import save_results, to_frame
 from robot_identification.reporting.result_figures import plot
 from robot_identification.validation.validate_model import validate, Validation

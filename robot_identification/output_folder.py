@@ -65,7 +65,6 @@ LOG = f'{PREFIX}complete'
 MANIFESTS = ('results.json', 'servos.json')
 """Results that list the digests of the other files of their run as 'files'."""
 OLD = 86_400.0    # [s] age at which a temporary file is a leftover, if there are no locks
-_clean: dict[Path, int] = {}    # time of the last change of folders without temporary files [ns]
 _held = threading.local()    # device and inode of the files and folders that a thread has locked
 
 
@@ -132,12 +131,7 @@ def _remove(path: Path) -> None:
 
 def _remove_leftovers(folder: Path) -> None:
     """Remove and report the temporary files of killed programs in a locked folder."""
-    changed = folder.stat().st_mtime_ns
-    if _clean.get(folder) == changed:    # otherwise a fleet would list its folder for each robot
-        return
     names = [name for name in os.listdir(folder) if name.startswith(PREFIX) and name != LOG]
-    if not names:
-        _clean[folder] = changed
     for path in map(folder.joinpath, names):
         with suppress(OSError):
             if _is_abandoned(path):

@@ -99,7 +99,7 @@ def test_tests_share_helpers_in_modules_of_their_own():
 def test_importing_the_library_needs_only_what_ros_installs(tmp_path):
     """With numpy, scipy, yaml and Pinocchio only, ols and wls still work."""
     bag = tmp_path / 'bag_0.mcap'
-    bag.touch()
+    bag.write_bytes(b'\x89MCAP0\r\n')    # an MCAP file without records
     script = """
 import sys
 class Absent:
@@ -126,15 +126,12 @@ except MissingDependencyError as error:
 import robot_identification.pipeline
 from robot_identification.recording.bag.write import write_bag
 from robot_identification.recording.bag.bag import Bag
-try:
-    Bag(sys.argv[2]).topics
-except MissingDependencyError as error:
-    print(error)
+assert Bag(sys.argv[2]).topics == {}
 """
     done = subprocess.run([sys.executable, '-c', script, str(Path(__file__).parent), str(bag)],
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert 'pip install clarabel' in done.stdout and 'pip install mcap' in done.stdout
+    assert 'pip install clarabel' in done.stdout
 
 
 def test_every_source_file_carries_the_licence():

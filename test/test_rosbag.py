@@ -23,9 +23,8 @@ import pytest
 from robot_identification.arm import load_arm
 from robot_identification.errors import RecordingError, UnknownNameError
 from robot_identification.recording import load_recording, read_bag, Recording
-from robot_identification.recording.bag.bag import Bag, Rosbag2File
+from robot_identification.recording.bag.bag import Bag
 from robot_identification.recording.bag.joint_states import JointStateLayout
-from robot_identification.recording.bag.mcap_file import McapFile
 from robot_identification.recording.bag.write import BagWriter, Topic, write_bag
 from sqlite_bags import WRITERS
 import yaml
@@ -191,15 +190,6 @@ os._exit(9)
     back = read_bag(tmp_path / 'bag')
     assert 2000 <= len(back) <= 3000
     np.testing.assert_array_equal(back.q[:, 0], 2.0 * np.arange(len(back)))
-
-
-def test_rosbag2_reads_mcap_files(tmp_path):
-    pytest.importorskip('rosbag2_py', reason='only ROS distributions have rosbag2_py')
-    foreign_bag(tmp_path / 'bag')
-    file, = (tmp_path / 'bag').glob('*.mcap')
-    ours, theirs = McapFile(file), Rosbag2File(file)
-    assert theirs.topics() == ours.topics()
-    assert list(theirs.messages(ours.topics())) == list(ours.messages(ours.topics()))
 
 
 def test_order_subset_and_other_publishers(tmp_path):

@@ -88,7 +88,7 @@ def identify_command(
     from robot_identification import reporting
     from robot_identification.estimation.fit_inputs import load_limits, read_settings
     from robot_identification.identification import identify
-    from robot_identification.recording.list_recordings import list_files
+    from robot_identification.recording.inputs import list_files
     from robot_identification.reporting.results_files import RESULT_FILES
     from robot_identification.reporting.terminal_summary import summary
 

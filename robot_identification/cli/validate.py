@@ -49,7 +49,7 @@ def validate_command(
     """
     from robot_identification.dynamics.model_file import find_model, load_model
     from robot_identification.identification import validate
-    from robot_identification.recording.list_recordings import list_files
+    from robot_identification.recording.inputs import list_files
     from robot_identification.reporting.results_dict import verdict_to_dict
     from robot_identification.reporting.terminal_summary import verdict_summary
     from robot_identification.validation.validate_model import prediction_csv

@@ -23,18 +23,11 @@ from pathlib import Path
 from typing import Any, IO
 import zipfile
 
-from robot_identification.errors import explain_missing, RecordingError, RobotIdentificationError
-from robot_identification.files import check_decoded_size, decoded_limit
+from robot_identification.errors import RecordingError, RobotIdentificationError
 from robot_identification.log_formats.converted_file import open_converted, TemporaryFolder
 from robot_identification.recording.bag.bag import BAG_FILES
+from robot_identification.recording.bag.mcap_file import copy_decompressed, open_zstd
 from robot_identification.recording.column_source import ColumnSource, stored_size
-from robot_identification.recording.csv_file import BLOCK_BYTES
-
-
-def _open_zstd(path: Path) -> IO[bytes]:
-    with explain_missing('zstandard', 'a .zst file', 'logs'):
-        import zstandard
-    return zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(path.open('rb'))
 
 
 def _open_zip(path: Path) -> IO[bytes]:
@@ -43,7 +36,7 @@ def _open_zip(path: Path) -> IO[bytes]:
 
 
 COMPRESSIONS: dict[str, Callable[[Path], Any]] = {
-    '.gz': gzip.open, '.bz2': bz2.open, '.xz': lzma.open, '.zst': _open_zstd, '.zip': _open_zip}
+    '.gz': gzip.open, '.bz2': bz2.open, '.xz': lzma.open, '.zst': open_zstd, '.zip': _open_zip}
 """Functions that open a compressed file, by its extension."""
 
 
@@ -63,7 +56,7 @@ def compressed_source(path: Path) -> ColumnSource:
 
     """
     label = f"the recording '{path}'"
-    stored = stored_size(path)
+    stored_size(path)
     folder = TemporaryFolder()
     try:
         if path.suffix.lower() == '.zip':
@@ -74,13 +67,8 @@ def compressed_source(path: Path) -> ColumnSource:
         if Path(inner).suffix.lower() in {'.tar', *COMPRESSIONS, *BAG_FILES}:
             raise RecordingError(f'{label} contains an archive or a bag; unpack it')
         target = Path(folder.name, inner if '.' in inner else f'{inner}.txt')
-        size, limit = 0, decoded_limit(stored)
-        with COMPRESSIONS[path.suffix.lower()](path) as source, target.open('wb') as file:
-            while chunk := source.read(BLOCK_BYTES):
-                size += len(chunk)
-                if size > limit:
-                    check_decoded_size(size, stored, label, RecordingError)
-                file.write(chunk)
+        with COMPRESSIONS[path.suffix.lower()](path) as source:
+            copy_decompressed(source, target, path)
     except RobotIdentificationError:
         raise
     except Exception as error:    # damaged files raise errors of any class

@@ -90,8 +90,7 @@ def feather(source: str, target: str, limit: int) -> int | None:
 
     A table with columns of text is written as CSV instead, with the extension `.csv`.
     """
-    from pyarrow import ipc, parquet, types
-    import pyarrow.csv
+    from pyarrow import ipc, parquet, Table, types
     size, batches = 0, []
     with open(source, 'rb') as file:
         head = file.read(6)
@@ -110,18 +109,14 @@ def feather(source: str, target: str, limit: int) -> int | None:
             if size > limit:
                 return size
             batches.append(batch)
-    table = pyarrow.Table.from_batches(batches, reader.schema)
+    table = Table.from_batches(batches, reader.schema)
     kinds = [field.type for field in table.schema]
     if any(map(types.is_nested, kinds)) or not any(
             types.is_dictionary(kind) or types.is_string(kind) or types.is_large_string(kind)
             for kind in kinds):
         parquet.write_table(table, target)
         return None
-    columns = [column.dictionary_decode() if types.is_dictionary(column.type) else column
-               for column in (chunk.combine_chunks() for chunk in table.columns)]
-    pyarrow.csv.write_csv(pyarrow.table(columns, names=table.column_names),
-                          Path(target).with_suffix('.csv'),
-                          pyarrow.csv.WriteOptions(quoting_style='none'))
+    table.to_pandas(ignore_metadata=True).to_csv(Path(target).with_suffix('.csv'), index=False)
     return None
 
 

@@ -173,11 +173,8 @@ CONVERTED: dict[str, Callable[[Path], ColumnSource]] = {
 def is_hdf5(path: Path) -> bool:
     """Return whether a file is in HDF5, as MATLAB 7.3 files are."""
     with path.open('rb') as file:
-        for start in (0, 512, 1024, 2048):
-            file.seek(start)
-            if file.read(8) == SIGNATURE:
-                return True
-    return False
+        head = file.read(2048 + len(SIGNATURE))
+    return any(head.startswith(SIGNATURE, start) for start in (0, 512, 1024, 2048))
 
 
 class Ros1File(SqliteFile):

@@ -136,11 +136,8 @@ class DatedCsv(CsvSource):
         self._pair = (days[0], times[0]) if len(days) == len(times) == 1 else None
         if self._pair:
             self._moments = [k for k in columns if k != days[0]]
-            name = self.names[days[0]]
-            self._columns[f'day of {name}'] = f'day of {name}', 0
-            self._rows[f'day of {name}'] = self._rows[name]
-            del self._columns[name]
-            self.names[days[0]] = f'day of {name}'
+            self.rename_columns([f'day of {name}' if k == days[0] else name
+                                 for k, name in enumerate(self.names)])
 
     def line_blocks(self) -> Iterator[bytes]:
         """Yield blocks of lines, with seconds in place of dates, without quotation marks."""

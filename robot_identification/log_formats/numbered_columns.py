@@ -11,11 +11,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Columns without names: t, q, v and torques are recognised by their values, or refused."""
+"""Columns without names, also arrays .npy: t, q, v and torques are recognised by their values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from itertools import islice, pairwise
 from pathlib import Path
 
@@ -31,55 +31,23 @@ MISFIT = 0.1    # largest part of a derivative's power that differences do not e
 ALIKE = 0.7    # correlation with the slope above which other signals may be noisy velocities
 
 
-class NamedColumns(ColumnSource):
-    """
-    Columns of a source under other names.
-
-    Parameters
-    ----------
-    source
-        The source.
-    names
-        Names of its columns, by new name.
-
-    """
-
-    def __init__(self, source: ColumnSource, names: dict[str, str]) -> None:
-        super().__init__(source.name, {name: np.zeros(0) for name in names})
-        self._source, self._old = source, names
-        self.remarks = [*source.remarks]
-
-    def blocks(self, columns: Sequence[str]) -> Iterator[Array]:
-        """Yield the values of columns, see `ColumnSource.blocks`."""
-        own, self._source.name = self.remarks, self.name
-        yield from self._source.blocks([self._old[name] for name in columns])
-        self.remarks = [*own, *(each for each in self._source.remarks if each not in own)]
+def numbered(columns: Iterable[np.ndarray]) -> dict[str, np.ndarray]:
+    """Return columns by their names `column 1`, `column 2` ..."""
+    return {f'column {k}': values for k, values in enumerate(columns, 1)}
 
 
-class NumberedSource(NamedColumns):
+class NumberedSource(ColumnSource):
     """
     Columns without names.
 
     The order t, q, v, (a,) and torques or currents, n columns each, is recognised if the second
     group is the derivative of the first. Any other content is refused, because positions and
     torques look alike.
-
-    Parameters
-    ----------
-    source
-        The columns.
-    pattern
-        Name of a column of the source, with {} for its number from 0.
-
     """
 
-    def __init__(self, source: ColumnSource, pattern: str) -> None:
-        super().__init__(source, {f'column {k + 1}': pattern.format(k)
-                                  for k in range(len(source.names))})
-
-    def named_for(self, arm: Arm | None) -> ColumnSource:
+    def name_for(self, arm: Arm | None) -> None:
         """
-        Return the columns with the names t, q_<joint>, v_<joint> and tau_<joint>.
+        Give the columns the names t, q_<joint>, v_<joint> and tau_<joint>.
 
         Parameters
         ----------
@@ -93,8 +61,9 @@ class NumberedSource(NamedColumns):
 
         """
         width = len(self.names)
-        if arm is None or arm.recording_keys.get('t', '').startswith('column '):
-            return self
+        if (arm is None or arm.recording_keys.get('t', '').startswith('column ')
+                or self.names[0] != 'column 1'):
+            return
         groups, rest = divmod(width - 1, arm.n)
         effort = 'current' if arm.effort and arm.effort.quantity == 'current' else 'tau'
         guess = {1: ['q'], 2: ['q', effort], 3: ['q', 'v', effort],
@@ -111,10 +80,9 @@ class NumberedSource(NamedColumns):
                 f'{self.label} has no names for its {width} columns, and their values do not '
                 f'show which are positions and which torques; if it is these columns, put this '
                 f'line before the first one, or a corrected one: {header}')
-        named = NamedColumns(self, dict(zip(names, self.names)))
-        named.remarks.append(f'{self.label} has no names for its columns; they are read as '
-                             f'{header}, because velocities are the derivative of positions')
-        return named
+        self.rename_columns(names)
+        self.add_remark(f'{self.label} has no names for its columns; they are read as '
+                        f'{header}, because velocities are the derivative of positions')
 
     def _agree(self, arm: Arm, groups: int) -> bool:
         """Return whether the values are t, q, v, (a,) and another signal of the joints."""
@@ -155,7 +123,7 @@ def is_derivative(high: Array, low: Array, t: Array) -> bool | None:
     return None if product > ALIKE * np.sqrt(power * own) else False
 
 
-class HeaderlessCsv(CsvSource):
+class HeaderlessCsv(NumberedSource, CsvSource):
     """
     Numbered columns of a text file whose first line has numbers.
 
@@ -165,19 +133,18 @@ class HeaderlessCsv(CsvSource):
         The file.
     delimiter
         Character that separates the cells.
-    names
-        Names of the columns. Default: `column 1`, `column 2` ...
+    width
+        Number of columns.
 
     """
 
-    def __init__(self, path: Path, delimiter: str, names: Sequence[str]) -> None:
-        ColumnSource.__init__(self, path, dict.fromkeys(names, np.zeros(0)), self._arrays,
+    def __init__(self, path: Path, delimiter: str, width: int) -> None:
+        ColumnSource.__init__(self, path, numbered([np.zeros(0)] * width), self._arrays,
                               stored_size(path))
         self._path, self.delimiter, self._start, self._first_line = path, delimiter, 0, 1
-        self._units = ''
 
 
-def headerless_source(path: Path, line: str) -> NumberedSource | None:
+def headerless_source(path: Path, line: str) -> ColumnSource | None:
     """
     Return the columns of a file whose first line has numbers only; None for other files.
 
@@ -195,5 +162,70 @@ def headerless_source(path: Path, line: str) -> NumberedSource | None:
     cells = line.split(None if delimiter == ' ' else delimiter)
     if len(cells) < 3 or None in [number_in(cell.strip().replace(',', '.')) for cell in cells]:
         return None
-    source = HeaderlessCsv(path, delimiter, [f'column[{k}]' for k in range(len(cells))])
-    return NumberedSource(source, 'column[{}]')
+    return HeaderlessCsv(path, delimiter, len(cells))
+
+
+def npy_source(path: Path) -> ColumnSource:
+    """
+    Return the columns of a file `.npy`.
+
+    The fields of a structured array are columns. An array of numbers (N, m) has no names; its
+    columns are numbered, see `NumberedSource`. A file that is named as a signal, such as `q.npy`
+    beside `t.npy`, is read with the others of its folder.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    RecordingError
+        The file is damaged, or its values are pickled.
+
+    """
+    array = _load(path)
+    if array.dtype.names:
+        return ColumnSource(path, {name: array[name] for name in array.dtype.names})
+    if array.ndim == 2 and min(array.shape) >= 3 and not (path.parent / 't.npy').exists():
+        array = array.T if array.shape[0] < array.shape[1] else array
+        return NumberedSource(path, numbered(array.T))
+    if (path.parent / 't.npy').exists():
+        return npy_folder_source(path.parent)
+    raise RecordingError(f"the recording '{path}' is one array of the shape {array.shape}; put "
+                         't.npy (N,), q.npy (N, n) and tau.npy (N, n) into one folder and name '
+                         "the folder, or write all with numpy.savez('log.npz', t=t, q=q, tau=tau)")
+
+
+def npy_folder_source(path: Path) -> ColumnSource:
+    """
+    Return the arrays of a folder with files such as t.npy, q.npy and tau.npy, by name.
+
+    Parameters
+    ----------
+    path
+        The folder.
+
+    Raises
+    ------
+    RecordingError
+        A file is damaged, or its values are pickled.
+
+    """
+    return ColumnSource(path, {file.stem: _load(file) for file in sorted(path.glob('*.npy'))})
+
+
+def _load(path: Path) -> np.ndarray:
+    """Return the array of a file; its header cannot declare more than the file has."""
+    stored_size(path)
+    try:
+        array = np.load(path, mmap_mode='r', allow_pickle=False)
+    except Exception as error:    # damaged files raise errors of any class
+        pickled = 'Python objects' in str(error) or 'pickle' in str(error)
+        raise RecordingError(f"the recording '{path}' " + (
+            'holds pickled objects, which can run any program when they are opened; where you '
+            "trust it, load it and write numbers with numpy.savez('log.npz', t=t, q=q, tau=tau)"
+            if pickled else f'is not a NumPy array (.npy), or damaged: {error}')) from error
+    if not isinstance(array, np.ndarray):
+        raise RecordingError(f"the recording '{path}' is an archive; name it .npz")
+    return array

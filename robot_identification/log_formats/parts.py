@@ -66,20 +66,17 @@ class JoinedSource(ColumnSource):
         super().__init__(name, {})
         self.names, self.widths = first.names, first.widths
         self._first, self._parts, self._restart = first, parts, restart
+        self._arm: Arm | None = None
 
     def joint_names(self, name: str) -> tuple[str, ...]:
         """Return the joint names in the first part, see `ColumnSource.joint_names`."""
         return self._first.joint_names(name)
 
-    def named_for(self, arm: Arm | None) -> ColumnSource:
-        """Return the columns with their names for an arm, see `ColumnSource.named_for`."""
-        if self._first.named_for(arm) is self._first:
-            return self
-
-        def opener(part: Callable[[], ColumnSource]) -> Callable[[], ColumnSource]:
-            return lambda: part().named_for(arm)
-
-        return JoinedSource(self.name, [*map(opener, self._parts)], self._restart)
+    def name_for(self, arm: Arm | None) -> None:
+        """Give the columns of all parts names for an arm, see `ColumnSource.name_for`."""
+        self._arm = arm
+        self._first.name_for(arm)
+        self.names = self._first.names
 
     def blocks(self, columns: Sequence[str]) -> Iterator[Array]:
         """
@@ -92,14 +89,12 @@ class JoinedSource(ColumnSource):
 
         """
         self.remarks, end = [], -np.inf
-        for part, label in self._in_order(columns):
+        for part in self._in_order(columns):
             shift: float | None = None
             steps = np.zeros(0)
-            for block in part.blocks(columns):
-                if not len(block):
-                    continue
+            for block in filter(len, part.blocks(columns)):
                 if shift is None:
-                    shift, steps = self._shift(block, end, label)
+                    shift, steps = self._shift(block, end, part.label)
                 table = block.copy()
                 table[:, 0] += shift
                 end = max(end, float(table[-1, 0]))
@@ -121,22 +116,22 @@ class JoinedSource(ColumnSource):
                 'they are separate recordings; name each of them')
         return 0.0, steps
 
-    def _in_order(self, columns: Sequence[str]) -> Iterator[tuple[ColumnSource, str]]:
+    def _in_order(self, columns: Sequence[str]) -> Iterator[ColumnSource]:
         """Yield the parts, in order of their first stamps unless each has stamps of its own."""
         order = list(range(len(self._parts)))
         if not self._restart:
             first = {}
             for k in order:
                 part = self._open(k, columns)
-                first[k] = next((float(block[0, 0]) for block in part.blocks(columns[:1])
-                                 if len(block)), np.inf)
+                first[k] = next((float(block[0, 0])
+                                 for block in filter(len, part.blocks(columns[:1]))), np.inf)
             order.sort(key=first.__getitem__)
         for k in order:
-            part = self._open(k, columns)
-            yield part, part.label
+            yield self._open(k, columns)
 
     def _open(self, index: int, columns: Sequence[str]) -> ColumnSource:
         part = self._parts[index]()
+        part.name_for(self._arm)
         missing = next((name for name in columns if name not in part.names), None)
         if missing is not None:
             raise RecordingError(f"{part.label} has no column '{missing}', which another part of "

@@ -37,8 +37,11 @@ from robot_identification.log_formats.echo_text import (
 )
 from robot_identification.log_formats.json_table import json_source
 from robot_identification.log_formats.long_table import key_columns, long_source
-from robot_identification.log_formats.npy_array import npy_folder_source, npy_source
-from robot_identification.log_formats.numbered_columns import headerless_source
+from robot_identification.log_formats.numbered_columns import (
+    headerless_source,
+    npy_folder_source,
+    npy_source,
+)
 from robot_identification.log_formats.parquet_file import ParquetSource, split_episode
 from robot_identification.log_formats.parts import dataset_source, is_dataset, joined_files
 from robot_identification.recording.bag.bag import BAG_FILES, OTHER_BAG_FILES

@@ -126,9 +126,18 @@ class ColumnSource:
         if self.stored is not None:
             check_decoded_size(size, self.stored, self.label, RecordingError)
 
-    def named_for(self, arm: Arm | None) -> ColumnSource:
-        """Return the source with names for its columns if the file has none; here itself."""
-        return self
+    def name_for(self, arm: Arm | None) -> None:
+        """Give the columns names for an arm if the file has none."""
+
+    def rename_columns(self, names: Sequence[str]) -> None:
+        """Give all columns other names, in their order."""
+        self._columns = dict(zip(names, self._columns.values()))
+        self.names = list(names)
+
+    def add_remark(self, remark: str) -> None:
+        """Add a remark unless an earlier reading of the same rows has added it."""
+        if remark not in self.remarks:
+            self.remarks.append(remark)
 
     def joint_names(self, name: str) -> tuple[str, ...]:
         """

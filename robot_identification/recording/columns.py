@@ -143,7 +143,7 @@ def signal_blocks(source: ColumnSource, arm: Arm | None) -> SignalBlocks:
         A column or joint is missing, or the meaning of the columns is ambiguous.
 
     """
-    source = source.named_for(arm)
+    source.name_for(arm)
     names, standard = signal_names(arm), signal_names(None)
     remarks: tuple[str, ...] = ()
     if arm is not None:

@@ -74,11 +74,11 @@ class CsvSource(ColumnSource):
         names, self.delimiter = _header(head[lines - 1], label)
         super().__init__(path, dict.fromkeys(names, np.zeros(0)), self._arrays, stored)
         units = _decode(head[lines]).split(None if self.delimiter == ' ' else self.delimiter)
-        self._units = ''    # remark on a line of units
         if len(units) == len(names) and _are_names(units):
             lines += 1
-            self._units = (f'line {lines} contains no numbers (units?) and is left out: '
-                           f'{truncated_repr(", ".join(unit.strip() for unit in units[:3]))} ...')
+            self.add_remark(
+                f'{label}, line {lines} contains no numbers (units?) and is left out: '
+                f'{truncated_repr(", ".join(unit.strip() for unit in units[:3]))} ...')
         self._path, self._start = Path(path), sum(map(len, head[:lines]))
         self._first_line = lines + 1
         sample = _decode(head[lines]).split(self.delimiter)
@@ -104,8 +104,7 @@ class CsvSource(ColumnSource):
             A cell is not a number, or the number of cells in a line differs from the header.
 
         """
-        indices = [self.names.index(name) for name in columns]
-        self.remarks = [f'{self.label}, {self._units}'] if self._units else []
+        indices = [[*self._rows].index(name) for name in columns]
         line, left_out, point = self._first_line, 0, ''    # point: decimal mark so far
         for text in self.line_blocks():
             if self.delimiter == ' ':    # several spaces are one separator
@@ -123,25 +122,21 @@ class CsvSource(ColumnSource):
         if line == self._first_line:
             raise RecordingError(f'{self.label} has a header and no samples')
         if left_out:
-            self.remarks.append(f'{self.label}: {left_out} lines have nothing but a stamp in the '
-                                'columns that are read, and are left out')
+            self.add_remark(f'{self.label}: {left_out} lines have nothing but a stamp in the '
+                            'columns that are read, and are left out')
         if point == ',':
-            self.remarks.append(f'{self.label} has decimal commas; they are read as points')
+            self.add_remark(f'{self.label} has decimal commas; they are read as points')
 
     def line_blocks(self) -> Iterator[bytes]:
         """Yield blocks of consecutive lines below the header, each without its last break."""
         with self._path.open('rb') as file:
             file.seek(self._start)
-            rest = b''
-            while chunk := file.read(BLOCK_BYTES):
-                lines, end, rest = (rest + chunk).rpartition(b'\n')
-                if len(rest) > LINE:
+            while block := file.read(BLOCK_BYTES):
+                block = (block + file.readline(LINE + 1)).removesuffix(b'\n')
+                if len(block) - block.rfind(b'\n') > LINE + 1:
                     raise RecordingError(f'{self.label} has a line of more than {LINE // 1000} '
                                          'kB; is it a recording?')
-                if end:
-                    yield lines
-            if rest:
-                yield rest
+                yield block
 
     def _parse_lines(self, text: bytes, first: int, indices: Sequence[int],
                      point: str) -> tuple[list[list[float]], int, str]:

@@ -35,11 +35,10 @@ def joint_position(arm: Arm, q: Array) -> Array:
         Recorded positions, (N, n), in the arm's order.
 
     """
-    if arm.position.side == 'motor':
-        q = solve_rows(arm.drives.motor_from_joint, q)
+    q = joint_velocity(arm, q)    # as for velocities, without the offset
     if np.any(arm.position.offset) or q.flags.writeable:
         q = q + arm.position.offset
-    return np.ascontiguousarray(q)
+    return q
 
 
 def joint_velocity(arm: Arm, v: Array) -> Array:

@@ -53,10 +53,12 @@ def infer_recording_block(path: str | Path, arm: Arm) -> InferredColumns | None:
 
     """
     path = Path(path)
-    source = find_reader(path)
-    if source is None:
+    reader = find_reader(path)
+    if reader is None:
         return _infer_bag_block(path, arm)
-    return infer_columns(source(path).named_for(arm), arm)
+    source = reader(path)
+    source.name_for(arm)
+    return infer_columns(source, arm)
 
 
 def _infer_bag_block(path: str | Path, arm: Arm) -> InferredColumns | None:

@@ -11,20 +11,73 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Loads the recordings of an identification in pieces, and refuses identical recordings."""
+"""Lists the recordings of an identification, loads them in pieces, and refuses identical ones."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 import hashlib
 from pathlib import Path
+from typing import Any
 
 from robot_identification.arm import Arm
 from robot_identification.errors import RecordingError
 from robot_identification.recording import pieces
-from robot_identification.recording.load import load_pieces, load_recording
+from robot_identification.recording.bag.bag import is_bag
+from robot_identification.recording.load import load_pieces, load_recording, READERS
 from robot_identification.recording.recording import Recording
 from robot_identification.spilling_list import SpillingList, View
+
+Recordings = Recording | str | Path | Iterable[Any]
+"""Types that `list_recordings` accepts; items of an iterable are of the same types."""
+
+
+def list_recordings(recordings: Recordings, arm: Arm | None = None) -> list[Recording | Path]:
+    """
+    Return a list of recordings from any of the types in which callers have them.
+
+    Parameters
+    ----------
+    recordings
+        A `Recording`, the path of a file or bag, a folder with several recordings, a pandas
+        DataFrame, or a sequence of these.
+    arm
+        The arm whose joints are read from a DataFrame.
+
+    Raises
+    ------
+    RecordingError
+        An item is of another type.
+
+    """
+    if isinstance(recordings, Recording):
+        return [recordings]
+    if isinstance(recordings, str | Path):
+        return list(list_files(recordings))
+    if hasattr(recordings, 'columns'):
+        return [Recording.from_frame(recordings, arm)]
+    if not isinstance(recordings, Iterable) or isinstance(recordings, Mapping):
+        raise RecordingError('a recording is a Recording(t, q, tau, joint_names=arm.joint_names), '
+                             f'a path or a DataFrame, not {type(recordings).__name__}')
+    return [item for each in recordings for item in list_recordings(each, arm)]
+
+
+def list_files(path: str | Path) -> list[Path]:
+    """
+    Return the recordings in a folder, sorted by name, or the path itself.
+
+    Parameters
+    ----------
+    path
+        A file, a bag, or a folder with several of them.
+
+    """
+    path = Path(path)
+    if not path.is_dir() or is_bag(path):
+        return [path]
+    found = sorted(item for item in path.iterdir()
+                   if item.suffix.lower() in READERS or is_bag(item))
+    return found or [path]    # the reader of bags names what is missing
 
 
 def load_inputs(arm: Arm, inputs: Sequence[Recording | str | Path],

@@ -49,19 +49,11 @@ def _csv_source(path: Path) -> ColumnSource:
     return (_other_reader(path) or (lambda _: source))(path)
 
 
-def _read_other(path: Path) -> ColumnSource:
-    """Return the columns of a file of an extension's format."""
-    reader = _other_reader(path)
-    if reader is None:
-        raise RecordingError(f"the recording '{path}' has an unsupported format")
-    return reader(path)
-
-
-READERS: dict[str, Reader] = {
+READERS: dict[str, Reader | None] = {
     '.npz': npz_source, **dict.fromkeys(('.csv', '.tsv', '.txt'), _csv_source),
     **dict.fromkeys(('.arrow', '.bz2', '.feather', '.gz', '.h5', '.hdf5', '.json', '.jsonl',
-                     '.mat', '.ndjson', '.parquet', '.xlsx', '.xz', '.zip', '.zst'), _read_other)}
-"""Functions that read the columns of a file, by its extension."""
+                     '.mat', '.ndjson', '.parquet', '.xlsx', '.xz', '.zip', '.zst'))}
+"""Functions that read the columns of a file, by extension; None for those of `log_formats`."""
 
 
 def load_recording(path: str | Path, arm: Arm | None = None,

@@ -34,26 +34,17 @@ METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)    # compression methods of
 
 
 class _Member(NamedTuple):
-    """An array in an archive: the file, positioned after its header, and the header's fields."""
+    """An open array of the archive."""
 
     file: IO[bytes]
-    shape: tuple[int, ...]
-    fortran: bool
-    dtype: np.dtype
-
-    @property
-    def size(self) -> int:
-        """Size of the array [bytes]."""
-        return math.prod(self.shape) * self.dtype.itemsize
+    layout: np.ndarray    # of the shape and type of the array
+    fortran: bool    # whether columns are consecutive in the file
 
     def read(self, rows: int | None = None) -> np.ndarray:
-        """Return the next rows, or all for None; raise ValueError if the file ends early."""
-        shape = self.shape if rows is None else (rows, *self.shape[1:])
-        size = math.prod(shape) * self.dtype.itemsize
-        raw = self.file.read(size)
-        if len(raw) != size:
-            raise ValueError('it is truncated')
-        return np.ndarray(shape, self.dtype, raw, order='F' if self.fortran else 'C')
+        """Return the next rows, (rows, ...), or the whole array."""
+        shape = self.layout.shape if rows is None else (rows, *self.layout.shape[1:])
+        raw = self.file.read(math.prod(shape) * self.layout.itemsize)
+        return np.ndarray(shape, self.layout.dtype, raw, order='F' if self.fortran else 'C')
 
 
 class NumpyArchive(zipfile.ZipFile):
@@ -90,22 +81,21 @@ class NumpyArchive(zipfile.ZipFile):
         """Return an array by name."""
         with ExitStack() as stack, self._explain(f": the array '{name}'"):
             member = self._open(name, stack)
-            self._returned += member.size
+            self._returned += member.layout.nbytes
             self._check_size(self._returned)
             return member.read()
 
     def layout(self, name: str) -> np.ndarray:
         """Return an array with the shape and type of a stored one, without reading its values."""
         with ExitStack() as stack, self._explain(f": the array '{name}'"):
-            member = self._open(name, stack)
-            return np.broadcast_to(np.zeros((), member.dtype), member.shape)
+            return self._open(name, stack).layout
 
     def blocks(self, names: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
         """Yield arrays in blocks of rows; in one block if lengths or memory orders differ."""
         with ExitStack() as stack, self._explain():
             members = {name: self._open(name, stack) for name in names}
-            self._check_size(sum(member.size for member in members.values()))
-            rows = {-1 if member.fortran or not member.shape else member.shape[0]
+            self._check_size(sum(member.layout.nbytes for member in members.values()))
+            rows = {-1 if member.fortran or not member.layout.ndim else len(member.layout)
                     for member in members.values()}
             if len(rows) > 1 or min(rows) <= BLOCK_ROWS:
                 yield {name: member.read() for name, member in members.items()}
@@ -129,7 +119,7 @@ class NumpyArchive(zipfile.ZipFile):
         if len(shape) > 32 or min(shape, default=0) < 0 or (
                 math.prod(shape) * dtype.itemsize != size):
             raise ValueError(f'its header has the shape {shape}, but it has {size} bytes')
-        return _Member(file, shape, fortran, dtype)
+        return _Member(file, np.broadcast_to(np.zeros((), dtype), shape), fortran)
 
     def _check_size(self, size: int) -> None:
         check_decoded_size(size, self.stored, self._label, self._error)

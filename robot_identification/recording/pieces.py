@@ -80,7 +80,8 @@ def split_blocks(signals: SignalBlocks, arm: Arm | None, seconds: float) -> Iter
             remarks = signals.remarks()[stated:]
             stated += len(remarks)
             yield Recording.from_block({name: values[:cut.stop] for name, values in block.items()},
-                                       signals, arm, remarks=remarks, core=cut.core)
+                                       signals, arm, remarks=remarks,
+                                       core=slice(core, cut.end))
             core, start, needed = cut.end - cut.following, cut.time, 1.1 * seconds + HALO
     block, rows = merge_blocks(blocks), None
     if core:    # the recording was split
@@ -95,7 +96,6 @@ class _Cut(NamedTuple):
     stop: int    # of the halo after the core
     following: int    # first row of the next piece: the start of its halo
     time: float    # stamp of the first sample after the core [s]
-    core: slice    # rows of the core among those of the piece
 
 
 def _cut(t: Array, core: int, time: float) -> _Cut | None:
@@ -131,5 +131,4 @@ def _cut(t: Array, core: int, time: float) -> _Cut | None:
     before = min(np.searchsorted(times, time - HALO, 'right'),
                  np.searchsorted(cuts, end - JUMP, 'right')) - 1
     return _Cut(end, int(cuts[after]) if after < len(cuts) else len(t),
-                int(cuts[before]) if before >= 0 else 0, time,
-                slice(core, end))
+                int(cuts[before]) if before >= 0 else 0, time)

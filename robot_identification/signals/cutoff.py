@@ -211,9 +211,6 @@ def choose_decimation_cutoff(
     if cutoff is None:
         cutoff, reason, joints = decimation_cutoff(arm, motion, rate, lowest_position_cutoff)
         notes['model_content_hz'] = joints.round(3).tolist()
-    if cutoff * length < rate:    # the recording is shorter than a period of the cut-off
-        raise SignalError(f'a decimation cut-off of {cutoff:.3g} Hz is slower than all of '
-                          f'{length / rate:.3g} s; raise the decimation cut-off')
     decimator = Decimator(rate, cutoff)
     if decimator.rows(length) < SHORTEST:
         raise SignalError(

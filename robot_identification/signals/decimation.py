@@ -26,7 +26,6 @@ from robot_identification.errors import SignalError
 ROLL_OFF = 0.5    # of the raised cosine
 SPAN = 4
 """Half length of the filter in decimated rows."""
-_ROWS_PER_PRODUCT = 8    # decimated rows that one matrix product computes
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +85,7 @@ class Decimator:
     @property
     def half_length(self) -> int:
         """Number of samples on either side that a decimated row depends on, the halo."""
-        return len(self.taps) // 2
+        return SPAN * self.factor if self.factor > 1 else 0
 
     @property
     def noise_gain(self) -> float:
@@ -95,7 +94,7 @@ class Decimator:
 
     def rows(self, samples: int) -> int:
         """Return the number of decimated rows of a run with this number of samples."""
-        return max(0, (samples - len(self.taps)) // self.factor + 1)
+        return max(0, (samples - 2 * self.half_length - 1) // self.factor + 1)
 
     def centres(self, samples: int) -> np.ndarray:
         """Return the index of the sample at the centre of each decimated row, (rows,)."""
@@ -119,18 +118,10 @@ class Decimator:
         """
         if self.factor == 1:
             return x
-        rows = self.rows(len(x))
-        flat = x.reshape(len(x), -1)
-        out = np.empty((rows, flat.shape[1]))
-        # One product with a banded Toeplitz matrix computes several rows.
-        batch = min(_ROWS_PER_PRODUCT, max(rows, 1))
-        band = np.zeros((batch, (batch - 1) * self.factor + len(self.taps)))
-        for k in range(batch):
-            band[k, k * self.factor:k * self.factor + len(self.taps)] = self.taps
-        for inside, made in self.blocks(len(x), batch):
-            part = flat[inside]
-            np.matmul(band[:made.stop - made.start, :len(part)], part, out=out[made])
-        return out.reshape((rows, *x.shape[1:]))
+        if not self.rows(len(x)):
+            return np.empty((0, *x.shape[1:]))
+        windows = np.lib.stride_tricks.sliding_window_view(x, len(self.taps), axis=0)
+        return np.ascontiguousarray(windows[::self.factor] @ self.taps)
 
     def blocks(self, samples: int, rows_per_block: int) -> Iterator[tuple[slice, slice]]:
         """

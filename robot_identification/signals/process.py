@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,7 +40,7 @@ from robot_identification.signals.resampling import (
     resample,
     Resampled,
 )
-from robot_identification.signals.samples import Samples
+from robot_identification.signals.samples import Samples, select
 from robot_identification.yaml_file import check_keys
 
 _CHOICES = ('position_cutoff_reason', 'position_noise_floor_hz', 'decimation_reason',
@@ -58,20 +58,6 @@ _OPTIONS = {'standstill': ('drop', 'zero', 'keep'), 'edges': ('cut', 'keep')}
 MAX_SLIP = 0.1
 """Largest drift [samples] of the samples against the period over a recording. If it is larger, the
 recording is resampled to a whole number of samples per period."""
-
-
-class _Run(NamedTuple):
-    """Consecutive samples without a gap, with fields as in `Samples`."""
-
-    t: Array
-    q: Array
-    v: Array
-    a: Array
-    tau: Array
-
-    def select(self, rows: slice) -> _Run:
-        """Return the samples of these rows."""
-        return _Run(*(values[rows] for values in self))
 
 
 @dataclass(frozen=True)
@@ -289,29 +275,25 @@ def _process_piece(
             uniform = resample(t, *signals, stamps=uniform.stamps, step=seconds / period)
         uniform, noise = _average(uniform, period, options.average, notes)
     rate = uniform.rate
-    runs = _differentiate(uniform, options, DifferentiationOptions(
+    samples = _differentiate(uniform, arm, options, DifferentiationOptions(
         cutoffs, period, wrap=options.average, keep_edges=options.edges == 'keep',
         passes=options.smoothing_passes, harmonics=options.harmonics, basis=options.basis), notes)
     if piece.core is not None:
-        runs = _cut_to_core(runs, piece, piece.core, rate)
+        samples = _cut_to_core(samples, piece, piece.core)
     if options.standstill != 'keep' and not options.average:
-        runs = _treat_standstill(runs, rate, options.standstill == 'drop', notes)
+        samples = _treat_standstill(samples, options.standstill == 'drop', notes)
     notes |= {'rate_hz': rate, 'gaps': uniform.gaps, 'duplicate_stamps': piece.duplicates,
               'late_stamps': piece.out_of_order,
               **({'remarks': list(piece.remarks)} if piece.remarks else {}),
               'stamps': 'samples taken as evenly spaced, because the stamps jitter'
               if uniform.stamps == 'uniform' else 'as recorded, resampled by cubic splines'}
+    longest = max(samples.segments, key=lambda run: run.stop - run.start)
     decimation_cutoff = choose_decimation_cutoff(
-        options.decimation_cutoff, arm, max(runs, key=lambda run: len(run.t))[1:], rate,
+        options.decimation_cutoff, arm,
+        [x[longest] for x in (samples.q, samples.v, samples.a, samples.tau)], rate,
         float(cutoffs.min()), notes)
-    segments = consecutive_slices(len(run.t) for run in runs)
-    del t, signals, uniform    # free memory before the samples are joined
-    arrays = _Run(*map(np.concatenate, zip(*runs)))
-    for array in arrays:
-        array.flags.writeable = False    # so that `Samples` does not copy them
-    samples = Samples(**arrays._asdict(), rate=rate, joint_names=arm.joint_names,
-                      segments=segments, decimation_cutoff=decimation_cutoff, period=period,
-                      noise=noise, processing=notes)
+    samples = replace(samples, decimation_cutoff=decimation_cutoff, period=period, noise=noise,
+                      processing=notes)
     return samples, replace(options, cutoff=cutoffs, decimation_cutoff=decimation_cutoff)
 
 
@@ -357,12 +339,12 @@ def _average(uniform: Resampled, period: int, average: bool,
 
 
 def _differentiate(
-    uniform: Resampled, options: ProcessingOptions, settings: DifferentiationOptions,
+    uniform: Resampled, arm: Arm, options: ProcessingOptions, settings: DifferentiationOptions,
     notes: dict[str, object],
-) -> list[_Run]:
+) -> Samples:
     """Differentiate each run; return the samples of those that are long enough."""
     method, rate = METHODS.find(options.method), uniform.rate
-    runs: list[_Run] = []
+    runs: list[tuple[Array, ...]] = []
     dropped, last_error = uniform.dropped, None
     for segment in uniform.segments:
         q, tau = (signal[segment] for signal in uniform.signals)
@@ -377,46 +359,45 @@ def _differentiate(
             dropped += len(q) / rate
             continue
         rows = slice(states.first, states.first + len(states.q))
-        runs.append(_Run(uniform.t[segment][rows], states.q, states.v, states.a, tau[rows]))
+        runs.append((uniform.t[segment][rows], states.q, states.v, states.a, tau[rows]))
         notes.setdefault('differentiation', states.note)
     if last_error is not None and not runs:
-        if len(uniform.segments) == 1:
-            raise last_error
-        raise SignalError(f'none of the {len(uniform.segments)} unbroken runs of the recording '
-                          f'can be used ({last_error})') from last_error
+        raise last_error
     notes |= {'segments_used': len(runs), 'dropped_s': round(dropped, 6),
               'edge_samples': 0 if method.needs_period else settings.edge_samples(rate)}
-    return runs
+    return Samples(*map(np.concatenate, zip(*runs)), rate=rate, joint_names=arm.joint_names,
+                   segments=consecutive_slices(len(t) for t, *_ in runs))
 
 
-def _cut_to_core(runs: list[_Run], piece: Recording, core: slice, rate: float) -> list[_Run]:
+def _cut_to_core(samples: Samples, piece: Recording, core: slice) -> Samples:
     """Return the samples in the core of a piece, without those of the halo."""
-    first = piece.t[core.start] - 0.5 / rate if core.start else -np.inf
-    last = piece.t[core.stop] - 0.5 / rate if core.stop < len(piece) else np.inf
-    cut = [run.select(slice(*np.searchsorted(run.t, (first, last)))) for run in runs]
-    cut = [run for run in cut if len(run.t) >= SHORTEST]
+    first = piece.t[core.start] - 0.5 / samples.rate if core.start else -np.inf
+    last = piece.t[core.stop] - 0.5 / samples.rate if core.stop < len(piece) else np.inf
+    cut = [slice(*(run.start + np.searchsorted(samples.t[run], (first, last))).tolist())
+           for run in samples.segments]
+    cut = [run for run in cut if run.stop - run.start >= SHORTEST]
     if not cut:
         raise SignalError('a piece of the recording has no usable samples')
-    return cut
+    return select(samples, cut)
 
 
-def _treat_standstill(runs: list[_Run], rate: float, drop: bool,
-                      notes: dict[str, object]) -> list[_Run]:
+def _treat_standstill(samples: Samples, drop: bool, notes: dict[str, object]) -> Samples:
     """Set v and a of resting joints to zero; if `drop`, remove standstills of the whole arm."""
-    highest = np.max([np.abs(run.v).max(axis=0) for run in runs], axis=0)
-    treated: list[_Run] = []
-    arm_rests, joint_rests = 0, np.zeros(len(highest))
-    for run in runs:
-        moves, rests = find_rests(run.v, rate, highest)
-        moving = np.zeros((len(rests), 1), dtype=bool)
+    highest, rate = np.abs(samples.v).max(axis=0), samples.rate
+    v, a = np.array(samples.v), np.array(samples.a)
+    moving = np.zeros((len(samples), 1), dtype=bool)
+    kept: list[slice] = []
+    joint_rests = np.zeros(len(highest))
+    for run in samples.segments:
+        moves, rests = find_rests(samples.v[run], rate, highest)
         for rows in moves:
-            moving[rows] = True
-        arm_rests += int(np.sum(~moving))
-        joint_rests += np.sum(rests & moving, axis=0)
-        rests |= ~moving
-        run.v[rests] = run.a[rests] = 0.0
-        treated += [run.select(rows) for rows in moves] if drop else [run]
-    notes |= {'standstill_s': round(arm_rests / rate, 6),
+            kept.append(slice(run.start + rows.start, run.start + rows.stop))
+            moving[kept[-1]] = True
+        joint_rests += np.sum(rests & moving[run], axis=0)
+        rests |= ~moving[run]
+        v[run][rests] = a[run][rests] = 0.0
+    notes |= {'standstill_s': round(int(np.sum(~moving)) / rate, 6),
               'standstill': 'dropped' if drop else 'velocity and acceleration set to zero',
               'standstill_of_joints_s': [round(float(s) / rate, 6) for s in joint_rests]}
-    return treated
+    samples = replace(samples, v=v, a=a)
+    return select(samples, kept) if drop else samples

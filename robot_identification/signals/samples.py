@@ -255,7 +255,9 @@ def decimate_to_bandwidth(samples: Samples, rows_per_period: float = ROWS_PER_PE
         Minimum number of rows kept per period of the bandwidth, see `decimation_step`.
 
     """
-    largest = decimation_step(samples, rows_per_period)
+    cutoffs = np.ravel(np.asarray(samples.processing.get('position_cutoff_hz', np.inf), float))
+    bandwidth = max(cutoffs.max(), samples.decimation_cutoff)
+    largest = max(1, int(samples.rate / (rows_per_period * bandwidth)))
     step = max(k for k in range(1, largest + 1)
                if samples.period is None or samples.period % k == 0)
     decimator = Decimator(samples.rate, samples.rate / (2 * step))
@@ -270,13 +272,6 @@ def decimate_to_bandwidth(samples: Samples, rows_per_period: float = ROWS_PER_PE
         period=None if samples.period is None else samples.period // step,
         noise=None if samples.noise is None else samples.noise * decimator.noise_gain,
         segments=consecutive_slices(decimator.rows(run.stop - run.start) for run in runs))
-
-
-def decimation_step(samples: Samples, rows_per_period: float = ROWS_PER_PERIOD) -> int:
-    """Return the largest decimation step with this many rows per period of the bandwidth."""
-    cutoffs = np.ravel(np.asarray(samples.processing.get('position_cutoff_hz', np.inf), float))
-    bandwidth = max(cutoffs.max(), samples.decimation_cutoff)
-    return max(1, int(samples.rate / (rows_per_period * bandwidth)))
 
 
 def trim_for_validation(samples: Samples, shortest: float = 0.0) -> Samples:

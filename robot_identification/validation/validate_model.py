@@ -29,8 +29,7 @@ from robot_identification.errors import EstimationError, ListedAttributes, Signa
 from robot_identification.estimation import Fit
 from robot_identification.parallel import single_threaded_blas
 from robot_identification.recording import Recording
-from robot_identification.recording.inputs import load_inputs
-from robot_identification.recording.list_recordings import list_recordings, Recordings
+from robot_identification.recording.inputs import list_recordings, load_inputs, Recordings
 from robot_identification.signals import process_pieces, ProcessingOptions, Samples
 from robot_identification.signals.samples import trim_for_validation
 from robot_identification.spilling_list import SpillingList, View

@@ -23,21 +23,19 @@ from pathlib import Path
 import shutil
 import sqlite3
 import tempfile
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
-from robot_identification.errors import MissingDependencyError, RecordingError
+from robot_identification.errors import RecordingError
 from robot_identification.files import TEXT_SIZE
 from robot_identification.recording.bag.joint_states import Messages
+from robot_identification.recording.bag.mcap_file import (
+    copy_decompressed,
+    decompress,
+    McapFile,
+    open_zstd,
+)
 from robot_identification.registry import load_log_formats
 from robot_identification.yaml_file import read_typed, read_yaml
-
-if TYPE_CHECKING:
-    from robot_identification.recording.bag.mcap_file import McapFile
-
-try:
-    import rosbag2_py
-except ImportError:
-    rosbag2_py = None
 
 METADATA = 'metadata.yaml'
 COMPRESSED = '.zstd'
@@ -129,60 +127,7 @@ def _check_tables(database: sqlite3.Connection) -> None:
             raise ValueError(f"it has no plain table '{table}'")
 
 
-class Rosbag2File:
-    """
-    Reader of an MCAP file by rosbag2_py, for ROS distributions without the package `mcap`.
-
-    Parameters
-    ----------
-    path
-        The file.
-
-    """
-
-    closed = True    # rosbag2_py does not tell
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def topics(self) -> dict[str, str]:
-        """Return the types of the topics by name."""
-        return {topic.name: topic.type for topic in self._open().get_all_topics_and_types()}
-
-    def messages(self, topics: Collection[str]) -> Messages:
-        """Yield topic, time of reception [ns] and data; see `Bag.messages`."""
-        if not topics:
-            return
-        reader = self._open(topics)
-        while reader.has_next():
-            yield tuple(reader.read_next()[:3])
-
-    def _open(self, topics: Collection[str] = ()) -> Any:
-        """Return the open reader of the topics; of all if none are given."""
-        reader = rosbag2_py.SequentialReader()
-        try:
-            reader.open(rosbag2_py.StorageOptions(uri=str(self.path), storage_id='mcap'),
-                        rosbag2_py.ConverterOptions('', ''))
-        except RuntimeError as error:
-            raise RecordingError(f"'{self.path}' is not a bag that can be read: "
-                                 f'{error}') from error
-        reader.set_filter(rosbag2_py.StorageFilter(topics=list(topics)))
-        return reader
-
-
-if TYPE_CHECKING:
-    BagFile = McapFile | SqliteFile | Rosbag2File
-
-
-def _open_mcap(path: Path) -> BagFile:
-    """Return the reader of an MCAP file: by `mcap`, or by rosbag2_py if only that is installed."""
-    try:
-        from robot_identification.recording.bag.mcap_file import McapFile
-    except MissingDependencyError:
-        if rosbag2_py is None:
-            raise
-        return Rosbag2File(path)
-    return McapFile(path)
+BagFile = McapFile | SqliteFile
 
 
 def _open_other(path: Path) -> BagFile:
@@ -194,7 +139,7 @@ def _open_other(path: Path) -> BagFile:
 OTHER_BAG_FILES: dict[str, Callable[[Path], BagFile]] = {}
 """Readers of extensions by suffix, see `registry.load_log_formats`."""
 BAG_FILES: dict[str, Callable[[Path], BagFile]] = {
-    '.mcap': _open_mcap, '.db3': SqliteFile, '.bag': _open_other}
+    '.mcap': McapFile, '.db3': SqliteFile, '.bag': _open_other}
 
 
 def is_bag(path: Path) -> bool:
@@ -259,8 +204,6 @@ class Bag:
             Names of the topics to read.
 
         """
-        if self._compression:
-            from robot_identification.recording.bag.mcap_file import decompress
         self._unclosed = []
         for path, file in zip(self.files, self._open_files()):
             for name, received, data in file.messages(topics):
@@ -301,11 +244,11 @@ class Bag:
             if file.suffix != COMPRESSED:
                 yield storage(file)
                 continue
-            from robot_identification.recording.bag.mcap_file import decompress_file
             with tempfile.TemporaryDirectory() as folder:
                 copy = Path(folder, file.stem)
                 try:
-                    decompress_file(file, copy)
+                    with open_zstd(file) as stream:
+                        copy_decompressed(stream, copy, file)
                 except (OSError, ValueError) as error:
                     raise RecordingError(f"'{file}' cannot be decompressed: {error}") from error
                 yield storage(copy)

@@ -27,7 +27,6 @@ from robot_identification.files import check_decoded_size
 from robot_identification.recording.bag.bag import Bag
 from robot_identification.recording.bag.joint_states import (
     JointStateDecoder,
-    JointStates,
     SIGNALS,
     TYPE,
 )
@@ -41,7 +40,7 @@ STANDARD = '/joint_states'
 STAMPS = ('header', 'received')
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class JointStatePublisher:
     """
     A publisher of joint states, with all messages that have the same joints and fields.
@@ -52,12 +51,6 @@ class JointStatePublisher:
         Names of the joints.
     fields
         Fields that the publisher fills: position, velocity, effort.
-    count
-        Number of messages.
-    stamped
-        Whether any header stamp differs from zero.
-    measured
-        For each field, a mask of the joints with any value other than NaN, (n,).
     blocks
         The decoded messages, as `JointStates`.
 
@@ -65,19 +58,12 @@ class JointStatePublisher:
 
     names: tuple[str, ...]
     fields: tuple[str, ...]
-    count: int = 0
-    stamped: bool = False
-    measured: dict[str, np.ndarray] = field(default_factory=dict)
     blocks: SpillingList = field(default_factory=SpillingList)
 
-    def add(self, states: JointStates) -> None:
-        """Append decoded messages; update `count`, `stamped` and `measured`."""
-        self.count += len(states)
-        self.stamped = self.stamped or bool(np.any(states.stamps))
-        for name in self.fields:
-            values = ~np.all(np.isnan(states.values[name]), axis=0)
-            self.measured[name] = values | self.measured.get(name, False)
-        self.blocks.append(states)
+    @property
+    def count(self) -> int:
+        """Number of messages."""
+        return sum(map(len, self.blocks))
 
 
 def read_bag(path: str | Path, arm: Arm | None = None, topic: str | None = None,
@@ -153,7 +139,7 @@ def bag_signals(path: str | Path, arm: Arm | None = None, topic: str | None = No
                              f'before the motion, and does the robot publish there?')
     publisher, recorded_names, remarks = _choose_publisher(arm, publishers, label, chosen)
     joints = recorded_names if arm is None else arm.joint_names
-    if stamps == 'header' and not publisher.stamped:
+    if stamps == 'header' and not any(np.any(states.stamps) for states in publisher.blocks):
         raise RecordingError(f"{label}: all messages on '{chosen}' have the stamp zero; correct "
                              'the driver, or set `recording: {stamps: received}` in the '
                              'robot YAML')
@@ -166,7 +152,8 @@ def bag_signals(path: str | Path, arm: Arm | None = None, topic: str | None = No
     names, count = signal_names(arm), sum(each.count for each in publishers)
     # joint_state_broadcaster publishes NaN for a joint without the state interface
     fields = {signal: name for name, signal in SIGNALS.items() if signal == 'q' or (
-        name in publisher.fields and publisher.measured[name][columns].any())}
+        name in publisher.fields and not all(
+            np.all(np.isnan(states.values[name][:, columns])) for states in publisher.blocks))}
 
     def blocks() -> Iterator[Block]:
         """Yield the signals in the blocks of the publisher, with stamps from zero."""
@@ -193,7 +180,7 @@ def find_publishers(bag: Bag, topic: str) -> list[JointStatePublisher]:
         for received, data in _message_blocks(bag, topic):
             for states in decoder.decode(data, received):
                 key = states.names, tuple(states.values)
-                publishers.setdefault(key, JointStatePublisher(*key)).add(states)
+                publishers.setdefault(key, JointStatePublisher(*key)).blocks.append(states)
         bag.decoded[topic] = list(publishers.values())
     return bag.decoded[topic]
 

@@ -20,7 +20,7 @@ Flushed messages survive if the writer is killed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 import os
 from pathlib import Path
@@ -110,11 +110,9 @@ class McapStorage:
         self._stream.flush()
 
     def close(self) -> None:
-        """Complete the file and write it to the disk."""
+        """Complete the file."""
         with self._stream:
             self._writer.finish()
-            self._stream.flush()
-            os.fsync(self._stream.fileno())
 
 
 class SqliteStorage:
@@ -132,7 +130,6 @@ class SqliteStorage:
 
     def __init__(self, path: Path, topics: Sequence[Topic]) -> None:
         path.open('xb').close()
-        self._path = path
         self._database = sqlite3.connect(path, check_same_thread=False)
         self._database.executescript(SQLITE_SCHEMA)
         self._database.execute('PRAGMA synchronous = OFF')    # the disk is awaited at the end
@@ -151,13 +148,9 @@ class SqliteStorage:
         self._database.commit()
 
     def close(self) -> None:
-        """Complete the file and write it to the disk."""
-        try:
+        """Complete the file."""
+        with closing(self._database):
             self._database.commit()
-        finally:
-            self._database.close()
-        with self._path.open('rb+') as stream:
-            os.fsync(stream.fileno())
 
 
 Storage = McapStorage | SqliteStorage
@@ -249,6 +242,7 @@ class BagWriter:
         """
         with self._explain():
             self._storage.close()
+            sync(self.file)
         start = {'nanoseconds_since_epoch': self.first}
         duration = {'nanoseconds': self.last - self.first}
         information = {
