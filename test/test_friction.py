@@ -22,7 +22,7 @@ from robot_identification.dynamics import (
     IdentifiedModel,
     ModelStructure,
 )
-from robot_identification.dynamics.friction import FRICTION_TERMS, SHORT_NAMES
+from robot_identification.dynamics.friction import FRICTION_TERMS, FrictionInput, SHORT_NAMES
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError, ModelFileError, UnknownNameError
 from simulation_arms import two_link
@@ -45,13 +45,14 @@ def test_gradients_are_those_of_finite_differences(name):
     load = rng.normal(size=V.shape)
     for _ in range(5):
         shape = shapes(model, rng)
-        gradient = model.shape_gradient(V, shape, load)
+        gradient = model.shape_gradient(FrictionInput(V, load=load), shape)
         assert gradient.shape == (*V.shape, len(model.parameters), len(model.nonlinear))
         for s in range(len(shape)):
             h = np.zeros(len(shape))
             h[s] = 1e-5 * shape[s]
-            change = (model.columns(V, shape + h, load)
-                      - model.columns(V, shape - h, load)) / 2 / h[s]
+            motion = FrictionInput(V, load=load)
+            change = (model.columns(motion, shape + h)
+                      - model.columns(motion, shape - h)) / 2 / h[s]
             np.testing.assert_allclose(gradient[..., s], change, rtol=1e-4,
                                        atol=1e-5 * max(np.abs(change).max(), 1e-12))
 
@@ -65,7 +66,7 @@ def test_parameters_that_pass_the_passivity_rows_dissipate(name):
         rows = model.passivity(shape)
         draws = rng.normal(size=(4000, len(model.parameters))) * free
         allowed = draws[np.all(draws @ rows.T >= 0, axis=1)]
-        columns = model.columns(V, shape)
+        columns = model.columns(FrictionInput(V), shape)
         odd = columns - columns[::-1]    # V is symmetric: mean of both directions
         assert np.all((odd * np.sign(V)[:, None]) @ allowed.T >= -1e-3)
         refused = draws[np.any(draws @ rows.T < 0, axis=1)]
@@ -79,11 +80,11 @@ def test_names_and_shapes_are_checked():
         with pytest.raises(ConfigurationError, match=r'write its terms: .coulomb . viscous . off'):
             get_friction(f'{short} + atan')
     with pytest.raises(ConfigurationError, match=r'needs 1 positive shape parameters \(fb\)'):
-        get_friction('atan').columns(V)
+        get_friction('atan').columns(FrictionInput(V))
     with pytest.raises(ConfigurationError, match='needs 0 positive shape parameters'):
-        get_friction('coulomb_viscous').columns(V, [1.0])
+        get_friction('coulomb_viscous').columns(FrictionInput(V), [1.0])
     with pytest.raises(ConfigurationError, match='needs the torque that the joints transmit'):
-        get_friction('load_dependent').columns(V)
+        get_friction('load_dependent').columns(FrictionInput(V))
     with pytest.raises(ConfigurationError, match='must be positive'):
         ModelStructure.of(two_link(), 'atan').with_friction_shape(np.array([[1.0], [-1.0]]))
 

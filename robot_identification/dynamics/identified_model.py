@@ -277,10 +277,9 @@ class IdentifiedModel(ListedAttributes):
         if (band := self.band) is None:
             return np.zeros_like(v)
         reach = np.abs(self.arm.transmission) @ band.speed
-        position, speed = (x @ self.arm.transmission.T for x in (q, v))
-        change = (self.structure.actuator_friction(position, speed, load, states)
-                  - self.structure.actuator_friction(
-                      position, np.clip(speed, -reach, reach), load, states))
+        motion = self.structure.friction_input(q, v, load, states)
+        change = (self.structure.actuator_friction(motion) - self.structure.actuator_friction(
+            dataclasses.replace(motion, v=np.clip(motion.v, -reach, reach))))
         beyond = np.einsum('nek,ek->ne', change, self.friction_parameters)
         return np.asarray(torque_band.BEYOND * np.abs(beyond @ self.arm.transmission))
 

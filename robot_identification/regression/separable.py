@@ -22,7 +22,6 @@ import numpy as np
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters
 from robot_identification.dynamics.friction import FrictionInput, FrictionTerm
-from robot_identification.dynamics.structure import actuator_loads
 from robot_identification.regression.reduced_regression import ReducedRegression, triangle
 from robot_identification.regression.regression import Regression
 
@@ -87,9 +86,8 @@ class SeparableRegression:
         self.base, self.structure = regression.base, regression.base.structure
         self._joints = [_factored(self.base, j, chosen, rows) for j, (chosen, rows) in enumerate(
             zip(self.base.joint_columns, regression.rows()))]
-        transmission = self.structure.arm.transmission
-        self._speeds = [samples.v @ transmission.T for samples in regression.samples]
-        self._positions = [samples.q @ transmission.T for samples in regression.samples]
+        self._motions = [self.structure.friction_input(samples.q, samples.v, load)
+                         for samples, load in regression.samples_with_loads]
         self._factors: dict[tuple[int, bytes], _JointFactor] = {}
 
     @property
@@ -201,12 +199,8 @@ class SeparableRegression:
         if not term.nonlinear:    # these columns are in `_Joint.basis`, nothing reads them here
             return np.zeros((len(self._joints[0].basis), len(term.parameters)))
         rows = []
-        for (samples, load), speed, position in zip(self.regression.samples_with_loads,
-                                                    self._speeds, self._positions):
-            state = term.state(position[:, e], shape) if term.has_state else None
-            motion = FrictionInput(speed[:, e], position[:, e],
-                                   actuator_loads(self.structure.arm, load)[e], state)
-            rows.append(samples.decimate(make(motion, shape)))
+        for samples, motions in zip(self.regression.samples, self._motions):
+            rows.append(samples.decimate(make(term.remember(motions.actuator(e), shape), shape)))
         return np.concatenate(rows)
 
 
