@@ -25,7 +25,7 @@ from robot_identification.dynamics import BaseParameters, friction, ModelStructu
 from robot_identification.dynamics.friction.asymmetric import Asymmetric
 from robot_identification.dynamics.friction.names import friction_name
 from robot_identification.estimation.consistent import DRIVE_DEVIATION, RELATIVE_DEVIATION
-from robot_identification.estimation.fit import Fit, FitOptions, transmitted_torques
+from robot_identification.estimation.fit import Fit, FitOptions
 from robot_identification.estimation.prior import Prior
 from robot_identification.parallel import single_threaded_blas
 from robot_identification.regression.blocked_regression import BlockEquations
@@ -118,7 +118,7 @@ def select_terms(options: FitOptions, samples: Sequence[Samples],
     first = fitted = fit(options)
     prior = options.consistency
     for last in (False, True):
-        loads = transmitted_torques(samples, fitted.consistent)
+        loads = tuple(map(fitted.consistent.transmitted_torque, samples))
         with single_threaded_blas():
             selection = _TermSelection(first.regression.base, samples, blocks, loads,
                                        prior.get('deviation', RELATIVE_DEVIATION))
