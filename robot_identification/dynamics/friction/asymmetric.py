@@ -74,12 +74,6 @@ class Asymmetric(FrictionTerm):
         forward, backward = (motion.v > 0)[..., None], (motion.v < 0)[..., None]
         return np.concatenate([columns * forward, columns * backward], axis=-1)
 
-    def shape_gradient(self, motion: FrictionInput, shape: Array) -> Array:
-        """Return the columns' derivatives with respect to nonlinear parameters, (..., 2 k, s)."""
-        gradient = self.symmetric.shape_gradient(motion, shape)
-        forward, backward = (motion.v > 0)[..., None, None], (motion.v < 0)[..., None, None]
-        return np.concatenate([gradient * forward, gradient * backward], axis=-2)
-
     def state(self, q: Array, shape: Array, start: float = 0.0) -> Array:
         """Return the state of the symmetric term, (N,); both directions share it."""
         return self.symmetric.state(q, shape, start)

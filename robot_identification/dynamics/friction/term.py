@@ -183,10 +183,6 @@ class FrictionTerm(ABC):
 
         """
 
-    def shape_gradient(self, motion: FrictionInput, shape: Array) -> Array:
-        """Return the columns' derivatives with respect to nonlinear parameters, (..., k, s)."""
-        return np.zeros((*np.shape(motion.v), len(self.parameters), 0))
-
     def remember(self, motion: FrictionInput, shape: Array) -> FrictionInput:
         """Return the input with the states of a term with memory, in chronological order."""
         return replace(motion, state=self.state(motion.q, shape)) if self.has_state else motion
