@@ -210,14 +210,13 @@ class _TermSelection:
         """Return for each block the scaled, decimated columns of all terms at all grid points."""
         motion = self.structure.friction_input(samples.q, samples.v, load)
         inside = [np.searchsorted(samples.t, block.t) for block in blocks]
-        out: list[list[Array]] = [[] for _ in blocks]
+        parts = []
         for (e, (key, point)), index in self.columns.items():
             term, shape = self.terms[key], self._shape(e, key, point)
             values = self.sizes[index] * term.columns(
                 term.remember(motion.actuator(e), shape), shape)
-            for parts, block, rows in zip(out, blocks, inside):
-                parts.append(block.decimate(values[rows]))
-        return [np.hstack(parts) for parts in out]
+            parts.append([block.decimate(values[rows]) for block, rows in zip(blocks, inside)])
+        return [np.hstack(each) for each in zip(*parts)]
 
     def select(self, report: Callable[[str], None]) -> tuple[str, Array, tuple[str, ...]]:
         """

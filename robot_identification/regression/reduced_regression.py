@@ -41,7 +41,7 @@ def triangle(matrix: Array) -> Array:
     columns = matrix.shape[1]
     if len(matrix) < columns:
         matrix = np.vstack([matrix, np.zeros((columns - len(matrix), columns))])
-    factored, *_ = lapack.dgeqrf(np.asfortranarray(matrix), overwrite_a=1)
+    factored, *_ = lapack.dgeqrf(np.array(matrix, order='F'), overwrite_a=1)
     return np.triu(factored[:columns])
 
 

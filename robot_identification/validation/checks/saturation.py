@@ -66,12 +66,9 @@ def _plateau_fractions(effort: Array, moving: NDArray[np.bool_]) -> Array:
         # half the step of a coarsely quantised effort; otherwise that step is far smaller
         height[j] = max(height[j], 0.5 * float(np.median(np.diff(np.unique(effort[:, j])))))
     fractions, band = np.zeros(len(span)), _BAND * height
-    for extreme, close in ((highest, effort >= highest - 1.1 * band),
-                           (lowest, effort <= lowest + 1.1 * band)):
-        rows, joints = np.nonzero(close)    # few, as a rule
-        depth = np.abs(effort[rows, joints] - extreme[joints])
-        on, near = (np.bincount(joints[depth <= limit[joints]], minlength=len(span))
-                    for limit in (height, band))
+    for extreme in (highest, lowest):
+        depth = np.abs(effort - extreme)
+        on, near = (np.sum(depth <= limit, axis=0) for limit in (height, band))
         flat = (on >= _FEWEST) & (on > _PILED * near) & (span > 0)
         fractions += np.where(flat, on / len(effort), 0.0)
     return fractions
