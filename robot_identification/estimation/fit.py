@@ -29,11 +29,11 @@ from robot_identification.estimation.consistent import ConsistentEstimate, fit_c
 from robot_identification.estimation.delay import DelayEstimate, estimate_delay
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimator import Estimator
+from robot_identification.estimation.least_squares import WeightedLeastSquares
 from robot_identification.estimation.recording_effects import (
     fit_recording_effects,
     RecordingEffects,
 )
-from robot_identification.estimation.wls import WeightedLeastSquares
 from robot_identification.parallel import single_threaded_blas
 from robot_identification.regression import build_regression, Regression
 from robot_identification.signals import Samples
