@@ -102,10 +102,10 @@ def test_rows_in_memory_and_rows_on_disk_give_the_same(monkeypatch):
     beta = np.random.default_rng(0).normal(
         size=base_parameters(ModelStructure.of(arm)).rank)
     kept = build_regression(arm, parts)
-    assert isinstance(kept.kept._items[0], list)
+    assert isinstance(kept.rows_per_piece._items[0], list)
     monkeypatch.setattr('robot_identification.spilling_list._MAX_BYTES_IN_MEMORY', 0)
     walked = build_regression(arm, parts)
-    assert not isinstance(walked.kept._items[0], list)
+    assert not isinstance(walked.rows_per_piece._items[0], list)
     assert np.allclose(kept.normal.rss(beta), walked.normal.rss(beta), rtol=1e-9)
     assert kept.normal.rows.tolist() == walked.normal.rows.tolist()
     assert np.allclose(kept.residuals(beta), walked.residuals(beta), atol=1e-9)

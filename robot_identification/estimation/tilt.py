@@ -131,7 +131,7 @@ def estimate_tilt(fit: Fit) -> Tilt:
 
     factors = reduce(ReducedRegression.combine, (
         augmented_factors(samples, packed) for samples, packed in zip(
-            regression.samples, regression.rows_per_piece(), strict=True) if samples.diagnosed))
+            regression.samples, regression.rows_per_piece, strict=True) if samples.diagnosed))
     rows = packing.expand_rows(factors, base.joint_columns, base.rank, fit.estimate.weights)
     left, mean = rows[:, :-3], Prior.from_urdf(base.structure).mean
     target = rows[:, -1] - left @ base.project(mean)

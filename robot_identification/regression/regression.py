@@ -18,6 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 from robot_identification.arm import Arm
@@ -124,7 +126,7 @@ class Regression:
         """Yield the reduced regression of each item of `samples`."""
         return (ReducedRegression(self.base, tuple(map(triangle, rows)),
                                   samples.sliding_rows.sum(axis=0))
-                for samples, rows in zip(self.samples, self.kept))
+                for samples, rows in zip(self.samples, self.rows_per_piece))
 
     @property
     def owners(self) -> IndexArray:
@@ -135,36 +137,28 @@ class Regression:
 
     def reduced_per_recording(self) -> list[ReducedRegression]:
         """Return the reduced regression of each recording: the sum over its pieces."""
-        recordings: list[ReducedRegression] = []
-        for owner, normal in zip(self.owners, self.reduced_per_piece(), strict=True):
-            if owner < len(recordings):
-                recordings[-1] = recordings[-1] + normal
-            else:
-                recordings.append(normal)
-        return recordings
+        owned = zip(self.owners, self.reduced_per_piece(), strict=True)
+        return [reduce(ReducedRegression.__add__, (normal for _, normal in recording))
+                for _, recording in groupby(owned, key=itemgetter(0))]
 
     @cached_property
-    def kept(self) -> SpillingList:
+    def rows_per_piece(self) -> SpillingList:
         """Rows [columns, torque] of each joint for each item of `samples`; on disk if large."""
-        kept = SpillingList()
+        pieces = SpillingList()
         for index, (samples, load) in enumerate(self.samples_with_loads, start=1):
-            kept.append(packed_rows(self.base, samples, load))
+            pieces.append(packed_rows(self.base, samples, load))
             if self.progress is not None:
                 self.progress(index / len(self.samples))
-        return kept
-
-    def rows_per_piece(self) -> Iterator[list[Array]]:
-        """Yield the decimated rows [columns, torque] of each joint, for each of the samples."""
-        return iter(self.kept)
+        return pieces
 
     def rows(self) -> list[Array]:
         """Return the decimated rows [columns, torque] of each joint, of all samples."""
-        return [np.vstack(joint) for joint in zip(*self.rows_per_piece())]
+        return [np.vstack(joint) for joint in zip(*self.rows_per_piece)]
 
     def residuals_per_piece(self, beta: Array) -> Iterator[Array]:
         """Yield the residuals of each item of `samples` with beta (r,) or its own (items, r)."""
         return (row_residuals(packed, self.base.joint_columns, own) for packed, own in zip(
-            self.rows_per_piece(), np.broadcast_to(beta, (len(self.samples), self.base.rank))))
+            self.rows_per_piece, np.broadcast_to(beta, (len(self.samples), self.base.rank))))
 
     def residuals(self, beta: Array) -> Array:
         """Return the torque residuals on all rows, (rows, n) [N m or N]."""

@@ -50,7 +50,8 @@ class FrictionInput:
 
     def actuator(self, index: int) -> FrictionInput:
         """Return the input of one actuator from that of all, whose columns are the actuators."""
-        return FrictionInput(*(None if x is None else x[:, index] for x in vars(self).values()))
+        values: list[Any] = [None if x is None else x[:, index] for x in vars(self).values()]
+        return FrictionInput(*values)
 
 
 class FrictionTerm(ABC):
