@@ -207,7 +207,8 @@ def run_identification(
     errors = []
     for i, pieces in enumerate(others):
         report('validating on held-out motion', i / len(others))
-        error, found, _ = validate_pieces(model, pieces, processing, training, fit=fit)
+        error, found, _ = validate_pieces(model, pieces, processing, training,
+                                          base=fit.estimate.base)
         errors.append(error)
         findings += found
     verdict = make_fit_verdict(fit, errors, options.thresholds, findings, model_fit.tilt)

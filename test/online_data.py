@@ -20,6 +20,7 @@ from motions import excitation_of
 import numpy as np
 from robot_identification.arm import load_arm
 from robot_identification.dynamics import base_parameters, ModelStructure
+from robot_identification.dynamics.friction import FrictionInput
 from robot_identification.regression import build_regression
 from robot_identification.signals import Samples
 from robot_identification.simulation import Plant, PlantOptions
@@ -56,7 +57,7 @@ def friction_torque(friction, v):
     _, base, _ = truth(friction)
     structure = base.structure
     return np.column_stack([
-        structure.friction.torque(v[:, j], PARAMETERS[friction], structure.shape[j])
+        structure.friction.torque(FrictionInput(v[:, j]), PARAMETERS[friction], structure.shape[j])
         for j in range(v.shape[1])])
 
 
@@ -87,7 +88,8 @@ def friction_error(estimate, friction):
              for parameter in structure.friction.parameters]
     parameters = estimate.values[place].reshape(structure.arm.n, -1)
     v = motion()[4]
-    curve = np.column_stack([structure.friction.torque(v[:, j], parameters[j], structure.shape[j])
-                             for j in range(structure.arm.n)])
+    curve = np.column_stack([
+        structure.friction.torque(FrictionInput(v[:, j]), parameters[j], structure.shape[j])
+        for j in range(structure.arm.n)])
     true = friction_torque(friction, v)
     return np.sqrt(np.mean((curve - true) ** 2, axis=0)) / np.abs(true).max(axis=0)

@@ -21,6 +21,7 @@ import pinocchio as pin
 import pytest
 from robot_identification import IdentifiedModel, Recording
 from robot_identification.dynamics import FRICTION_MODELS, get_friction, ModelStructure
+from robot_identification.dynamics.friction import FrictionInput
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import (
     ESTIMATORS,
@@ -52,9 +53,9 @@ NOISE = 1e-3    # [rad] standard deviation of the positions
 
 def curves_agree(structure, shape, truth, true_shape, values):
     """Return whether the friction curves over the excited speeds agree with the true ones."""
-    friction = structure.friction
+    friction, motion = structure.friction, FrictionInput(SPEEDS, load=np.full(60, 5.0))
     for e in range(len(shape)):
-        found, true = (friction.torque(SPEEDS, parameters[e], numbers[e], np.full(60, 5.0))
+        found, true = (friction.torque(motion, parameters[e], numbers[e])
                        for parameters, numbers in ((values, shape), (truth, true_shape)))
         if np.max(np.abs(found - true)) > 0.06 * np.max(np.abs(true)):
             return False

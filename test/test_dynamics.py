@@ -31,6 +31,7 @@ from robot_identification.dynamics import (
     get_friction,
     pseudo_inertia,
 )
+from robot_identification.dynamics.friction import FrictionInput
 from robot_identification.dynamics.inertial import smallest_eigenvalues
 from robot_identification.errors import ConfigurationError, ModelFileError, UnknownNameError
 from simulation_arms import example
@@ -70,7 +71,7 @@ def test_friction_is_odd_but_for_its_offset(name):
     parameters[list(model.parameters).index('offset')] = 0.0
     load = 2 * v + np.sin(v)    # odd in v, too, for the literal form of load-dependent friction
     shape = np.sqrt(np.prod(np.reshape(model.shape_bounds, (-1, 2)), axis=1))
-    torque = model.torque(v, parameters, shape, load)
+    torque = model.torque(FrictionInput(v, load=load), parameters, shape)
     assert np.allclose(torque, -torque[::-1])
     assert len(model.parameters) == len(model.units) == len(model.nonnegative)
     assert len(model.nonlinear) == len(model.shape_units) == len(model.shape_bounds)
@@ -78,8 +79,8 @@ def test_friction_is_odd_but_for_its_offset(name):
 
 def test_smooth_coulomb_has_reached_nine_tenths_where_it_says():
     model, smooth = get_friction('smooth_coulomb'), FRICTION_TERMS['smooth']
-    assert model.torque(np.array([6.314 / smooth.steepness]), np.array([1.0, 0, 0]))[0] == (
-        pytest.approx(0.9, abs=1e-4))
+    motion = FrictionInput(np.array([6.314 / smooth.steepness]))
+    assert model.torque(motion, np.array([1.0, 0, 0]))[0] == pytest.approx(0.9, abs=1e-4)
 
 
 def test_unknown_friction_lists_what_there_is():

@@ -21,7 +21,7 @@ from excitation_arms import chain, tree
 import numpy as np
 import pytest
 from robot_identification.dynamics import FRICTION_TERMS, FrictionModel, ModelStructure
-from robot_identification.dynamics.friction.coulomb import SmoothCoulomb
+from robot_identification.dynamics.friction.basic import SmoothCoulomb
 from robot_identification.dynamics.regressor import joint_torque_regressor
 from robot_identification.errors import ConfigurationError, ExcitationError, UnknownNameError
 from robot_identification.excitation import (

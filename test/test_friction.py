@@ -22,7 +22,7 @@ from robot_identification.dynamics import (
     IdentifiedModel,
     ModelStructure,
 )
-from robot_identification.dynamics.friction import FRICTION_TERMS, SHORT_NAMES
+from robot_identification.dynamics.friction import FRICTION_TERMS, FrictionInput, SHORT_NAMES
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError, ModelFileError, UnknownNameError
 from simulation_arms import two_link
@@ -39,21 +39,42 @@ def shapes(model, rng):
     return np.exp(rng.uniform(lower, upper))
 
 
-@pytest.mark.parametrize('name', NAMES)
-def test_gradients_are_those_of_finite_differences(name):
-    model, rng = get_friction(name), np.random.default_rng(1)
-    load = rng.normal(size=V.shape)
+def slopes_of_slip(v, shape, q):
+    """Return d z / d delta: z = z_c + (q - q_c) / delta since the last slip at q_c."""
+    z = FRICTION_TERMS['slip'].state(q, shape)
+    last = np.maximum.accumulate(np.where(np.abs(z) >= 1, np.arange(len(z)), -1))
+    slipped = np.where(last >= 0, z[np.maximum(last, 0)], 0.0)
+    return [[-(z - slipped) / shape[0]]]
+
+
+SLOPES = {    # of each column by each nonlinear parameter, in closed form
+    'atan': lambda v, shape, q: [[v / (1 + (shape[0] * v) ** 2)]],
+    'stribeck': lambda v, shape, q: [
+        [sign * np.sign(v) * 2 * v ** 2 / shape[0] ** 3 * np.exp(-(v / shape[0]) ** 2)]
+        for sign in (-1, 1)],
+    'bompos': lambda v, shape, q: [
+        [0 * v, 0 * v],
+        [-np.sign(v) * np.exp(-np.abs(v) / shape[0]) * np.abs(v) / shape[0] ** 2, 0 * v],
+        [0 * v, -np.sign(v) * np.exp(-1 / (shape[1] * np.maximum(np.abs(v), 1e-300)))
+         / (np.maximum(np.abs(v), 1e-300) * shape[1] ** 2)]],
+    'sech_tanh': lambda v, shape, q: [
+        [0 * v, v / np.cosh(shape[1] * v) ** 2],
+        [-v * np.tanh(shape[0] * v) / np.cosh(shape[0] * v) * np.tanh(shape[1] * v),
+         v / np.cosh(shape[0] * v) / np.cosh(shape[1] * v) ** 2]],
+    'slip': slopes_of_slip}
+
+
+@pytest.mark.parametrize('name', SLOPES)
+def test_gradients_are_those_of_closed_forms(name):
+    model, rng = get_friction(f'{name} + viscous'), np.random.default_rng(1)
+    q, v = np.cumsum(rng.normal(size=V.shape)) * 1e-3, V / 10
     for _ in range(5):
-        shape = shapes(model, rng)
-        gradient = model.shape_gradient(V, shape, load)
-        assert gradient.shape == (*V.shape, len(model.parameters), len(model.nonlinear))
-        for s in range(len(shape)):
-            h = np.zeros(len(shape))
-            h[s] = 1e-5 * shape[s]
-            change = (model.columns(V, shape + h, load)
-                      - model.columns(V, shape - h, load)) / 2 / h[s]
-            np.testing.assert_allclose(gradient[..., s], change, rtol=1e-4,
-                                       atol=1e-5 * max(np.abs(change).max(), 1e-12))
+        shape = np.sqrt(shapes(model, rng) * shapes(model, rng))
+        gradient = model.shape_gradient(FrictionInput(v, q), shape)
+        closed = np.moveaxis(SLOPES[name](v, shape, q), -1, 0)
+        scale = np.abs(closed).max(axis=0) + 1e-12
+        np.testing.assert_allclose(gradient[:, :-1] / scale, closed / scale, atol=1e-7)
+        assert not np.any(gradient[:, -1])
 
 
 @pytest.mark.parametrize('name', [n for n in NAMES if not get_friction(n).needs_load])
@@ -65,7 +86,7 @@ def test_parameters_that_pass_the_passivity_rows_dissipate(name):
         rows = model.passivity(shape)
         draws = rng.normal(size=(4000, len(model.parameters))) * free
         allowed = draws[np.all(draws @ rows.T >= 0, axis=1)]
-        columns = model.columns(V, shape)
+        columns = model.columns(FrictionInput(V), shape)
         odd = columns - columns[::-1]    # V is symmetric: mean of both directions
         assert np.all((odd * np.sign(V)[:, None]) @ allowed.T >= -1e-3)
         refused = draws[np.any(draws @ rows.T < 0, axis=1)]
@@ -79,11 +100,11 @@ def test_names_and_shapes_are_checked():
         with pytest.raises(ConfigurationError, match=r'write its terms: .coulomb . viscous . off'):
             get_friction(f'{short} + atan')
     with pytest.raises(ConfigurationError, match=r'needs 1 positive shape parameters \(fb\)'):
-        get_friction('atan').columns(V)
+        get_friction('atan').columns(FrictionInput(V))
     with pytest.raises(ConfigurationError, match='needs 0 positive shape parameters'):
-        get_friction('coulomb_viscous').columns(V, [1.0])
+        get_friction('coulomb_viscous').columns(FrictionInput(V), [1.0])
     with pytest.raises(ConfigurationError, match='needs the torque that the joints transmit'):
-        get_friction('load_dependent').columns(V)
+        get_friction('load_dependent').columns(FrictionInput(V))
     with pytest.raises(ConfigurationError, match='must be positive'):
         ModelStructure.of(two_link(), 'atan').with_friction_shape(np.array([[1.0], [-1.0]]))
 

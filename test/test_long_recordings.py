@@ -112,7 +112,6 @@ def test_memory_does_not_grow_with_the_recording(monkeypatch, tmp_path):
     monkeypatch.setattr(pieces, 'PIECE', 5000)
     monkeypatch.setattr(pieces, 'MAX_UNSPLIT', 1.5 * 5000)
     monkeypatch.setattr('robot_identification.spilling_list._MAX_BYTES_IN_MEMORY', 10_000)
-    monkeypatch.setattr('robot_identification.regression.regression.MAX_KEPT', 1000)
     monkeypatch.setattr('robot_identification.validation.held_out.MAX_PLOT_ROWS', 1000)
     rng, peaks = np.random.default_rng(0), []
     for count in (10_000, 60_000, 120_000):    # from the second call on everything is compiled

@@ -96,16 +96,16 @@ def test_no_digit_of_the_normal_form_depends_on_the_number_of_cores(monkeypatch)
         assert np.array_equal(left, found[0][1])
 
 
-def test_rows_that_are_kept_and_rows_that_are_not_give_the_same(monkeypatch):
+def test_rows_in_memory_and_rows_on_disk_give_the_same(monkeypatch):
     arm = chain()
     parts = [samples_of(arm, count=900, seed=seed, cutoff=20.0) for seed in (0, 1)]
     beta = np.random.default_rng(0).normal(
         size=base_parameters(ModelStructure.of(arm)).rank)
     kept = build_regression(arm, parts)
-    assert kept.kept is not None
-    monkeypatch.setattr('robot_identification.regression.regression.MAX_KEPT', 0)
+    assert isinstance(kept.rows_per_piece._items[0], list)
+    monkeypatch.setattr('robot_identification.spilling_list._MAX_BYTES_IN_MEMORY', 0)
     walked = build_regression(arm, parts)
-    assert walked.kept is None
+    assert not isinstance(walked.rows_per_piece._items[0], list)
     assert np.allclose(kept.normal.rss(beta), walked.normal.rss(beta), rtol=1e-9)
     assert kept.normal.rows.tolist() == walked.normal.rows.tolist()
     assert np.allclose(kept.residuals(beta), walked.residuals(beta), atol=1e-9)
@@ -123,7 +123,7 @@ def test_torques_of_a_joint_that_creeps_are_left_out(friction, kept, monkeypatch
     assert not np.any(sliding[creeps[:, 0] > 0.9, 0])
     assert np.all(sliding[creeps[:, 0] < 0.1, 0])
     if not kept:
-        monkeypatch.setattr('robot_identification.regression.regression.MAX_KEPT', 0)
+        monkeypatch.setattr('robot_identification.spilling_list._MAX_BYTES_IN_MEMORY', 0)
     base = base_parameters(ModelStructure.of(arm, 'coulomb_viscous'))
     truth = base.project(np.concatenate([
         arm.inertial_parameters.ravel(), np.zeros(arm.n), np.tile([2.0, 1.0, 0.0], arm.n)]))

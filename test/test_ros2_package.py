@@ -32,6 +32,7 @@ import pytest
 from robot_identification import inverse_dynamics
 from robot_identification.arm import Arm
 from robot_identification.arm.balancers import CoilSpring, TorsionSpring
+from robot_identification.dynamics.friction import FrictionInput
 from robot_identification.export import export_model, save_export
 from simulation_arms import MIXED, two_link
 import yaml
@@ -138,8 +139,9 @@ def actuator_friction(model, speed, load):
     family = model.structure.friction
     torque = np.empty_like(speed)
     for e, owner in enumerate(model.arm.drives.owners):
-        columns = family.columns(speed[:, e], model.friction_shape[e], load[:, owner],
-                                 np.zeros(len(speed)), None)
+        columns = family.columns(
+            FrictionInput(speed[:, e], np.zeros(len(speed)), load[:, owner]),
+            model.friction_shape[e])
         torque[:, e] = columns @ model.friction_parameters[e]
     return torque
 

@@ -18,6 +18,7 @@ from known_truth import friction_samples
 import numpy as np
 import pytest
 from robot_identification.dynamics import ModelStructure
+from robot_identification.dynamics.friction import FrictionInput
 from robot_identification.estimation import get_estimator
 from robot_identification.estimation.variable_projection import best_shape, project
 from robot_identification.papers.searches.bounded import Box
@@ -90,8 +91,8 @@ def test_shape_and_friction_curve_are_recovered_within_the_covariance(name):
     for e in range(2):
         chosen = structure.friction_slice.start + e * k + np.arange(k)
         values = estimate.values[np.searchsorted(estimate.base.columns, chosen)]
-        found = friction.torque(speeds, values, estimate.shape[e])
-        true = friction.torque(speeds, standard[chosen], shape[e])
+        found = friction.torque(FrictionInput(speeds), values, estimate.shape[e])
+        true = friction.torque(FrictionInput(speeds), standard[chosen], shape[e])
         assert np.max(np.abs(found - true)) < 0.05 * np.max(np.abs(true))
     deviations = np.sqrt(np.diag(estimate.shape_covariance))
     change = np.abs(np.log(estimate.shape / shape)).ravel()

@@ -31,6 +31,7 @@ from robot_identification.code_generation.rigid_body import (
 )
 from robot_identification.code_generation.tracing import KINDS, NotTraceableError, trace_formula
 from robot_identification.dynamics import get_friction
+from robot_identification.dynamics.friction import FrictionInput
 from robot_identification.dynamics.inertial import from_pseudo_inertia, pseudo_inertia
 from robot_identification.errors import ExportError
 from robot_identification.export.friction_fit import actuator_friction, root_mean_square
@@ -305,7 +306,7 @@ def _friction(context: ExportContext, q: ca.SX, speeds: ca.SX, load: ca.SX) -> c
     def columns(speed: Any, load: Any, position: Any, shape: Array) -> Any:
         """Return the columns of friction for one actuator."""
         state = family.sliding_state(speed) if family.has_state else None
-        return family.columns(speed, shape, load, position, state)
+        return family.columns(FrictionInput(speed, position, load, state), shape)
 
     torques = []
     for e, owner in enumerate(model.arm.drives.owners):

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 import dataclasses
 from functools import cached_property
 import hashlib
@@ -27,8 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification import files
 from robot_identification.arm import Arm, robot_file
-from robot_identification.arrays import Array, read_only
-from robot_identification.dynamics import torque_band
+from robot_identification.arrays import Array, read_only, ReadOnlyArrays
 from robot_identification.dynamics.friction import get_friction
 from robot_identification.dynamics.regressor import inverse_dynamics
 from robot_identification.dynamics.structure import ModelStructure
@@ -58,9 +57,58 @@ _BLOCK = 4096
 DIGEST = 'digest'
 UNCERTAINTY = 'uncertain_directions'
 """Key of the parameter covariance in `IdentifiedModel.information`."""
+TORQUE_BAND = 'torque_band'
+"""Key in `IdentifiedModel.information`."""
+COVERAGE = 0.95
+"""Fraction of torques that the interval is meant to contain."""
+BEYOND = 0.5
+"""Standard deviation of the change of friction at speeds above those of training, relative to the
+change that the model predicts."""
 DELAYED = ('torques', 'positions')
 """Signal that the delay of a joint shifts: its torque relative to the positions of all joints, or
 its position relative to the torques of all joints."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class TorqueBand(ReadOnlyArrays):
+    """
+    Half-width of the 95 % prediction interval of each joint's torque.
+
+    For low-passed torques it is factor * sqrt((left * rest)^2 + uncertain^2 + beyond^2), where
+    `left` is the fraction that a residual part leaves, `uncertain` the standard deviation of the
+    torque from the covariance of the parameters, which grows with the distance from the training
+    motion, and `beyond` that of friction above training speeds. For others, noise is added.
+
+    Parameters
+    ----------
+    rest
+        Root mean square of the low-passed residuals of the training motion, (n,) [N m or N].
+    factor
+        95 % quantile of errors on left-out blocks and held-out motion over their expected size,
+        (n,).
+    noise
+        95 % quantile of the measured torque's noise above the low-pass, (n,) [N m or N].
+    speed
+        Largest speed of the training motion, (n,) [rad/s or m/s].
+
+    """
+
+    rest: Array
+    factor: Array
+    noise: Array
+    speed: Array
+
+    def to_dict(self, joint_names: Sequence[str]) -> dict[str, dict[str, float]]:
+        """Return the numbers by name and joint, for a model file."""
+        return {name: dict(zip(joint_names, values.tolist()))
+                for name, values in vars(self).items()}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Mapping[str, float]],
+                  joint_names: Sequence[str]) -> TorqueBand:
+        """Return the band that `to_dict` stored."""
+        return cls(**{name: np.array([values[joint] for joint in joint_names], dtype=float)
+                      for name, values in content.items()})
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -262,8 +310,9 @@ class IdentifiedModel(ListedAttributes):
         for joint, part in self.residual.items():
             j = self.arm.joint_names.index(joint)
             left[:, j] = part.error_left(q[:, j], v[:, j], joint, self.information)
-        return band.half_width(uncertain, self.friction_beyond(q, v, load, states), low_pass,
-                               left)
+        beyond = self.friction_beyond(q, v, load, states)
+        slow = band.factor * np.sqrt((left * band.rest) ** 2 + uncertain ** 2 + beyond ** 2)
+        return slow if low_pass else np.hypot(slow, band.noise)
 
     def friction_beyond(self, q: Array, v: Array, load: Array | None = None,
                         states: Array | None = None) -> Array:
@@ -277,19 +326,17 @@ class IdentifiedModel(ListedAttributes):
         if (band := self.band) is None:
             return np.zeros_like(v)
         reach = np.abs(self.arm.transmission) @ band.speed
-        position, speed = (x @ self.arm.transmission.T for x in (q, v))
-        change = (self.structure.actuator_friction(position, speed, load, states)
-                  - self.structure.actuator_friction(
-                      position, np.clip(speed, -reach, reach), load, states))
+        motion = self.structure.friction_input(q, v, load, states)
+        change = (self.structure.actuator_friction(motion) - self.structure.actuator_friction(
+            dataclasses.replace(motion, v=np.clip(motion.v, -reach, reach))))
         beyond = np.einsum('nek,ek->ne', change, self.friction_parameters)
-        return np.asarray(torque_band.BEYOND * np.abs(beyond @ self.arm.transmission))
+        return np.asarray(BEYOND * np.abs(beyond @ self.arm.transmission))
 
     @cached_property
-    def band(self) -> torque_band.TorqueBand | None:
+    def band(self) -> TorqueBand | None:
         """The stored widths of prediction intervals, or None."""
-        stored = self.information.get(torque_band.TORQUE_BAND)
-        return None if stored is None else torque_band.TorqueBand.from_dict(
-            stored, self.arm.joint_names)
+        stored = self.information.get(TORQUE_BAND)
+        return None if stored is None else TorqueBand.from_dict(stored, self.arm.joint_names)
 
     @cached_property
     def uncertain_directions(self) -> Array | None:
@@ -330,11 +377,8 @@ class IdentifiedModel(ListedAttributes):
                         states: Array | None = None) -> Array:
         """Return the friction torque of each joint and drive, (N, m); see `drive_torque`."""
         states = self.structure.sliding_state(v) if states is None else states
-        columns = self.structure.friction_columns(q, v, load, states)
-        torque = np.zeros(columns.shape[:2])
-        for k, values in enumerate(self.friction_parameters.T):    # a third of einsum's time
-            torque += columns[..., k] * values
-        return torque
+        return np.sum(self.structure.friction_columns(q, v, load, states)
+                      * self.friction_parameters, axis=2)
 
     def states(self, q: ArrayLike, start: Array | None = None) -> Array | None:
         """

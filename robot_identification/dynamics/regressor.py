@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -174,16 +173,11 @@ def _states(arm: Arm, *arrays: ArrayLike) -> tuple[Array, ...]:
 
 def _numba(arm: Arm, q: Array, v: Array, a: Array, out: Array) -> None:
     """Fill `out` with the compiled kernel."""
-    fill, tree, first = _regressor_kernel(), Kinematics.of(arm), arm.n - out.shape[2] // 10
-    over_blocks(lambda rows: fill(q[rows], v[rows], a[rows], *tree, out[rows], first), len(q))
-
-
-@cache
-def _regressor_kernel() -> Callable[..., None]:
-    """Return the compiled kernel, which is imported when it is first used."""
     with explain_missing('numba', "the regressor backend 'numba'"):
         from robot_identification.dynamics.kernels import regressor_rows
-    return regressor_rows
+    tree, first = Kinematics.of(arm), arm.n - out.shape[2] // 10
+    over_blocks(lambda rows: regressor_rows(q[rows], v[rows], a[rows], *tree, out[rows], first),
+                len(q))
 
 
 def _pinocchio(arm: Arm, q: Array, v: Array, a: Array, out: Array) -> None:

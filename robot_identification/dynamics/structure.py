@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, read_only
-from robot_identification.dynamics.friction import FrictionModel, get_friction
+from robot_identification.dynamics.friction import FrictionInput, FrictionModel, get_friction
 from robot_identification.dynamics.inertial import INERTIAL_NAMES, INERTIAL_UNITS
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.dynamics.regressor import inverse_dynamics, joint_torque_regressor
@@ -248,23 +248,28 @@ class ModelStructure:
     def friction_columns(self, q: Array | None, v: Array, load: Array | None = None,
                          states: Array | None = None) -> Array:
         """Return the friction columns of each joint and drive, (N, m, k); see `columns`."""
-        needed = self.friction.needs_position or (self.friction.has_state and states is None)
-        position = q @ self.arm.transmission.T if needed and q is not None else None
-        return self.actuator_friction(position, v @ self.arm.transmission.T, load, states)
+        return self.actuator_friction(self.friction_input(q, v, load, states))
 
-    def actuator_friction(self, position: Array | None, speed: Array, load: Array | None = None,
-                          states: Array | None = None) -> Array:
-        """Return friction columns (N, m, k) at actuator positions and speeds, (N, m) each."""
+    def friction_input(self, q: Array | None, v: Array, load: Array | None = None,
+                       states: Array | None = None) -> FrictionInput:
+        """
+        Return the input of friction of all joints and drives, (N, m); see `columns`.
+
+        A drive coupled to several joints transmits the torque of its own joint.
+        """
+        transmission = self.arm.transmission.T
+        return FrictionInput(
+            v @ transmission, None if q is None else q @ transmission,
+            None if load is None else load[:, self.arm.drives.owners], states)
+
+    def actuator_friction(self, motion: FrictionInput) -> Array:
+        """Return the friction columns (N, m, k) from those of `friction_input`, (N, m)."""
         if self.friction.velocity_only and not self.friction.nonlinear:
             # the columns have the same formula for all actuators: one call computes them
-            columns = self.friction.columns(speed, None, None, position)
+            columns = self.friction.columns(motion)
             return columns if self.active.all() else columns * self.active
-        loads = actuator_loads(self.arm, load)
-        columns = np.stack([
-            self.friction.columns(speed[:, e], shape, loads[e],
-                                  None if position is None else position[:, e],
-                                  None if states is None else states[:, e])
-            for e, shape in enumerate(self.shape)], axis=1)
+        columns = np.stack([self.friction.columns(motion.actuator(e), shape)
+                            for e, shape in enumerate(self.shape)], axis=1)
         columns *= self.active
         return columns
 
@@ -316,24 +321,3 @@ class ModelStructure:
     def active_shape(self) -> NDArray[np.bool_]:
         """Whether each nonlinear parameter acts on each joint and drive, (m, s) bool."""
         return self.friction.active_shape(self.arm.actuator_names)
-
-
-def actuator_loads(arm: Arm, load: Array | None) -> list[Array | None]:
-    """
-    Return the torque that each joint and coupled drive transmits.
-
-    Parameters
-    ----------
-    arm
-        The arm with m joints and coupled drives; a drive coupled to several joints transmits the
-        torque of its own joint.
-    load
-        Torques that the joints transmit, (N, n) [N m or N], or None.
-
-    Returns
-    -------
-    list
-        m arrays (N,), or m times None if the load is None.
-
-    """
-    return [None if load is None else load[:, j] for j in arm.drives.owners]

@@ -24,11 +24,13 @@ from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimator import Estimator, EstimatorInfo
 from robot_identification.estimation.fit import Fit, fit_samples, FitOptions
 from robot_identification.estimation.huber import Huber
-from robot_identification.estimation.mle import MaximumLikelihood
-from robot_identification.estimation.ols import OrdinaryLeastSquares
+from robot_identification.estimation.least_squares import (
+    MaximumLikelihood,
+    OrdinaryLeastSquares,
+    WeightedLeastSquares,
+)
 from robot_identification.estimation.ridge import Ridge
 from robot_identification.estimation.tls import TotalLeastSquares
-from robot_identification.estimation.wls import WeightedLeastSquares
 from robot_identification.registry import Registry
 
 ESTIMATORS: Registry[type[Estimator]] = Registry('estimator', {kind.name: kind for kind in (

@@ -20,7 +20,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from robot_identification.arrays import Array, ReadOnlyArrays
-from robot_identification.dynamics import from_pseudo_inertia, ModelStructure, pseudo_inertia
+from robot_identification.dynamics import (
+    from_pseudo_inertia,
+    inverse_dynamics,
+    ModelStructure,
+    pseudo_inertia,
+)
 from robot_identification.dynamics.inertial import smallest_eigenvalues
 from robot_identification.errors import ConfigurationError, UnknownNameError
 from robot_identification.estimation.cone_program import solve_conic_least_squares
@@ -28,6 +33,7 @@ from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.fit_inputs import limit_rows, LinkLimits
 from robot_identification.estimation.prior import feasible_bound, link_transform, Prior
 from robot_identification.regression import ReducedRegression, Regression
+from robot_identification.signals import Samples
 from scipy.linalg import eigvalsh
 
 MARGIN = 1e-3
@@ -97,6 +103,12 @@ class ConsistentEstimate(ReadOnlyArrays):
     def balancers(self) -> Array:
         """Strengths of all balancers of the arm, including known ones, (b,)."""
         return self.structure.strengths(self.values)
+
+    def transmitted_torque(self, samples: Samples) -> Array:
+        """Return the torques that the joints transmit, without rotors and friction, (N, n)."""
+        arm = self.structure.arm
+        return (inverse_dynamics(arm, samples.q, samples.v, samples.a, self.inertial)
+                + arm.balancer_torque(samples.q, self.balancers))
 
     @property
     def friction_parameters(self) -> Array:

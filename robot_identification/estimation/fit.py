@@ -22,23 +22,18 @@ from typing import Any
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.dynamics import (
-    BaseParameters,
-    get_friction,
-    IdentifiedModel,
-    inverse_dynamics,
-)
+from robot_identification.dynamics import BaseParameters, get_friction, IdentifiedModel
 from robot_identification.dynamics.identified_model import DELAYED
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.consistent import ConsistentEstimate, fit_consistent
 from robot_identification.estimation.delay import DelayEstimate, estimate_delay
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimator import Estimator
+from robot_identification.estimation.least_squares import WeightedLeastSquares
 from robot_identification.estimation.recording_effects import (
     fit_recording_effects,
     RecordingEffects,
 )
-from robot_identification.estimation.wls import WeightedLeastSquares
 from robot_identification.parallel import single_threaded_blas
 from robot_identification.regression import build_regression, Regression
 from robot_identification.signals import Samples
@@ -129,7 +124,7 @@ class Fit:
         """Return the regression of all other samples with this fit's friction, delays, loads."""
         shifted = replace(delayed(samples, self.delay.values, of=self.delay.of), creep_speed=None)
         structure = self.regression.base.structure
-        loads = (transmitted_torques([shifted], self.consistent)
+        loads = ((self.consistent.transmitted_torque(shifted),)
                  if structure.friction.needs_load else None)
         return replace(self.regression, samples=(shifted,), loads=loads, reduced=None)
 
@@ -251,7 +246,7 @@ def _transmitted(samples: Sequence[Samples], fit: Fit) -> tuple[Array, ...]:
     """Return the gear torques at the delayed positions of a fit."""
     if fit.delay.of == 'positions':
         samples = [each.moved(fit.delay.values) for each in samples]
-    return transmitted_torques(samples, fit.consistent)
+    return tuple(map(fit.consistent.transmitted_torque, samples))
 
 
 def _shifted(regression: Regression, delay: DelayEstimate) -> Regression:
@@ -263,23 +258,3 @@ def _shifted(regression: Regression, delay: DelayEstimate) -> Regression:
         loads = tuple(load[np.searchsorted(samples.t, after.t)] for samples, after, load in zip(
             regression.samples, shifted, regression.loads))
     return replace(regression, samples=shifted, loads=loads, reduced=None)
-
-
-def transmitted_torques(samples: Sequence[Samples],
-                        consistent: ConsistentEstimate) -> tuple[Array, ...]:
-    """
-    Return the gear torques: rigid-body torques minus balancer torques, (N, n) for each recording.
-
-    Parameters
-    ----------
-    samples
-        Processed recordings.
-    consistent
-        The model.
-
-    """
-    arm = consistent.structure.arm
-    return tuple(
-        inverse_dynamics(arm, each.q, each.v, each.a, consistent.inertial)
-        + arm.balancer_torque(each.q, consistent.balancers)
-        for each in samples)

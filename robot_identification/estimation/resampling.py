@@ -203,7 +203,7 @@ def _block_products(regression: Regression, weights: Array, own: Array) -> Itera
     torques are subtracted.
     """
     columns = regression.base.joint_columns
-    for samples, packed, owner in zip(regression.samples, regression.rows_per_piece(),
+    for samples, packed, owner in zip(regression.samples, regression.rows_per_piece,
                                       regression.owners):
         labels = row_blocks(samples)
         rows = BlockedRegression.of(columns, packed, weights, own[owner], labels[0])

@@ -24,9 +24,8 @@ from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters, friction, ModelStructure
 from robot_identification.dynamics.friction.asymmetric import Asymmetric
 from robot_identification.dynamics.friction.names import friction_name
-from robot_identification.dynamics.structure import actuator_loads
 from robot_identification.estimation.consistent import DRIVE_DEVIATION, RELATIVE_DEVIATION
-from robot_identification.estimation.fit import Fit, FitOptions, transmitted_torques
+from robot_identification.estimation.fit import Fit, FitOptions
 from robot_identification.estimation.prior import Prior
 from robot_identification.parallel import single_threaded_blas
 from robot_identification.regression.blocked_regression import BlockEquations
@@ -119,7 +118,7 @@ def select_terms(options: FitOptions, samples: Sequence[Samples],
     first = fitted = fit(options)
     prior = options.consistency
     for last in (False, True):
-        loads = transmitted_torques(samples, fitted.consistent)
+        loads = tuple(map(fitted.consistent.transmitted_torque, samples))
         with single_threaded_blas():
             selection = _TermSelection(first.regression.base, samples, blocks, loads,
                                        prior.get('deviation', RELATIVE_DEVIATION))
@@ -209,19 +208,15 @@ class _TermSelection:
 
     def _term_rows(self, samples: Samples, blocks: Sequence[Samples], load: Array) -> list[Array]:
         """Return for each block the scaled, decimated columns of all terms at all grid points."""
-        transmission = self.structure.arm.transmission
-        v, q = samples.v @ transmission.T, samples.q @ transmission.T
-        loads = actuator_loads(self.structure.arm, load)
+        motion = self.structure.friction_input(samples.q, samples.v, load)
         inside = [np.searchsorted(samples.t, block.t) for block in blocks]
-        out: list[list[Array]] = [[] for _ in blocks]
+        parts = []
         for (e, (key, point)), index in self.columns.items():
             term, shape = self.terms[key], self._shape(e, key, point)
-            state = term.state(q[:, e], shape) if term.has_state else None
             values = self.sizes[index] * term.columns(
-                friction.FrictionInput(v[:, e], q[:, e], loads[e], state), shape)
-            for parts, block, rows in zip(out, blocks, inside):
-                parts.append(block.decimate(values[rows]))
-        return [np.hstack(parts) for parts in out]
+                term.remember(motion.actuator(e), shape), shape)
+            parts.append([block.decimate(values[rows]) for block, rows in zip(blocks, inside)])
+        return [np.hstack(each) for each in zip(*parts)]
 
     def select(self, report: Callable[[str], None]) -> tuple[str, Array, tuple[str, ...]]:
         """

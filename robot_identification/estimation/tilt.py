@@ -99,11 +99,12 @@ class Tilt(ReadOnlyArrays):
 
 def estimate_tilt(fit: Fit) -> Tilt:
     """
-    Return the tilt, estimated together with the base parameters of a fit.
+    Return the tilt, estimated together with the standard parameters of a fit.
 
-    A small rotation w changes gravity g by w x g. The model's torque for this change is an
-    additional column for each of the two axes perpendicular to gravity. A rotation about gravity
-    itself has no effect.
+    The tilt w and the parameters s minimise |R [beta; w] - z|^2 + |s|^2 + |w / PRIOR_DEVIATION|^2,
+    with beta = B (mean + T s). A small rotation w changes gravity g by w x g. The model's torque
+    for this change is an additional column for each of the two axes perpendicular to gravity. A
+    rotation about gravity itself has no effect.
 
     Parameters
     ----------
@@ -116,34 +117,22 @@ def estimate_tilt(fit: Fit) -> Tilt:
         The arm has no gravity.
 
     """
-    regression, estimate = fit.regression, fit.estimate
-    arm, base = regression.base.structure.arm, regression.base
+    regression, base = fit.regression, fit.regression.base
+    arm = base.structure.arm
     axes = perpendicular_axes(arm.gravity)
     rotated = [arm.with_gravity(np.cross(axis, arm.gravity)) for axis in axes]
+
+    def augmented_factors(samples: Samples, packed: Sequence[Array]) -> tuple[Array, ...]:
+        """Return the R factor of each joint's rows [columns, rotated gravity, torque]."""
+        q, zero = samples.q, np.zeros_like(samples.q)
+        gravity = np.stack([inverse_dynamics(each, q, zero, zero, fit.consistent.inertial)
+                            for each in rotated], axis=2)
+        return tuple(map(triangle, packing.insert_columns(packed, samples.decimate(gravity))))
+
     factors = reduce(ReducedRegression.combine, (
-        _augmented_factors(samples, packed, rotated, fit.consistent.inertial)
-        for samples, packed in zip(regression.samples, regression.rows_per_piece(), strict=True)
-        if samples.diagnosed))
-    rows = packing.expand_rows(factors, base.joint_columns, base.rank, estimate.weights)
-    return _solve(fit, rows, axes)
-
-
-def _augmented_factors(samples: Samples, packed: Sequence[Array], rotated: Sequence[Arm],
-                       inertial: Array) -> tuple[Array, ...]:
-    """Return the R factor of each joint's rows [columns, rotated gravity, torque]."""
-    q, zero = samples.q, np.zeros_like(samples.q)
-    gravity = np.stack([inverse_dynamics(arm, q, zero, zero, inertial) for arm in rotated], axis=2)
-    return tuple(map(triangle, packing.insert_columns(packed, samples.decimate(gravity))))
-
-
-def _solve(fit: Fit, rows: Array, axes: Array) -> Tilt:
-    """
-    Return the tilt from a joint estimate of standard parameters and tilt, with a prior on both.
-
-    The tilt w and the parameters s minimise |R [beta; w] - z|^2 + |s|^2 + |w / PRIOR_DEVIATION|^2,
-    with beta = B (mean + T s).
-    """
-    base = fit.regression.base
+        augmented_factors(samples, packed) for samples, packed in zip(
+            regression.samples, regression.rows_per_piece, strict=True) if samples.diagnosed))
+    rows = packing.expand_rows(factors, base.joint_columns, base.rank, fit.estimate.weights)
     left, mean = rows[:, :-3], Prior.from_urdf(base.structure).mean
     target = rows[:, -1] - left @ base.project(mean)
     matrix = np.hstack([left @ (base.matrix @ fit.consistent.prior_root),

@@ -23,7 +23,6 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics import BaseParameters
 from robot_identification.errors import EstimationError
 from robot_identification.estimation import ConsistentEstimate
-from robot_identification.estimation.fit import transmitted_torques
 from robot_identification.pipeline import Identification
 from robot_identification.regression.reduced_regression import reduce_samples
 from robot_identification.signals import Samples
@@ -101,7 +100,7 @@ def estimate_drift(result: Identification) -> list[Drift]:
 def _fit_recording(samples: Samples, base: BaseParameters, columns: Array, weights: Array,
                    beta: Array, loading: ConsistentEstimate | None) -> tuple[Array, Array] | None:
     """Return drifts of one recording and their variances; None if too short for decimation."""
-    load = None if loading is None else transmitted_torques([samples], loading)[0]
+    load = None if loading is None else loading.transmitted_torque(samples)
     try:
         normal = reduce_samples(base, samples, load=load)
     except EstimationError:

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array, read_only
 from robot_identification.dynamics import BaseParameters
-from robot_identification.dynamics.structure import actuator_loads
 from robot_identification.errors import ConfigurationError, explain_missing, UnknownNameError
 from robot_identification.estimation.prior import Prior
 from robot_identification.regression import Regression
@@ -271,7 +270,7 @@ class TorqueFilter:
         speeds = v @ self._transmission.T
         jacobian, second_order = columns, np.zeros(len(columns))
         if self._nonlinear:
-            jacobian, second_order = self._linearise(columns, speeds, load, taps)
+            jacobian, second_order = self._linearise(columns, v, load, taps)
         rank = self.base.rank
         innovation = torque - jacobian[:, :rank] @ self.parameters
         resting = np.abs(taps @ speeds) < self.rest_speed
@@ -295,7 +294,7 @@ class TorqueFilter:
             self.filter.values[rank:] = np.clip(self.filter.values[rank:], *self._bounds.T)
         return innovation, used
 
-    def _linearise(self, columns: Array, speeds: Array, load: Array | None,
+    def _linearise(self, columns: Array, v: Array, load: Array | None,
                    taps: Array) -> tuple[Array, Array]:
         """
         Return the Jacobian of the torques, (n, r + m s), and the second-order variance, (n,).
@@ -304,9 +303,9 @@ class TorqueFilter:
         the linear parameters whose columns depend on it.
         """
         structure, shape, rank = self.base.structure, self.shape, self.base.rank
-        loads = actuator_loads(structure.arm, load)
+        motion = structure.friction_input(None, v, load)
         values, slopes = (np.stack([
-            np.einsum('l,l...', taps, function(speeds[:, e], shape[e], loads[e]))
+            np.einsum('l,l...', taps, function(motion.actuator(e), shape[e]))
             for e in range(len(shape))])
             for function in (structure.friction.columns, structure.friction.shape_gradient))
         e, acts = self._actuators, self._transmission.T

@@ -24,6 +24,7 @@ import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel, ModelStructure
+from robot_identification.dynamics.friction import FrictionInput
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import Estimate, fit_consistent
 from robot_identification.regression import Regression
@@ -133,11 +134,10 @@ class _Plant:
                            [len(term.parameters) for term in friction.terms])
         shapes = list(zip(model.friction_parameters * steady, model.friction_shape))
         still = np.zeros((len(SPEEDS), len(friction.terms)))
-        self._free = np.array([friction.torque(SPEEDS, *shape, rest, rest, still)
-                               for shape in shapes])
-        self._loaded = (np.array([friction.torque(SPEEDS, *shape, load, rest, still)
-                                  for shape in shapes]) - self._free
-                        if friction.needs_load else None)
+        self._free, loaded = (np.array([
+            friction.torque(FrictionInput(SPEEDS, rest, each, still), *shape) for shape in shapes])
+            for each in (rest, load))
+        self._loaded = loaded - self._free if friction.needs_load else None
         self._owners, self._rows = arm.drives.owners, np.arange(len(self._free))
         for tables in (self._free, self._loaded):
             if tables is not None:

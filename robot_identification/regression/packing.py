@@ -35,8 +35,8 @@ samples. Adjacent blocks both process the samples that the decimation filter nee
 BLOCK = 2048
 """Number of samples processed at once, so that their friction columns fit into a core's cache."""
 GROUPS = 8
-"""Minimum number of blocks (if there are as many rows), and number of groups of blocks that are
-summed in parallel. A fixed number, so that results do not depend on the number of cores."""
+"""Minimum number of blocks, which are made in parallel, if there are as many rows. A fixed number,
+so that results do not depend on the number of cores."""
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,8 @@ def add_decimated(q, v, a, parents, rotations, translations, axes, prismatic, gr
         lowest = max(0, (start - length + factor) // factor)
         for r in range(lowest, min(len(out), (start + count - 1) // factor + 1)):
             shift = start - r * factor
-            _add_rows(out[r], taps, packed, max(0, -shift), min(count, length - shift), shift)
+            low, high = max(0, -shift), min(count, length - shift)
+            out[r] += np.dot(taps[low + shift:high + shift], packed[low:high])
 
 
 @njit(forceinline=True, **OPTIONS)
@@ -78,27 +79,3 @@ def _pack(entries, columns, sources, packed):
         row, column = entries[sources[c]], columns[c]
         for k in range(LANES):
             packed[k, column] = row[k]
-
-
-@njit(**OPTIONS)
-def _add_rows(target, taps, packed, first, stop, shift):
-    """
-    Add rows of `packed`, multiplied by filter coefficients, to `target` (C,).
-
-        target += sum over k = first, ..., stop - 1 of taps[k + shift] packed[k]
-
-    Four rows are added per pass over `target`, which saves reads and writes of it.
-    """
-    k = first
-    while k + 4 <= stop:
-        t0, t1, t2, t3 = (taps[k + shift], taps[k + shift + 1], taps[k + shift + 2],
-                          taps[k + shift + 3])
-        p0, p1, p2, p3 = packed[k], packed[k + 1], packed[k + 2], packed[k + 3]
-        for c in range(len(target)):
-            target[c] += t0 * p0[c] + t1 * p1[c] + t2 * p2[c] + t3 * p3[c]
-        k += 4
-    while k < stop:
-        t0, p0 = taps[k + shift], packed[k]
-        for c in range(len(target)):
-            target[c] += t0 * p0[c]
-        k += 1

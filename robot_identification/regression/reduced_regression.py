@@ -41,7 +41,7 @@ def triangle(matrix: Array) -> Array:
     columns = matrix.shape[1]
     if len(matrix) < columns:
         matrix = np.vstack([matrix, np.zeros((columns - len(matrix), columns))])
-    factored, *_ = lapack.dgeqrf(np.asfortranarray(matrix), overwrite_a=1)
+    factored, *_ = lapack.dgeqrf(np.array(matrix, order='F'), overwrite_a=1)
     return np.triu(factored[:columns])
 
 
@@ -165,17 +165,11 @@ def reduce_samples(
         There are too few samples for one row.
 
     """
-    assembler, blocks = packing.RowAssembler(base, samples, load), packing.blocks_of(samples)
-
-    def factors(group: list[packing.Block]) -> Iterable[Array]:
-        """Return the triangular factor of each joint for the rows of a group of blocks."""
-        start: Iterable[Array] = [np.zeros((len(c) + 1, len(c) + 1)) for c in assembler.columns]
-        return reduce(ReducedRegression.combine, map(assembler.rows, group), start)
-
+    assembler = packing.RowAssembler(base, samples, load)
     with single_threaded_blas():
-        groups = min(packing.GROUPS, len(blocks))
-        sums = parallel_map(factors, [blocks[i::packing.GROUPS] for i in range(groups)])
-        total = tuple(reduce(ReducedRegression.combine, sums))
+        factors = parallel_map(lambda block: tuple(map(triangle, assembler.rows(block))),
+                               packing.blocks_of(samples))
+        total = reduce(ReducedRegression.combine, factors)
     return ReducedRegression(base, total, samples.sliding_rows.sum(axis=0))
 
 

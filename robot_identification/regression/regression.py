@@ -18,27 +18,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import TypeVar
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import base_parameters, BaseParameters, ModelStructure
 from robot_identification.errors import EstimationError
-from robot_identification.regression.packing import row_count, row_residuals
+from robot_identification.regression.packing import row_residuals
 from robot_identification.regression.reduced_regression import (
     packed_rows,
-    reduce_samples,
     ReducedRegression,
     triangle,
 )
 from robot_identification.signals import Samples
 from robot_identification.spilling_list import SpillingList
-
-_Result = TypeVar('_Result')
-MAX_KEPT = 24_000_000
-"""[bytes] Maximum size of the decimated rows that a regression keeps in memory. Larger ones (more
-than an hour of seven joints at 10 Hz) are computed again for each use."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,11 +124,9 @@ class Regression:
 
     def reduced_per_piece(self) -> Iterator[ReducedRegression]:
         """Yield the reduced regression of each item of `samples`."""
-        if self.kept is None:
-            return self._map(reduce_samples)
         return (ReducedRegression(self.base, tuple(map(triangle, rows)),
                                   samples.sliding_rows.sum(axis=0))
-                for samples, rows in zip(self.samples, self.kept))
+                for samples, rows in zip(self.samples, self.rows_per_piece))
 
     @property
     def owners(self) -> IndexArray:
@@ -144,42 +137,28 @@ class Regression:
 
     def reduced_per_recording(self) -> list[ReducedRegression]:
         """Return the reduced regression of each recording: the sum over its pieces."""
-        recordings: list[ReducedRegression] = []
-        for owner, normal in zip(self.owners, self.reduced_per_piece(), strict=True):
-            if owner < len(recordings):
-                recordings[-1] = recordings[-1] + normal
-            else:
-                recordings.append(normal)
-        return recordings
+        owned = zip(self.owners, self.reduced_per_piece(), strict=True)
+        return [reduce(ReducedRegression.__add__, (normal for _, normal in recording))
+                for _, recording in groupby(owned, key=itemgetter(0))]
 
     @cached_property
-    def kept(self) -> Sequence[list[Array]] | None:
-        """Rows of each joint for each item of `samples`, see `packed_rows`; None if too large."""
-        width = sum(len(chosen) + 1 for chosen in self.base.joint_columns)
-        if sum(map(row_count, self.samples)) * width * 8 > MAX_KEPT:
-            return None
-        return list(self._map(packed_rows))
-
-    def _map(self, function: Callable[[BaseParameters, Samples, Array | None], _Result],
-             ) -> Iterator[_Result]:
-        """Yield function(base, samples, load) for each item of `samples`, and report progress."""
+    def rows_per_piece(self) -> SpillingList:
+        """Rows [columns, torque] of each joint for each item of `samples`; on disk if large."""
+        pieces = SpillingList()
         for index, (samples, load) in enumerate(self.samples_with_loads, start=1):
-            yield function(self.base, samples, load)
+            pieces.append(packed_rows(self.base, samples, load))
             if self.progress is not None:
                 self.progress(index / len(self.samples))
-
-    def rows_per_piece(self) -> Iterator[list[Array]]:
-        """Yield the decimated rows [columns, torque] of each joint, for each of the samples."""
-        return iter(self.kept or self._map(packed_rows))
+        return pieces
 
     def rows(self) -> list[Array]:
         """Return the decimated rows [columns, torque] of each joint, of all samples."""
-        return [np.vstack(joint) for joint in zip(*self.rows_per_piece())]
+        return [np.vstack(joint) for joint in zip(*self.rows_per_piece)]
 
     def residuals_per_piece(self, beta: Array) -> Iterator[Array]:
         """Yield the residuals of each item of `samples` with beta (r,) or its own (items, r)."""
         return (row_residuals(packed, self.base.joint_columns, own) for packed, own in zip(
-            self.rows_per_piece(), np.broadcast_to(beta, (len(self.samples), self.base.rank))))
+            self.rows_per_piece, np.broadcast_to(beta, (len(self.samples), self.base.rank))))
 
     def residuals(self, beta: Array) -> Array:
         """Return the torque residuals on all rows, (rows, n) [N m or N]."""

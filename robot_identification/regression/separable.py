@@ -15,14 +15,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters
-from robot_identification.dynamics.friction import FrictionInput, FrictionTerm
-from robot_identification.dynamics.structure import actuator_loads
+from robot_identification.dynamics.friction.friction import differentiate
 from robot_identification.regression.reduced_regression import ReducedRegression, triangle
 from robot_identification.regression.regression import Regression
 
@@ -87,9 +86,8 @@ class SeparableRegression:
         self.base, self.structure = regression.base, regression.base.structure
         self._joints = [_factored(self.base, j, chosen, rows) for j, (chosen, rows) in enumerate(
             zip(self.base.joint_columns, regression.rows()))]
-        transmission = self.structure.arm.transmission
-        self._speeds = [samples.v @ transmission.T for samples in regression.samples]
-        self._positions = [samples.q @ transmission.T for samples in regression.samples]
+        self._motions = [self.structure.friction_input(samples.q, samples.v, load)
+                         for samples, load in regression.samples_with_loads]
         self._factors: dict[tuple[int, bytes], _JointFactor] = {}
 
     @property
@@ -151,7 +149,8 @@ class SeparableRegression:
         out = np.zeros((len(fixed.basis), len(actuators) * s))
         for index, e in enumerate(actuators):
             chosen = np.flatnonzero(fixed.actuator == e)
-            gradient = self._gradient(int(e), shape[e])
+            gradient = differentiate(partial(self._actuator_columns, int(e)), shape[e],
+                                     (len(out), len(self.structure.friction.parameters)))
             weights = beta[fixed.friction[chosen]] * fixed.factor[chosen]
             out[:, index * s:(index + 1) * s] = np.einsum(
                 'rks,k->rs', gradient[:, fixed.parameter[chosen]], weights) * fixed.used
@@ -180,34 +179,15 @@ class SeparableRegression:
     def _actuator_columns(self, e: int, shape: Array) -> Array:
         """Return the decimated friction columns of an actuator, (rows, k)."""
         friction = self.structure.friction
-        return np.concatenate([self._term(e, term, term.columns, shape[own]) for term, own in zip(
-            friction.terms, friction.shape_slices)], axis=1)
-
-    def _gradient(self, e: int, shape: Array) -> Array:
-        """Return the derivatives of these columns with respect to the shape, (rows, k, s)."""
-        friction = self.structure.friction
-        out = np.zeros((len(self._joints[0].basis), len(friction.parameters),
-                        len(friction.nonlinear)))
+        out = np.zeros((len(self._joints[0].basis), len(friction.parameters)))
         for term, linear, nonlinear in zip(friction.terms, friction.parameter_slices,
                                            friction.shape_slices):
-            if term.nonlinear:
-                out[:, linear, nonlinear] = self._term(e, term, term.shape_gradient,
-                                                       shape[nonlinear])
+            if term.nonlinear:    # the others are in `_Joint.basis`, nothing reads them here
+                own = shape[nonlinear]
+                out[:, linear] = np.concatenate([
+                    samples.decimate(term.columns(term.remember(motions.actuator(e), own), own))
+                    for samples, motions in zip(self.regression.samples, self._motions)])
         return out
-
-    def _term(self, e: int, term: FrictionTerm, make: Callable[[FrictionInput, Array], Array],
-              shape: Array) -> Array:
-        """Return decimated values of `make` for one friction term of an actuator, (rows, ...)."""
-        if not term.nonlinear:    # these columns are in `_Joint.basis`, nothing reads them here
-            return np.zeros((len(self._joints[0].basis), len(term.parameters)))
-        rows = []
-        for (samples, load), speed, position in zip(self.regression.samples_with_loads,
-                                                    self._speeds, self._positions):
-            state = term.state(position[:, e], shape) if term.has_state else None
-            motion = FrictionInput(speed[:, e], position[:, e],
-                                   actuator_loads(self.structure.arm, load)[e], state)
-            rows.append(samples.decimate(make(motion, shape)))
-        return np.concatenate(rows)
 
 
 def _factored(base: BaseParameters, joint: int, chosen: IndexArray, packed: Array) -> _Joint:

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array
 from robot_identification.dynamics import inverse_dynamics
+from robot_identification.dynamics.friction import FrictionInput
 from robot_identification.files import HUGE
 from robot_identification.pipeline import Identification
 from robot_identification.signals.samples import spread_rows, subsample
@@ -180,8 +181,9 @@ def _curve(result: Identification, e: int, grid: Array, load: float,
     """
     model, structure = result.model, result.consistent.structure
     friction, parameters = structure.friction, model.friction_parameters[e]
-    motion = (grid, model.friction_shape[e], np.full(len(grid), load),
-              np.full(len(grid), position), np.sign(grid)[:, None] * np.ones(len(friction.terms)))
+    motion = FrictionInput(
+        grid, np.full(len(grid), position), np.full(len(grid), load),
+        np.sign(grid)[:, None] * np.ones(len(friction.terms))), model.friction_shape[e]
     columns = friction.columns(*motion)
     first = structure.friction_slice.start + e * len(parameters)
     own = slice(first, first + len(parameters))

@@ -21,7 +21,7 @@ from dataclasses import replace
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics import IdentifiedModel
-from robot_identification.dynamics.torque_band import COVERAGE, TORQUE_BAND, TorqueBand
+from robot_identification.dynamics.identified_model import COVERAGE, TORQUE_BAND, TorqueBand
 from robot_identification.estimation import Fit
 from robot_identification.regression.blocked_regression import block_labels
 from robot_identification.signals import Samples

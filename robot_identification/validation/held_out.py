@@ -24,9 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.dynamics import IdentifiedModel
-from robot_identification.dynamics.torque_band import COVERAGE
+from robot_identification.dynamics.identified_model import COVERAGE
 from robot_identification.errors import SignalError
-from robot_identification.parallel import parallel_map
 from robot_identification.signals import delayed, Samples
 from robot_identification.signals.filters import filter_both_ways, lowpass_sections
 from robot_identification.signals.spectrum import power_density
@@ -43,8 +42,6 @@ _MOVING = 0.9
 _SLOW = 0.05
 """A joint nearly rests if its highest speed is below this fraction of the fastest joint's. Its
 motion is then servo jitter and its torque static friction; a model can predict neither."""
-_BLOCK = 1 << 14
-"""Number of rows whose torques one call of the model predicts."""
 _PLOT_RATE = 100.0
 """[Hz] Rate of the torques kept for plots."""
 MAX_PLOT_ROWS = 60_000
@@ -183,7 +180,8 @@ def evaluate(
         cut = partial(_cut_runs, runs=runs, edge=edge)
         low_pass = partial(cut, sections=lowpass_sections(
             cutoff, piece.rate)) if filtered else cut
-        measured, predicted = low_pass(piece.tau), low_pass(_torque(model, piece))
+        measured, predicted = low_pass(piece.tau), low_pass(
+            model.torque(piece.q, piece.v, piece.a, model.states(piece.q)))
         if filtered:
             first = measured[:runs[0].stop - runs[0].start - 2 * edge]
             noise.append(noise_variance(piece.tau[runs[0]], first, piece.rate, piece.period,
@@ -244,14 +242,6 @@ def _cut_runs(x: Array, runs: Sequence[slice], edge: int, sections: Array | None
     runs_of_x = (x[run] if sections is None else filter_both_ways(
         sections, x[run]) for run in runs)
     return np.concatenate([run[edge:len(run) - edge] for run in runs_of_x])
-
-
-def _torque(model: IdentifiedModel, samples: Samples) -> Array:
-    """Return the predicted torques, (N, n) [N m or N]."""
-    q, v, a, states = samples.q, samples.v, samples.a, model.states(samples.q)
-    blocks = [slice(first, first + _BLOCK) for first in range(0, len(samples), _BLOCK)]
-    return np.concatenate(list(parallel_map(lambda rows: model.torque(
-        q[rows], v[rows], a[rows], None if states is None else states[rows]), blocks)))
 
 
 def noise_variance(run: Array, torque: Array, rate: float, period: int | None,

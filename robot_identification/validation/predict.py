@@ -139,20 +139,19 @@ def stiction_torque(model: IdentifiedModel, samples: Samples) -> Array:
 
     """
     structure, arm = model.structure, model.arm
-    v, q = samples.v @ arm.transmission.T, samples.q @ arm.transmission.T    # of each actuator
-    rest = v == 0
+    load = (model.transmitted_torque(samples.q, samples.v, samples.a)
+            if structure.friction.needs_load else None)
+    motion = structure.friction_input(samples.q, samples.v, load, model.states(samples.q))
+    rest = motion.v == 0
     if not rest.any():
         return np.zeros_like(samples.q)
     slip = FRICTION_TERMS['slip']
     travel = np.where(structure.slides, _SLIDE, _TRAVEL)
     z = np.stack([slip.state(column, np.array([delta]))
-                  for column, delta in zip(q.T, travel)], axis=1)
-    load = (model.transmitted_torque(samples.q, samples.v, samples.a)
-            if structure.friction.needs_load else None)
-    states = model.states(samples.q)
+                  for column, delta in zip(motion.q.T, travel)], axis=1)
     creep = np.where(structure.slides, _SLIDING_CREEP, _CREEP) * np.sign(z)
-    columns = (structure.actuator_friction(q, creep, load, states)
-               - structure.actuator_friction(q, np.zeros_like(creep), load, states))
+    columns = (structure.actuator_friction(replace(motion, v=creep))
+               - structure.actuator_friction(replace(motion, v=np.zeros_like(creep))))
     held = _HELD_FRACTION * np.abs(z) * np.einsum('nek,ek->ne', columns,
                                                   model.friction_parameters)
     return np.where(rest, held, 0.0) @ arm.transmission

@@ -99,16 +99,13 @@ class MotionTrace:
         Raises
         ------
         ModelFileError
-            The rate, the number of rows or their lengths are invalid.
+            There are more rows than a model file stores.
 
         """
         rows, rate = content['q'], float(content['rate'])
-        if not 0 < rate < 1e6 or len(rows) > 2 * STORED_SECONDS * rate:
+        if len(rows) > 2 * STORED_SECONDS * rate:
             raise ModelFileError(f'the training motion of the model has {len(rows)} samples '
                                  f'at {rate:g} Hz; identify the model again')
-        if len({len(row) for row in rows}) > 1:
-            raise ModelFileError('rows of the training motion of the model differ in length; '
-                                 'identify the model again')
         q = np.array(rows, dtype=float)
         if len(q) < 4:
             return cls(rate, q)

@@ -23,10 +23,9 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.dynamics import IdentifiedModel
+from robot_identification.dynamics import BaseParameters, IdentifiedModel
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import EstimationError, ListedAttributes, SignalError
-from robot_identification.estimation import Fit
 from robot_identification.parallel import single_threaded_blas
 from robot_identification.recording import Recording
 from robot_identification.recording.inputs import list_recordings, load_inputs, Recordings
@@ -55,7 +54,7 @@ length that is evaluated plus the largest delay at both ends."""
 
 def validate_pieces(model: IdentifiedModel, pieces: Sequence[Recording],
                     processing: ProcessingOptions, training: Sequence[MotionTrace], *,
-                    fit: Fit | None = None, keep: bool = False,
+                    base: BaseParameters | None = None, keep: bool = False,
                     ) -> tuple[HeldOut, tuple[Finding, ...], list[Array]]:
     """
     Return torque errors of a model, findings of the checks, and predictions, on one recording.
@@ -73,8 +72,8 @@ def validate_pieces(model: IdentifiedModel, pieces: Sequence[Recording],
         Processing options.
     training
         Training motion, from which the repeated fraction of the recording is computed.
-    fit
-        Fit from which the error of the free estimate is computed; None for a stored model.
+    base
+        Base parameters of the model, if already computed.
     keep
         Whether the predictions are returned.
 
@@ -91,8 +90,7 @@ def validate_pieces(model: IdentifiedModel, pieces: Sequence[Recording],
     if not processing.average:    # the average over periods is not the full recording
         held_out = replace(held_out, full_relative_error=full_recording_error(
             torque[:4] for torque in torques))
-    findings = check_held_out(model, map(pieces.__getitem__, indices), samples,
-                              None if fit is None else fit.estimate.base)
+    findings = check_held_out(model, map(pieces.__getitem__, indices), samples, base)
     return held_out, findings, [np.concatenate(rows) for rows in zip(
         *(each[2:] for each in torques))] if keep else []
 

@@ -49,7 +49,8 @@ class Asymmetric(FrictionTerm):
         self.formula = f'{symmetric.formula} by direction'
         self.contains = (symmetric.key,)
         for name in ('nonlinear', 'shape_units', 'shape_powers', 'shape_bounds', 'needs_load',
-                     'needs_position', 'has_state', 'abrupt', 'not_identifiable_because'):
+                     'needs_position', 'has_state', 'state', 'sliding_state', 'abrupt',
+                     'not_identifiable_because'):
             setattr(self, name, getattr(symmetric, name))
 
     @property
@@ -73,17 +74,3 @@ class Asymmetric(FrictionTerm):
         columns = self.symmetric.columns(motion, shape)
         forward, backward = (motion.v > 0)[..., None], (motion.v < 0)[..., None]
         return np.concatenate([columns * forward, columns * backward], axis=-1)
-
-    def shape_gradient(self, motion: FrictionInput, shape: Array) -> Array:
-        """Return the columns' derivatives with respect to nonlinear parameters, (..., 2 k, s)."""
-        gradient = self.symmetric.shape_gradient(motion, shape)
-        forward, backward = (motion.v > 0)[..., None, None], (motion.v < 0)[..., None, None]
-        return np.concatenate([gradient * forward, gradient * backward], axis=-2)
-
-    def state(self, q: Array, shape: Array, start: float = 0.0) -> Array:
-        """Return the state of the symmetric term, (N,); both directions share it."""
-        return self.symmetric.state(q, shape, start)
-
-    def sliding_state(self, v: Array) -> Array:
-        """Return the state of the symmetric term after long travel in the direction of v."""
-        return self.symmetric.sliding_state(v)

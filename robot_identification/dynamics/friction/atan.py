@@ -44,7 +44,3 @@ class Atan(FrictionTerm):
     def columns(self, motion: FrictionInput, shape: Array) -> Array:
         """Return atan(fb v), (..., 1)."""
         return np.arctan(shape[..., 0] * motion.v)[..., None]
-
-    def shape_gradient(self, motion: FrictionInput, shape: Array) -> Array:
-        """Return d columns / d fb, (..., 1, 1)."""
-        return (motion.v / (1 + (shape[..., 0] * motion.v) ** 2))[..., None, None]

@@ -57,11 +57,3 @@ class Bompos(FrictionTerm):
         fade = -sign * np.exp(-speed / f3)
         return np.stack([np.broadcast_to(sign, fade.shape), fade,
                          -sign * np.exp(-1 / (f5 * speed))], axis=-1)
-
-    def shape_gradient(self, motion: FrictionInput, shape: Array) -> Array:
-        """Return d columns / d (f3, f5), (..., 3, 2)."""
-        columns, speed = self.columns(motion, shape), np.maximum(np.abs(motion.v), SLOWEST)
-        out = np.zeros((*np.shape(motion.v), 3, 2))
-        out[..., 1, 0] = columns[..., 1] * speed / shape[..., 0] ** 2
-        out[..., 2, 1] = columns[..., 2] / (speed * shape[..., 1] ** 2)
-        return out

@@ -15,7 +15,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -30,6 +31,9 @@ Mask = NDArray[np.bool_]
 SPEEDS = np.concatenate([[0.0], np.geomspace(1e-3, 30.0, 100), [1e6]])
 """[rad/s] Speeds at which friction must dissipate: from rest to 30 rad/s, more than any joint of
 an arm reaches, and 1e6 rad/s for the limit of infinite speed."""
+STEP = 1e-5
+"""Step of the nonlinear parameters in derivatives, relative to them; with it their relative error
+is about 1e-10."""
 
 
 class FrictionModel:
@@ -55,7 +59,7 @@ class FrictionModel:
     >>> friction = get_friction('coulomb_viscous')
     >>> friction.parameters
     ('coulomb', 'viscous', 'offset')
-    >>> friction.torque(np.array([-0.1, 0.1]), [2.0, 5.0, 0.0])    # [N m]
+    >>> friction.torque(FrictionInput(np.array([-0.1, 0.1])), [2.0, 5.0, 0.0])    # [N m]
     array([-2.5,  2.5])
 
     """
@@ -136,23 +140,17 @@ class FrictionModel:
         return np.repeat(self.active_terms(actuators),
                          [len(term.nonlinear) for term in self.terms], axis=1)
 
-    def columns(self, v: Array, shape: ArrayLike | None = None, load: Array | None = None,
-                q: Array | None = None, state: Array | None = None) -> Array:
+    def columns(self, motion: FrictionInput, shape: ArrayLike | None = None) -> Array:
         """
         Return the regressor columns of one joint or drive, (..., k).
 
         Parameters
         ----------
-        v
-            Velocities, (...) [rad/s or m/s].
+        motion
+            Velocities (...), and the load and the positions if a term needs them; with the states
+            (..., terms), from `state`, or None to compute them from q in chronological order.
         shape
             Nonlinear parameters, (s,); None for a model without any.
-        load
-            Transmitted torques, (...) [N m or N]; for load-dependent friction.
-        q
-            Positions, (...) [rad or m]; for models that need them.
-        state
-            States, (..., terms), from `state`; computed from q in chronological order if None.
 
         Raises
         ------
@@ -160,17 +158,13 @@ class FrictionModel:
             The shape is not s positive numbers, or required load or positions are missing.
 
         """
-        return np.concatenate([term.columns(motion, own) for term, motion, own
-                               in self._inputs(v, shape, load, q, state)], axis=-1)
+        return np.concatenate([term.columns(each, own) for term, each, own
+                               in self._inputs(motion, shape)], axis=-1)
 
-    def shape_gradient(self, v: Array, shape: ArrayLike | None = None, load: Array | None = None,
-                       q: Array | None = None, state: Array | None = None) -> Array:
+    def shape_gradient(self, motion: FrictionInput, shape: ArrayLike | None = None) -> Array:
         """Return the derivatives of `columns` with respect to the shape, (..., k, s)."""
-        out = np.zeros((*np.shape(v), len(self.parameters), len(self.nonlinear)))
-        for (term, motion, own), linear, nonlinear in zip(
-                self._inputs(v, shape, load, q, state), self.parameter_slices, self.shape_slices):
-            out[..., linear, nonlinear] = term.shape_gradient(motion, own)
-        return out
+        return differentiate(lambda near: self.columns(motion, near), self.check_shape(shape),
+                             (*np.shape(motion.v), len(self.parameters)))
 
     def state(self, q: Array, shape: ArrayLike | None = None, start: Array | None = None) -> Array:
         """
@@ -220,22 +214,20 @@ class FrictionModel:
             rows.append(odd)
         return np.vstack(rows)
 
-    def torque(self, v: ArrayLike, parameters: ArrayLike, shape: ArrayLike | None = None,
-               load: Array | None = None, q: Array | None = None,
-               state: Array | None = None) -> Array:
+    def torque(self, motion: FrictionInput, parameters: ArrayLike,
+               shape: ArrayLike | None = None) -> Array:
         """
         Return the friction torque, (...) [N m or N].
 
         Parameters
         ----------
-        v, shape, load, q, state
+        motion, shape
             As for `columns`.
         parameters
             Linear parameters, (k,), in the order of `parameters`.
 
         """
-        return (self.columns(np.asarray(v, dtype=float), shape, load, q, state)
-                @ np.asarray(parameters, dtype=float))
+        return self.columns(motion, shape) @ np.asarray(parameters, dtype=float)
 
     def check_shape(self, shape: ArrayLike | None) -> Array:
         """
@@ -254,21 +246,42 @@ class FrictionModel:
                 f'parameters ({", ".join(self.nonlinear) or "none"}), not {values.tolist()}')
         return values
 
-    def _inputs(self, v: Array, shape: ArrayLike | None, load: Array | None, q: Array | None,
-                state: Array | None) -> list[tuple[FrictionTerm, FrictionInput, Array]]:
+    def _inputs(self, motion: FrictionInput, shape: ArrayLike | None,
+                ) -> list[tuple[FrictionTerm, FrictionInput, Array]]:
         """Return each term, its motion and its shape; see `columns` for what is refused."""
-        values = self.check_shape(shape)
-        if self.needs_load and load is None:
+        values, state = self.check_shape(shape), motion.state
+        if self.needs_load and motion.load is None:
             raise ConfigurationError(
                 f"the friction model '{self.key}' needs the torque that the joints transmit; "
                 f'give `load`, for instance the torques of a rigid-body model')
-        if q is None and (self.needs_position or (self.has_state and state is None)):
+        if motion.q is None and (self.needs_position or (self.has_state and state is None)):
             raise ConfigurationError(f"the friction model '{self.key}' needs the positions")
         if self.has_state and state is None:
-            state = self.state(np.asarray(q), values)
-        return [(term, FrictionInput(v, q, load, None if state is None else state[..., i]),
+            state = self.state(np.asarray(motion.q), values)
+        return [(term, replace(motion, state=None if state is None else state[..., i]),
                  values[own])
                 for i, (term, own) in enumerate(zip(self.terms, self.shape_slices))]
+
+
+def differentiate(columns: Callable[[Array], Array], shape: Array,
+                  size: tuple[int, ...]) -> Array:
+    """
+    Return the derivatives of columns with respect to the shape by central differences, (..., s).
+
+    Parameters
+    ----------
+    columns
+        Returns the columns (...) for a shape.
+    shape
+        Nonlinear parameters, (s,).
+    size
+        Size of the columns, (...).
+
+    """
+    out = np.zeros((*size, len(shape)))
+    for s, step in enumerate(np.diag(STEP * shape)):
+        out[..., s] = (columns(shape + step) - columns(shape - step)) / (2 * step[s])
+    return out
 
 
 def _distinct(terms: Sequence[FrictionTerm], kind: str) -> tuple[str, ...]:

@@ -20,18 +20,16 @@ from itertools import combinations
 
 from robot_identification.dynamics.friction.asymmetric import Asymmetric, SUFFIX
 from robot_identification.dynamics.friction.atan import Atan
+from robot_identification.dynamics.friction.basic import Coulomb, Offset, SmoothCoulomb, Viscous
 from robot_identification.dynamics.friction.bompos import Bompos
-from robot_identification.dynamics.friction.coulomb import Coulomb, SmoothCoulomb
 from robot_identification.dynamics.friction.cube_root import CubeRoot
 from robot_identification.dynamics.friction.friction import FrictionModel
 from robot_identification.dynamics.friction.load import Load, LoadLiteral
-from robot_identification.dynamics.friction.offset import Offset
 from robot_identification.dynamics.friction.position import Position
 from robot_identification.dynamics.friction.sech_tanh import SechTanh
 from robot_identification.dynamics.friction.slip import Slip
 from robot_identification.dynamics.friction.stribeck import Stribeck
 from robot_identification.dynamics.friction.term import FrictionTerm
-from robot_identification.dynamics.friction.viscous import Viscous
 from robot_identification.errors import ConfigurationError, UnknownNameError
 from robot_identification.registry import Registry
 

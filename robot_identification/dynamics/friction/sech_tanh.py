@@ -50,17 +50,6 @@ class SechTanh(FrictionTerm):
         step = np.tanh(shape[..., 1] * motion.v)
         return np.stack([step, _sech(shape[..., 0] * motion.v) * step], axis=-1)
 
-    def shape_gradient(self, motion: FrictionInput, shape: Array) -> Array:
-        """Return d columns / d (f3, f4), (..., 2, 2)."""
-        v, f3, f4 = motion.v, shape[..., 0], shape[..., 1]
-        step, peak = np.tanh(f4 * v), _sech(f3 * v)
-        slope = v * _sech(f4 * v) ** 2
-        out = np.zeros((*np.shape(v), 2, 2))
-        out[..., 1, 0] = -v * np.tanh(f3 * v) * peak * step
-        out[..., 0, 1] = slope
-        out[..., 1, 1] = peak * slope
-        return out
-
 
 def _sech(x: Array) -> Array:
     """Return 1 / cosh(x) without overflow at large |x|."""

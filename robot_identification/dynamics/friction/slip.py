@@ -52,18 +52,6 @@ class Slip(FrictionTerm):
         """Return z, (..., 1)."""
         return motion.state[..., None]
 
-    def shape_gradient(self, motion: FrictionInput, shape: Array) -> Array:
-        """
-        Return d z / d delta, (N, 1, 1), for samples in chronological order.
-
-        If the element last slipped at position q_c with z_c = -1 or 1, z = z_c + (q - q_c) / delta
-        and d z / d delta = -(z - z_c) / delta. Before the first slip z_c = 0.
-        """
-        z = np.asarray(motion.state)
-        last = np.maximum.accumulate(np.where(np.abs(z) >= 1, np.arange(len(z)), -1))
-        slipped = np.where(last >= 0, z[np.maximum(last, 0)], 0.0)
-        return (-(z - slipped) / shape[..., 0])[..., None, None]
-
     def state(self, q: Array, shape: Array, start: float = 0.0) -> Array:
         """
         Return z at positions (N,) in chronological order, (N,).

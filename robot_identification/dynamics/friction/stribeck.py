@@ -47,9 +47,3 @@ class Stribeck(FrictionTerm):
         """Return (1 - e) sgn(v) and e sgn(v) with e = exp(-(v/vs)^2), (..., 2)."""
         static = np.exp(-(motion.v / shape[..., 0]) ** 2) * np.sign(motion.v)
         return np.stack([np.sign(motion.v) - static, static], axis=-1)
-
-    def shape_gradient(self, motion: FrictionInput, shape: Array) -> Array:
-        """Return d columns / d vs, (..., 2, 1)."""
-        v, vs = motion.v, shape[..., 0]
-        change = np.sign(v) * 2 * v ** 2 / vs ** 3 * np.exp(-(v / vs) ** 2)
-        return np.stack([-change, change], axis=-1)[..., None]

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +26,7 @@ from robot_identification.arrays import Array
 @dataclass(frozen=True, eq=False)
 class FrictionInput:
     """
-    Input of a friction term: motion and load of one joint or coupled drive.
+    Input of friction: motion and load of one joint or coupled drive, or of all, in columns.
 
     A field is None if no term of the model needs it.
 
@@ -39,7 +39,7 @@ class FrictionInput:
     load
         Transmitted torques, of the shape of v [N m or N].
     state
-        State of one term with memory, of the shape of v.
+        States: of one term with memory, of the shape of v; of a model with k terms, (..., k).
 
     """
 
@@ -47,6 +47,11 @@ class FrictionInput:
     q: Any = None
     load: Any = None
     state: Any = None
+
+    def actuator(self, index: int) -> FrictionInput:
+        """Return the input of one actuator from that of all, whose columns are the actuators."""
+        values: list[Any] = [None if x is None else x[:, index] for x in vars(self).values()]
+        return FrictionInput(*values)
 
 
 class FrictionTerm(ABC):
@@ -179,9 +184,9 @@ class FrictionTerm(ABC):
 
         """
 
-    def shape_gradient(self, motion: FrictionInput, shape: Array) -> Array:
-        """Return the columns' derivatives with respect to nonlinear parameters, (..., k, s)."""
-        return np.zeros((*np.shape(motion.v), len(self.parameters), 0))
+    def remember(self, motion: FrictionInput, shape: Array) -> FrictionInput:
+        """Return the input with the states of a term with memory, in chronological order."""
+        return replace(motion, state=self.state(motion.q, shape)) if self.has_state else motion
 
     def state(self, q: Array, shape: Array, start: float = 0.0) -> Array:
         """

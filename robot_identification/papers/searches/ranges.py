@@ -18,8 +18,8 @@ from __future__ import annotations
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError, UnknownNameError
+from robot_identification.estimation.least_squares import WeightedLeastSquares
 from robot_identification.estimation.prior import Prior
-from robot_identification.estimation.wls import WeightedLeastSquares
 from robot_identification.papers.searches.bounds import Bounds
 from robot_identification.papers.searches.problem import SearchProblem
 

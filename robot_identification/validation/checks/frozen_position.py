@@ -64,16 +64,13 @@ def _frozen_durations(q: Array, rate: float, floor: Array) -> Array:
     if len(q) < 4 * beside:
         return longest
     change = np.zeros((len(q) + beside, q.shape[1]))    # from `beside` samples before, to a sample
-    np.subtract(q[beside:], q[:-beside], out=change[beside:len(q)])
-    np.abs(change, out=change)
+    change[beside:len(q)] = np.abs(q[beside:] - q[:-beside])
     fast = np.maximum(_FAST * column_range(change)[1], floor)
     for j in np.flatnonzero(fast):
         starts, stops = constant_runs(q[:, j])
-        if len(starts) > 2:
-            several = stops - starts > 2
-            starts, stops = starts[several], stops[several]
-            moving = np.maximum(change[starts, j], change[stops + beside, j]) > fast[j]
-            longest[j] = (stops - starts)[moving].max(initial=0)
+        moving = np.maximum(change[starts, j], change[stops + beside, j]) > fast[j]
+        counted = moving & (stops - starts > 2) & (len(starts) > 2)
+        longest[j] = (stops - starts)[counted].max(initial=0)
     return longest / rate
 
 

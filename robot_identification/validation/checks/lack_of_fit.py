@@ -212,15 +212,8 @@ class _JointFit:
         Measured torque, and residual of the model.
     rest
         Residual after all parameters of the joint are fitted to this recording alone.
-    noise
-        The rest without the largest noticeable effect of time, which belongs to the recording.
-    uncertain
-        Variance of the model's torque from the covariance of its parameters. It is proportional to
-        the residual of the training, which faults in those data increase as well. It therefore
-        counts up to the size of the noise, and beyond that only as if the residual of the training
-        were the noise.
-    beyond
-        Variance of friction at speeds above those of training.
+    expected
+        Residual that is expected of a correct model.
     effects
         The significant effects in the rest, largest fraction first.
 
@@ -229,15 +222,8 @@ class _JointFit:
     torque: float
     residual: float
     rest: float
-    noise: float
-    uncertain: float
-    beyond: float
+    expected: float
     effects: tuple[_Effect, ...]
-
-    @property
-    def expected(self) -> float:
-        """Expected residual of a correct model."""
-        return max(self.noise + self.uncertain + self.beyond, 1e-300)
 
     @property
     def excess(self) -> float:
@@ -317,7 +303,16 @@ def _friction_beyond(data: CheckInput) -> Array:
 
 def _fit_joint(regression: ResidualRegression, j: int, deviation: Array, beyond: float,
                training: float, smallest: float) -> _JointFit | None:
-    """Return the mean squares of a joint, and the effects; None if it hardly moves."""
+    """
+    Return the mean squares of a joint, and the effects; None if it hardly moves.
+
+    The expected residual is the sum of three variances: the noise, which is the rest without the
+    largest noticeable effect of time, as that belongs to the recording; that of the model's torque
+    from the covariance of its parameters; and that of friction at speeds above those of training.
+    The second is proportional to the residual of the training, which faults in those data increase
+    as well. It therefore counts up to the size of the noise, and beyond that only as if the
+    residual of the training were the noise.
+    """
     moving = regression.not_at_rest(j)
     rows = regression.packed[j][moving, :-1]
     residual = regression.residual[moving, j]
@@ -335,19 +330,18 @@ def _fit_joint(regression: ResidualRegression, j: int, deviation: Array, beyond:
     uncertain = float(np.mean(deviation[moving] ** 2))
     scale = min(noise / max(training ** 2, 1e-300), 1.0)
     uncertain = max(min(uncertain, noise), uncertain * scale)
-    return _JointFit(torque, float(np.mean(residual ** 2)), power, noise, uncertain,
-                     float(beyond), effects)
+    return _JointFit(torque, float(np.mean(residual ** 2)), power,
+                     max(noise + uncertain + float(beyond), 1e-300), effects)
 
 
 def _find_effects(regression: ResidualRegression, j: int, moving: NDArray[np.bool_], base: Array,
                   rest: Array) -> tuple[_Effect, ...]:
     """Return the significant effects in a joint's residual, largest fraction first."""
     samples, decimate = regression.samples, regression.samples.decimate
-    q, v = decimate(np.array(samples.q[:, j])), decimate(np.array(samples.v[:, j]))
+    q, v = np.array(samples.q[:, j]), np.array(samples.v[:, j])
     motion = JointMotion(*(values[moving] for values in (
-        decimate(np.array(samples.t)), q, v, decimate(np.sign(samples.v[:, j])),
-        regression.predicted[:, j], regression.slope[:, j],
-        np.delete(regression.predicted, j, axis=1))))
+        *map(decimate, (np.array(samples.t), q, v, np.sign(v))), regression.predicted[:, j],
+        regression.slope[:, j], np.delete(regression.predicted, j, axis=1))))
     found, energy = [], float(rest @ rest)
     tests = _RECORDINGS * len(AXES) * len(regression.loaded_joints())
     for axis in AXES:

@@ -48,12 +48,10 @@ def run_checks(data: CheckInput, role: Role) -> tuple[Finding, ...]:
 
 def worst_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return the worst finding of each check over the pieces of one recording."""
-    worst: dict[str, Finding] = {}
+    by_check: dict[str, list[Finding]] = {}
     for finding in findings:
-        known = worst.get(finding.check)
-        if known is None or finding.severity > known.severity:
-            worst[finding.check] = finding
-    return tuple(worst.values())
+        by_check.setdefault(finding.check, []).append(finding)
+    return tuple(max(each, key=lambda finding: finding.severity) for each in by_check.values())
 
 
 def check_fit(model: IdentifiedModel, fit: Fit, recordings: Iterable[Recording],

@@ -25,8 +25,6 @@ _FRACTION = 0.002
 _FEWEST = 8
 _HEIGHT = 2e-4
 """Height of a plateau over the range of the effort."""
-_ENOUGH = 4 * round(1 / _HEIGHT)
-"""Number of samples from which the resolution of the effort is judged."""
 _BAND = 16
 """Height of the band around a plateau, in heights of the plateau. At the peak of a parabola, the
 band contains four times as many samples as the plateau."""
@@ -51,9 +49,7 @@ def measure_saturation(data: check.CheckInput) -> check.Measurement:
 
 def _moving(t: Array, q: Array) -> NDArray[np.bool_]:
     """Return the samples at which some joint moves, first and last sample left out, (N - 2,)."""
-    speed = q[2:] - q[:-2]
-    speed /= t[2:, None] - t[:-2, None]
-    np.abs(speed, out=speed)
+    speed = np.abs((q[2:] - q[:-2]) / (t[2:, None] - t[:-2, None]))
     return np.asarray(np.any(speed > _MOVING * column_range(speed)[1], axis=1))
 
 
@@ -67,18 +63,12 @@ def _plateau_fractions(effort: Array, moving: NDArray[np.bool_]) -> Array:
     span = highest - lowest
     height = _HEIGHT * span
     for j in np.flatnonzero(span > 0):
-        # half the median step between m values is at most span / (m - 1), below the height for
-        # many values; only coarsely quantised efforts need the median
-        if all(len(np.unique(effort[:count, j])) <= 1 + 1 / _HEIGHT
-               for count in (_ENOUGH // 3, _ENOUGH)):
-            height[j] = max(height[j], 0.5 * float(np.median(np.diff(np.unique(effort[:, j])))))
+        # half the step of a coarsely quantised effort; otherwise that step is far smaller
+        height[j] = max(height[j], 0.5 * float(np.median(np.diff(np.unique(effort[:, j])))))
     fractions, band = np.zeros(len(span)), _BAND * height
-    for extreme, close in ((highest, effort >= highest - 1.1 * band),
-                           (lowest, effort <= lowest + 1.1 * band)):
-        rows, joints = np.nonzero(close)    # few, as a rule
-        depth = np.abs(effort[rows, joints] - extreme[joints])
-        on, near = (np.bincount(joints[depth <= limit[joints]], minlength=len(span))
-                    for limit in (height, band))
+    for extreme in (highest, lowest):
+        depth = np.abs(effort - extreme)
+        on, near = (np.sum(depth <= limit, axis=0) for limit in (height, band))
         flat = (on >= _FEWEST) & (on > _PILED * near) & (span > 0)
         fractions += np.where(flat, on / len(effort), 0.0)
     return fractions

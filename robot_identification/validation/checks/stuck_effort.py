@@ -49,17 +49,13 @@ def _constant_durations(t: Array, q: Array, effort: Array) -> tuple[Array, Array
     longest, typical = np.zeros((2, effort.shape[1]))
     for j, x in enumerate(effort.T):
         starts, stops = constant_runs(x)
-        several = stops > starts
-        starts, stops = starts[several], stops[several]
         durations, level = t[stops] - t[starts], x[starts]
         moved = np.abs(q[stops, j] - q[starts, j]) > distance[j]
         inside = (level > lowest[j]) & (level < highest[j])
         longest[j] = durations[moved & inside].max(initial=0.0)
         # median over the samples of the duration of their run, 0 for a run of one sample
-        order, lengths = np.argsort(durations), stops - starts + 1
-        counts = np.append(len(t) - lengths.sum(), lengths[order])
-        typical[j] = np.append(0.0, durations[order])[
-            np.searchsorted(np.cumsum(counts), len(t) / 2)]
+        typical[j] = np.quantile(np.repeat(durations, stops - starts + 1), 0.5,
+                                 method='inverted_cdf')
     return longest, np.maximum(LONGEST, _COARSE * typical)
 
 

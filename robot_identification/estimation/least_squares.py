@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Maximum likelihood with the measured noise."""
+"""Least squares with different weights of the joints: weighted, ordinary, maximum likelihood."""
 
 from __future__ import annotations
 
@@ -20,6 +20,51 @@ from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
 from robot_identification.estimation.estimator import Estimator, EstimatorInfo, ReweightedFit
 from robot_identification.regression import Regression
+
+
+class WeightedLeastSquares(Estimator):
+    """
+    Least squares with joint weights that are the reciprocal standard deviations of the residuals.
+
+    Weights and residuals are computed alternately until they agree.
+
+    References
+    ----------
+    M. Gautier, P. Poignet, "Extended Kalman filtering and weighted least squares dynamic
+    identification of robot", Control Engineering Practice 9(12), 2001.
+
+    """
+
+    name = 'wls'
+    needs_only_factors = True
+    candidate = True
+    summary = 'weighted least squares, per joint and iterated; the usual choice'
+    info = EstimatorInfo(purpose='there is no reason for another')
+
+
+class OrdinaryLeastSquares(Estimator):
+    """
+    Least squares in which all joints have the same weight.
+
+    The covariance is computed from the noise of each joint.
+
+    References
+    ----------
+    C. G. Atkeson, C. H. An, J. M. Hollerbach, "Estimation of inertial parameters of manipulator
+    loads and links", Int. J. Robotics Research 5(3), 1986.
+
+    """
+
+    name = 'ols'
+    needs_only_factors = True
+    equal_weights = True
+    candidate = True
+    summary = 'ordinary least squares; joints with large torques dominate'
+    info = EstimatorInfo(purpose='comparing with papers')
+
+    def weights(self, regression: Regression, reweighted: ReweightedFit) -> Array:
+        """Return ones."""
+        return np.ones(regression.normal.joints)
 
 
 class MaximumLikelihood(Estimator):
