@@ -84,8 +84,8 @@ class ContactGeometry:
         self._mujoco = mujoco_module()
         text = with_mesh_paths(arm, package_dirs)
         root = ElementTree.fromstring(text)
-        for own in root.findall('mujoco'):    # of the maker (Unitree); MuJoCo accepts one
-            root.remove(own)
+        # MuJoCo accepts one element of this name, and that of the maker (Unitree) is left out
+        root[:] = [element for element in root if element.tag != 'mujoco']
         options = ElementTree.SubElement(root, 'mujoco')
         # links that are fixed to others keep their names
         ElementTree.SubElement(options, 'compiler', {

@@ -233,9 +233,8 @@ def nominal_bodies(arm: Arm) -> Array:
 
     """
     bodies: Array = pseudo_inertia(arm.inertial_parameters)
-    links = _child_links(ElementTree.fromstring(arm.reduced_urdf))
-    for joint, body in zip(arm.joint_names, bodies):
-        label = f"the link '{links[joint]}' behind joint '{joint}'"
+    for joint, link, body in zip(arm.joint_names, arm.link_names, bodies):
+        label = f"the link '{link}' behind joint '{joint}'"
         if not body[3, 3] > 0:
             raise SimulationError(f'{label} has no mass, {HINT}')
         mass, center, second_moments = _central_moments(body)
@@ -293,26 +292,17 @@ def make_plant_urdf(arm: Arm, bodies: Array) -> str:
 
     """
     root = ElementTree.fromstring(arm.reduced_urdf)
-    for element in list(root):
-        if element.tag not in KEPT:
-            root.remove(element)
-        for child in [child for child in element if child.tag in REMOVED]:
-            element.remove(child)
+    root[:] = [element for element in root if element.tag in KEPT]
+    for element in root:
+        element[:] = [child for child in element if child.tag not in REMOVED]
     links = {link.get('name'): link for link in root.findall('link')}
-    carried = _child_links(root)
-    for joint, body in zip(arm.joint_names, bodies):
-        links[carried[joint]].append(inertial_element(body))
+    for name, body in zip(arm.link_names, bodies):
+        links[name].append(inertial_element(body))
     engine = ElementTree.SubElement(root, 'mujoco')
     ElementTree.SubElement(engine, 'compiler', strippath='false', discardvisual='true',
                            fusestatic='false', balanceinertia='false', boundmass='0',
                            boundinertia='0')
     return ElementTree.tostring(root, encoding='unicode')
-
-
-def _child_links(root: ElementTree.Element) -> dict[str, str]:
-    """Return the child link of every joint of a URDF, by joint name."""
-    return {joint.get('name', ''): joint.find('child').get('link', '')  # type: ignore[union-attr]
-            for joint in root.findall('joint')}
 
 
 def _central_moments(pseudo: Array) -> tuple[float, Array, Array]:
