@@ -118,8 +118,9 @@ class OnlineEstimator:
         law = structure.friction
         if law.needs_load or law.has_state or law.needs_position:
             raise ConfigurationError(
-                f"the friction model '{law.key}' depends on load or positions or has memory, "
-                f'which recursive filters cannot follow; identify it from a recording')
+                f"the friction model '{law.key}' depends on positions or the transmitted torque, "
+                'or has memory, which recursive filters cannot follow; identify it from a '
+                'recording')
         noise = np.broadcast_to(np.asarray(noise, dtype=float), (arm.n,)).copy()
         if not np.all(noise > 0) or not period > 0 or not (memory is None or memory > 0):
             raise ConfigurationError('noise, period and memory of an online estimator must be '

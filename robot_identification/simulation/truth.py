@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -60,10 +59,10 @@ class PlantFriction(ReadOnlyArrays):
     viscous: Array
     stribeck_velocity: float
 
-    @staticmethod
-    def dry(v: Any, coulomb: Any, static: Any, stribeck_velocity: float) -> Any:
-        """Return the dry friction Fc + (Fs - Fc) exp(-(v / vs)^2); the kernel compiles it too."""
-        return coulomb + (static - coulomb) * np.exp(-(v / stribeck_velocity) ** 2)
+    def dry(self, v: Array) -> Array:
+        """Return the dry friction Fc + (Fs - Fc) exp(-(v / vs)^2), (..., m) [N m or N]."""
+        return self.coulomb + (self.static - self.coulomb) * np.exp(
+            -(v / self.stribeck_velocity) ** 2)
 
     def torque(self, v: Array) -> Array:
         """
@@ -75,8 +74,7 @@ class PlantFriction(ReadOnlyArrays):
             Actuator velocities, (..., m) [rad/s or m/s]; dry friction at zero velocity is zero.
 
         """
-        return self.dry(v, self.coulomb, self.static, self.stribeck_velocity) * np.sign(
-            v) + self.viscous * v
+        return self.dry(v) * np.sign(v) + self.viscous * v
 
 
 @dataclass(frozen=True)
