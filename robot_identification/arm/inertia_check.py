@@ -89,9 +89,9 @@ def check_inertias(arm: Arm) -> tuple[InertiaFault, ...]:
             joint, body = arm.joint_names[i], arm.model.inertias[i + 1]
             problem = _link_problem(inertial, reach, float(np.abs(body.inertia).max()))
             faults[joint] += [InertiaFault(joint, name, problem)] if problem else []
-    for joint, link, body in zip(arm.joint_names, arm.link_names, list(arm.model.inertias)[1:]):
+    for joint, name, body in zip(arm.joint_names, arm.link_names, list(arm.model.inertias)[1:]):
         problem = '' if faults[joint] else _body_problem(float(body.mass), body.inertia)
-        faults[joint] += [InertiaFault(joint, link, problem)] if problem else []
+        faults[joint] += [InertiaFault(joint, name, problem)] if problem else []
     return tuple(fault for joint in arm.joint_names for fault in faults[joint])
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import dataclasses
+from os.path import expanduser
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,7 @@ def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, label: str,
 
     """
     file = _read_content(content, label)
-    folders = [folder / item for item in file.package_dirs]
+    folders = [folder / expanduser(item) for item in file.package_dirs]
     base = Arm.from_urdf(
         file.urdf if file.urdf.lstrip().startswith('<') else find_urdf(file.urdf, folder, folders),
         locked=file.locked, gravity=_gravity(file, label), name=file.name,

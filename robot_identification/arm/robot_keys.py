@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 import math
-from os.path import expanduser
 from typing import Annotated, Any, Literal
 
 from robot_identification.arm.drives import Effort
@@ -184,9 +183,6 @@ class RobotFile:
     driver: Driver | None = field(default=None, metadata=about(
         '{launch: PACKAGE/FILE, controller: arm_controller, rate: 500.0}', 'The ROS driver of a '
         'real arm, for the launch files ([ros2_control](ros2_control.md)).'))
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, 'package_dirs', tuple(map(expanduser, self.package_dirs)))
 
 
 ROBOT_FILE_KEYS: dict[str, tuple[str, str]] = {

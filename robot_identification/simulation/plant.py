@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -111,6 +112,8 @@ class Plant:
         self._model.tendon_damping[:] = viscous[n:].reshape(self._model.tendon_damping.shape)
         self._data = self._mujoco.MjData(self._model)
         self._mujoco.mj_setConst(self._model, self._data)
+        self._free = copy(self._model)    # without constraints
+        self._free.opt.disableflags |= int(self._mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
         # views of the engine's memory: attribute look-ups take as long as reading
         data = self._data
         self._qpos, self._qvel, self._qacc = data.qpos, data.qvel, data.qacc
@@ -241,19 +244,13 @@ class Plant:
             Positions, velocities and accelerations, (N, n).
 
         """
-        mujoco, model = self._mujoco, self._model
-        data = mujoco.MjData(model)
+        data = self._mujoco.MjData(self._free)
         torque = np.empty(np.shape(q))
-        flags = model.opt.disableflags
-        model.opt.disableflags = flags | int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
-        try:
-            for k in range(len(torque)):
-                data.qpos[self._dof], data.qvel[self._dof] = q[k], v[k]
-                data.qacc[self._dof] = a[k]
-                mujoco.mj_inverse(model, data)
-                torque[k] = (data.qfrc_inverse + data.qfrc_passive)[self._dof]
-        finally:
-            model.opt.disableflags = flags
+        for k in range(len(torque)):
+            data.qpos[self._dof], data.qvel[self._dof] = q[k], v[k]
+            data.qacc[self._dof] = a[k]
+            self._mujoco.mj_inverse(self._free, data)
+            torque[k] = (data.qfrc_inverse + data.qfrc_passive)[self._dof]
         return torque
 
     def friction_torque(self, v: Array) -> Array:
