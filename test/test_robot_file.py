@@ -25,7 +25,7 @@ import pytest
 from robot_identification.arm import load_arm
 from robot_identification.arm.balancers import BALANCERS
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
-from robot_identification.arm.robot_keys import RecordingBlock, ROBOT_FILE_KEYS, UNITS
+from robot_identification.arm.robot_keys import RECORDING, ROBOT_FILE_KEYS, UNITS
 from robot_identification.arm.robot_template import read_description, robot_template
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import motion_limits
@@ -151,7 +151,7 @@ def reference():
     return '\n'.join([
         '| key | example | meaning |', '| --- | --- | --- |', *rows, '',
         '| kind of balancer | strength | geometry |', '| --- | --- | --- |', *kinds, '',
-        f'Keys of `recording`: {", ".join(f"`{key}`" for key in vars(RecordingBlock()))}.', '',
+        f'Keys of `recording`: {", ".join(f"`{key}`" for key in RECORDING)}.', '',
         '| signal | units |', '| --- | --- |', *units])
 
 

@@ -235,6 +235,13 @@ class Arm(ListedAttributes):
         return len(self.joint_names)
 
     @property
+    def link_names(self) -> tuple[str, ...]:
+        """Name of the link that each joint moves, (n,)."""
+        frames, body = self.model.frames, pin.FrameType.BODY
+        return tuple(frame.name for frame in frames if frame.type == body
+                     and frames[frame.parentFrame].type == pin.FrameType.JOINT)
+
+    @property
     def tool(self) -> int:
         """Index in `model.frames` of the last frame on the last link: the tool or flange."""
         return max(i for i, frame in enumerate(self.model.frames) if frame.parentJoint == self.n)

@@ -81,8 +81,6 @@ def check_inertias(arm: Arm) -> tuple[InertiaFault, ...]:
 
     """
     root, frames, reach = ElementTree.fromstring(arm.reduced_urdf), arm.model.frames, _reach(arm)
-    links = {joint.get('name'): child.get('link', '') for joint in root.findall('joint')
-             if (child := joint.find('child')) is not None}
     faults: dict[str, list[InertiaFault]] = {joint: [] for joint in arm.joint_names}
     for link in root.findall('link'):
         name, inertial = link.get('name', ''), link.find('inertial')
@@ -91,9 +89,9 @@ def check_inertias(arm: Arm) -> tuple[InertiaFault, ...]:
             joint, body = arm.joint_names[i], arm.model.inertias[i + 1]
             problem = _link_problem(inertial, reach, float(np.abs(body.inertia).max()))
             faults[joint] += [InertiaFault(joint, name, problem)] if problem else []
-    for joint, body in zip(arm.joint_names, list(arm.model.inertias)[1:]):
+    for joint, name, body in zip(arm.joint_names, arm.link_names, list(arm.model.inertias)[1:]):
         problem = '' if faults[joint] else _body_problem(float(body.mass), body.inertia)
-        faults[joint] += [InertiaFault(joint, links[joint], problem)] if problem else []
+        faults[joint] += [InertiaFault(joint, name, problem)] if problem else []
     return tuple(fault for joint in arm.joint_names for fault in faults[joint])
 
 

@@ -21,7 +21,11 @@ from typing import Annotated, Any
 
 import numpy as np
 from robot_identification.arrays import Array, ReadOnlyArrays
-from robot_identification.errors import ArmError, ConfigurationError
+from robot_identification.errors import (
+    ArmError,
+    ConfigurationError,
+    RobotIdentificationError,
+)
 from robot_identification.yaml_file import Quantity, read_typed, read_yaml
 
 FASTEST = 50.0    # [rad] and [rad/s]: larger position and velocity limits are probably in degrees
@@ -57,28 +61,45 @@ class Limits(ReadOnlyArrays):
     jerk: Array
     torque: Array
 
-    def check(self, joint_names: tuple[str, ...]) -> None:
+    def check(self, joint_names: tuple[str, ...], error: type[RobotIdentificationError] = ArmError,
+              remedy: str = 'correct the URDF or give `{name}:` in the robot YAML') -> None:
         """
         Raise an error if limits contradict each other.
 
+        Parameters
+        ----------
+        joint_names
+            Names of the joints, for the message.
+        error
+            Class of the error to raise.
+        remedy
+            What to do about a magnitude, in which `{name}` stands for that of the magnitude.
+
         Raises
         ------
-        ArmError
-            A lower limit is not below the upper one, or a magnitude is not positive.
+        RobotIdentificationError
+            An error of the class `error`: a lower limit is not below the upper one, or a magnitude
+            is not positive.
 
         """
         for i, joint in enumerate(joint_names):
             if not self.lower[i] < self.upper[i]:
-                raise ArmError(
+                raise error(
                     f"joint '{joint}': the lower position limit {self.lower[i]:g} is not below "
                     f'the upper one {self.upper[i]:g}; give them with: robot-identification '
                     f'init --repair --position {joint}=LOWER:UPPER')
             for name in MAGNITUDES:
                 value = getattr(self, name)[i]
                 if not value > 0:
-                    raise ArmError(
+                    raise error(
                         f"joint '{joint}': the {name} limit must be positive, but is {value:g}; "
-                        f'correct the URDF or give `{name}:` in the robot YAML')
+                        f'{remedy.format(name=name)}')
+
+    def to_mapping(self, joint_names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+        """Return the limits by joint, as in a robot YAML and in an excitation file."""
+        return {joint: {'position': (self.lower[i], self.upper[i]),
+                        **{name: getattr(self, name)[i] for name in MAGNITUDES}}
+                for i, joint in enumerate(joint_names)}
 
 
 def apply_moveit_limits(path: Path, joint_names: tuple[str, ...],

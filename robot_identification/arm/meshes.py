@@ -66,8 +66,7 @@ def with_mesh_paths(arm: Arm, package_dirs: Iterable[str | Path] = ()) -> str:
     for limit in root.iterfind('joint/limit'):    # geometry needs none, urdfdom refuses infinity
         limit.attrib.update(dict.fromkeys(('lower', 'upper', 'velocity', 'effort'), '0'))
     for link in root.findall('link'):
-        for visual in link.findall('visual'):
-            link.remove(visual)
+        link[:] = [element for element in link if element.tag != 'visual']
         for mesh in link.iterfind('collision/geometry/mesh'):
             name = mesh.get('filename', '')
             path, fault = find_mesh(name, arm, packages, package_dirs)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import dataclasses
+from os.path import expanduser
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,8 @@ from robot_identification.arm.robot_keys import argument_texts, read_recording_b
 from robot_identification.errors import ArmError, ConfigurationError, UnknownNameError
 from robot_identification.yaml_file import read_typed, read_yaml, to_plain
 
+DRIVES = {'reduction': 'reduction', 'gain': 'gains', 'rotor_inertia': 'rotor_inertia'}
+"""Keys of a drive in a robot YAML, and the fields of `Drives` that they set."""
 SAME = 1e-6    # [-] difference of limits, relative to 1 + |limit|, that counts as rounding
 
 
@@ -105,17 +108,15 @@ def arm_from_mapping(content: Mapping[str, Any], *, folder: Path, label: str,
 
     """
     file = _read_content(content, label)
-    folders = [folder / item for item in file.package_dirs]
+    folders = [folder / expanduser(item) for item in file.package_dirs]
     base = Arm.from_urdf(
         file.urdf if file.urdf.lstrip().startswith('<') else find_urdf(file.urdf, folder, folders),
         locked=file.locked, gravity=_gravity(file, label), name=file.name,
         arguments=argument_texts(file.xacro), package_dirs=folders)
-    for section, names in (('joints', file.joints), ('drives', file.drives),
-                           ('coupling', file.coupling), ('position', file.position.offset),
-                           ('urdf_limits_wrong', file.urdf_limits_wrong),
-                           ('guessed', file.guessed), ('unmeasured', file.unmeasured),
-                           ('sensor_deviation', file.sensor_deviation)):
-        _check_joints(base, names, f'{label}, {section}')
+    for section in ('joints', 'drives', 'coupling', 'urdf_limits_wrong', 'guessed', 'unmeasured',
+                    'sensor_deviation'):
+        _check_joints(base, getattr(file, section), f'{label}, {section}')
+    _check_joints(base, file.position.offset, f'{label}, position')
     if set(base.joint_names) <= set(file.unmeasured):
         raise ConfigurationError(f'{label}, unmeasured lists every joint, so no effort remains to '
                                  'identify from')
@@ -145,18 +146,14 @@ def arm_to_mapping(arm: Arm) -> dict[str, Any]:
 
     It contains the URDF as text and therefore refers to no other file.
     """
-    limits, drives, names = arm.limits, arm.drives, arm.joint_names
-    ratings = {'reduction': drives.reduction, 'gain': drives.gains,
-               'rotor_inertia': drives.rotor_inertia}
+    drives, names = arm.drives, arm.joint_names
     rows = {joint: {other: drives.coupling[i, k] for k, other in enumerate(names)
                     if drives.coupling[i, k] != float(i == k)} for i, joint in enumerate(names)}
     content = {
         'name': arm.name, 'urdf': arm.urdf, 'locked': arm.locked, 'gravity': arm.gravity,
-        'joints': {joint: {'position': [limits.lower[i], limits.upper[i]],
-                           **{name: values[i] for name, values in vars(limits).items()
-                              if name not in ('lower', 'upper')}}
-                   for i, joint in enumerate(names)},
-        'drives': {joint: {name: row[i] for name, row in ratings.items() if np.isfinite(row[i])}
+        'joints': arm.limits.to_mapping(names),
+        'drives': {joint: {key: getattr(drives, name)[i] for key, name in DRIVES.items()
+                           if np.isfinite(getattr(drives, name)[i])}
                    for i, joint in enumerate(names)},
         'coupling': {joint: row for joint, row in rows.items() if row},
         'recording': arm.recording_keys,
@@ -287,10 +284,9 @@ def _drives(arm: Arm, file: RobotFile, label: str) -> Drives:
     """Return the drives with the gains, reductions, inertias and couplings of the robot YAML."""
     drives = {name: np.array(values) for name, values in dataclasses.asdict(arm.drives).items()}
     for joint, drive in file.drives.items():
-        for name, value in (('gains', drive.gain), ('reduction', drive.reduction),
-                            ('rotor_inertia', drive.rotor_inertia)):
+        for key, value in vars(drive).items():
             if value is not None:
-                drives[name][arm.joint_names.index(joint)] = value
+                drives[DRIVES[key]][arm.joint_names.index(joint)] = value
     for joint, row in file.coupling.items():
         _check_joints(arm, row, f'{label}, coupling, {joint}')
         for other, factor in row.items():

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 import math
-from os.path import expanduser
 from typing import Annotated, Any, Literal
 
 from robot_identification.arm.drives import Effort
@@ -185,9 +184,6 @@ class RobotFile:
         '{launch: PACKAGE/FILE, controller: arm_controller, rate: 500.0}', 'The ROS driver of a '
         'real arm, for the launch files ([ros2_control](ros2_control.md)).'))
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, 'package_dirs', tuple(map(expanduser, self.package_dirs)))
-
 
 ROBOT_FILE_KEYS: dict[str, tuple[str, str]] = {
     item.name: (item.metadata['example'], item.metadata['meaning']) for item in fields(RobotFile)}
@@ -205,21 +201,12 @@ UNITS: dict[str, dict[str, float]] = {
 """Units of each signal, with their factors to SI units. Prismatic joints use SI units only."""
 
 
-@dataclass(frozen=True)
-class RecordingBlock:
-    """Fields of the block `recording` of a robot YAML; None for absent keys."""
-
-    t: str | None = None
-    q: str | None = None
-    v: str | None = None
-    tau: str | None = None
-    current: str | None = None
-    command: str | None = None
-    joint_names: str | None = None
-    names: tuple[str | int, ...] | Mapping[str, str | int] | None = None
-    units: Mapping[str, str | float | Mapping[str, str | float]] | None = None
-    topic: str | None = None
-    stamps: Literal['header', 'received'] | None = None
+RECORDING: dict[str, Any] = {
+    **dict.fromkeys(SIGNAL_KEYS, str | None),
+    'names': tuple[str | int, ...] | Mapping[str, str | int] | None,
+    'units': Mapping[str, str | float | Mapping[str, str | float]] | None,
+    'topic': str | None, 'stamps': Literal['header', 'received'] | None}
+"""Keys of the block `recording` of a robot YAML, and their types."""
 
 
 def read_recording_block(content: Any, joints: Sequence[str], label: str) -> dict[str, Any]:
@@ -241,9 +228,9 @@ def read_recording_block(content: Any, joints: Sequence[str], label: str) -> dic
         A key, unit or joint is unknown.
 
     """
-    typed: RecordingBlock = read_typed(RecordingBlock, content, label, ConfigurationError)
-    block = {name: getattr(typed, name) for name in content}
-    names = typed.names
+    typed = read_typed(RECORDING, content, label, ConfigurationError)
+    check_keys(content, RECORDING, label, ConfigurationError)
+    block, names = {name: typed[name] for name in content}, typed['names']
     if isinstance(names, tuple):
         if len(names) != len(joints):
             raise ConfigurationError(f'{label}, names lists {len(names)} names for the '
@@ -252,7 +239,7 @@ def read_recording_block(content: Any, joints: Sequence[str], label: str) -> dic
     if names is not None:
         check_keys(names, joints, f'{label}, names', ConfigurationError)
         block['names'] = {joint: str(name) for joint, name in names.items()}
-    for signal, unit in (typed.units or {}).items():
+    for signal, unit in (typed['units'] or {}).items():
         if isinstance(unit, Mapping) and signal == 't':
             raise ConfigurationError(f'{label}, units, t must be one unit, such as ms')
         if isinstance(unit, Mapping) and set(unit) != set(joints):

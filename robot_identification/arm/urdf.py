@@ -218,9 +218,8 @@ def _fix(joint: ElementTree.Element, position: float | None) -> float:
     origin.set('xyz', ' '.join(repr(float(x)) for x in xyz))
     origin.set('rpy', ' '.join(repr(float(x)) for x in rpy))
     joint.set('type', 'fixed')
-    for tag in ('mimic', 'limit', 'dynamics', 'safety_controller', 'calibration', 'axis'):
-        for element in joint.findall(tag):
-            joint.remove(element)
+    joint[:] = [element for element in joint if element.tag not in (
+        'mimic', 'limit', 'dynamics', 'safety_controller', 'calibration', 'axis')]
     return value
 
 
@@ -277,11 +276,9 @@ def build_model(urdf: str, label: str) -> pin.Model:
 
     """
     root = ElementTree.fromstring(urdf)
-    for element in list(root):    # remove geometry, whose mesh files may be missing
-        if element.tag not in ('link', 'joint'):
-            root.remove(element)
-        for shape in [child for child in element if child.tag in ('visual', 'collision')]:
-            element.remove(shape)
+    root[:] = [element for element in root if element.tag in ('link', 'joint')]
+    for element in root:    # remove geometry, whose mesh files may be missing
+        element[:] = [child for child in element if child.tag not in ('visual', 'collision')]
     for joint in root.findall('joint'):
         if joint.get('type') == 'continuous':
             joint.set('type', 'revolute')

@@ -118,23 +118,20 @@ def check_urdf(root: ElementTree.Element, label: str) -> None:
 
     """
     _check_names(root, label)
-    for kind in ONCE:
-        for element in root.findall(kind):
-            _check_structure(element, f"{label}: {kind} '{element.get('name')}'")
-            _check_numbers(element, f"{label}: {kind} '{element.get('name')}'")
-    for link in root.findall('link'):    # parsers ignore an incomplete <inertial> silently
-        for empty in [each for each in link.findall('inertial') if not len(each)]:
-            link.remove(empty)
+    for element in (*root.findall('link'), *root.findall('joint')):
+        name = f"{label}: {element.tag} '{element.get('name')}'"
+        _check_structure(element, name)
+        _check_numbers(element, name)
+        # parsers ignore an incomplete <inertial> silently
+        element[:] = [child for child in element if child.tag != 'inertial' or len(child)]
         for tag in ('mass', 'inertia'):
-            if link.find('inertial') is not None and link.find(f'inertial/{tag}') is None:
-                raise ArmError(f"{label}: link '{link.get('name')}' has an <inertial> without "
-                               f'<{tag}>; add it, or leave out <inertial>')
-    for joint in root.findall('joint'):
-        axis = joint.find('axis')
-        if joint.get('type') != 'fixed' and axis is not None and not any(
+            if element.find('inertial') is not None and element.find(f'inertial/{tag}') is None:
+                raise ArmError(f'{name} has an <inertial> without <{tag}>; add it, or leave out '
+                               '<inertial>')
+        axis = element.find('axis')
+        if axis is not None and element.get('type') != 'fixed' and not any(
                 map(float, axis.get('xyz', '1 0 0').split())):
-            raise ArmError(f"{label}: joint '{joint.get('name')}' has the axis "
-                           f'"{axis.get("xyz")}", which has no direction')
+            raise ArmError(f'{name} has the axis "{axis.get("xyz")}", which has no direction')
     _check_tree(root, label)
 
 

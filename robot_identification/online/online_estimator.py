@@ -115,15 +115,12 @@ class OnlineEstimator:
         self.base = (friction if isinstance(friction, BaseParameters) else
                      base_parameters(ModelStructure.of(arm, friction)))
         structure = self.base.structure
-        if structure.friction.needs_load:
+        law = structure.friction
+        if law.needs_load or law.has_state or law.needs_position:
             raise ConfigurationError(
-                f"the friction model '{structure.friction.key}' needs the transmitted torque, "
-                f'which is not known while the arm moves; use another one')
-        if structure.friction.has_state or structure.friction.needs_position:
-            raise ConfigurationError(
-                f"the friction model '{structure.friction.key}' depends on positions or "
-                f'has memory, which recursive filters cannot follow; identify it from a '
-                f'recording')
+                f"the friction model '{law.key}' depends on positions or the transmitted torque, "
+                'or has memory, which recursive filters cannot follow; identify it from a '
+                'recording')
         noise = np.broadcast_to(np.asarray(noise, dtype=float), (arm.n,)).copy()
         if not np.all(noise > 0) or not period > 0 or not (memory is None or memory > 0):
             raise ConfigurationError('noise, period and memory of an online estimator must be '

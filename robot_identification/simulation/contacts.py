@@ -84,8 +84,8 @@ class ContactGeometry:
         self._mujoco = mujoco_module()
         text = with_mesh_paths(arm, package_dirs)
         root = ElementTree.fromstring(text)
-        for own in root.findall('mujoco'):    # of the maker (Unitree); MuJoCo accepts one
-            root.remove(own)
+        # MuJoCo accepts one element of this name, and that of the maker (Unitree) is left out
+        root[:] = [element for element in root if element.tag != 'mujoco']
         options = ElementTree.SubElement(root, 'mujoco')
         # links that are fixed to others keep their names
         ElementTree.SubElement(options, 'compiler', {
@@ -127,30 +127,24 @@ class ContactGeometry:
 
         """
         depths: dict[tuple[str, str], float] = {}
+        data = self._data
         for state in np.asarray(q, dtype=float):
-            for links, depth in self._overlaps(state):
-                depths[links] = max(depth, depths.get(links, 0.0))
+            data.qpos[self._dof] = state
+            self._mujoco.mj_kinematics(self._model, data)
+            self._mujoco.mj_comPos(self._model, data)
+            self._mujoco.mj_collision(self._model, data)
+            for contact in data.contact[:data.ncon]:
+                first, second = sorted(self._names[int(geom)] for geom in contact.geom)
+                depth, links = -float(contact.dist), frozenset((first, second))
+                if (depth > depths.get((first, second), 0.0) and links not in self._ignored
+                        and self._touch(state, links)):
+                    depths[first, second] = depth
         contacts = [Contact(*item) for item in depths.items()]
         return tuple(sorted(contacts, key=lambda contact: -contact.depth))
 
-    def _overlaps(self, state: Any) -> list[tuple[tuple[str, str], float]]:
-        """Return the overlapping pairs of links and their depths [m] at positions (n,)."""
-        data = self._data
-        data.qpos[self._dof] = state
-        self._mujoco.mj_kinematics(self._model, data)
-        self._mujoco.mj_comPos(self._model, data)
-        self._mujoco.mj_collision(self._model, data)
-        overlaps = []
-        for contact in data.contact[:data.ncon]:
-            first, second = sorted(self._names[int(geom)] for geom in contact.geom)
-            if contact.dist < 0 and frozenset((first, second)) not in self._ignored:
-                overlaps.append(((first, second), -float(contact.dist)))
-        real = {links: self._touch(state, links) for links, _ in overlaps}
-        return [overlap for overlap in overlaps if real[overlap[0]]]
-
-    def _touch(self, state: Any, links: tuple[str, str]) -> bool:
+    def _touch(self, state: Any, links: frozenset[str]) -> bool:
         """Return whether the triangles of two links touch at positions (n,)."""
         pin.updateGeometryPlacements(self._arm, self._kinematics, self._triangles,
                                      self._placements, state)
         return any(pin.computeCollision(self._triangles, self._placements, number)
-                   for number, pair in enumerate(self._pairs) if pair == set(links))
+                   for number, pair in enumerate(self._pairs) if pair == links)

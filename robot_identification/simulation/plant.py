@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -25,10 +26,10 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import explain_missing, SimulationError, UnknownNameError
-from robot_identification.simulation.kernels import load_joints
 from robot_identification.simulation.options import PlantOptions
 from robot_identification.simulation.truth import draw_plant
 
+JAMMED = 1e3  # dry friction of a jammed joint, as a multiple of its rated torque
 RUNAWAY = 20.0  # multiple of the rated velocity above which a simulation counts as unstable
 # largest impedance in MuJoCo: a joint that sticks creeps at less than 1e-5 of its free velocity
 RIGID = (0.9999, 0.9999, 0.001, 0.5, 2.0)
@@ -38,7 +39,7 @@ END_STOP = 0.05  # distance of mechanical stops from the limits, as a fraction o
 @dataclass(frozen=True)
 class PlantState:
     """
-    True state of a plant at one instant.
+    True state of a plant at one instant, or at N instants, whose arrays have a first axis.
 
     Parameters
     ----------
@@ -57,14 +58,19 @@ class PlantState:
 
     """
 
-    t: float
+    t: Any
     q: Array
     v: Array
     a: Array
     torque: Array
     friction: Array
     commanded: Array
-    at_end_stop: bool = False
+    at_end_stop: Any = False
+
+    @classmethod
+    def stack(cls, states: Sequence[PlantState]) -> PlantState:
+        """Return the states at single instants as one."""
+        return cls(*map(np.array, zip(*(vars(state).values() for state in states))))
 
 
 class Plant:
@@ -106,6 +112,8 @@ class Plant:
         self._model.tendon_damping[:] = viscous[n:].reshape(self._model.tendon_damping.shape)
         self._data = self._mujoco.MjData(self._model)
         self._mujoco.mj_setConst(self._model, self._data)
+        self._free = copy(self._model)    # without constraints
+        self._free.opt.disableflags |= int(self._mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
         # views of the engine's memory: attribute look-ups take as long as reading
         data = self._data
         self._qpos, self._qvel, self._qacc = data.qpos, data.qvel, data.qacc
@@ -187,20 +195,22 @@ class Plant:
             The motion has become unstable.
 
         """
-        dof, friction = self._dof, self.truth.friction
-        self._commanded = np.empty(len(dof))
-        self._queue.append(self._commanded)
-        self._applied = self._queue.popleft()
+        dof, limit = self._dof, self.truth.rated_torque
         self._t, self._q, self._v = self._data.time, self._qpos[dof], self._qvel[dof]
-        if not load_joints(
-                np.asarray(command, dtype=float), self.truth.rated_torque, self._commanded,
-                self.saturated, self._applied, self.disturbance, self._qvel, self._runaway,
-                friction.coulomb, friction.static, friction.stribeck_velocity, self._transmission,
-                self._jammed, dof, self._qfrc_applied, *self._losses):
+        if not (np.abs(self._v) <= self._runaway).all():
             worst = int(np.argmax(np.abs(self._v) / self.truth.rated_velocity))
             raise SimulationError(
                 f"the simulated joint '{self.arm.joint_names[worst]}' diverged at {self._t:.3f} "
                 f's; lower the plant options `bandwidth` or `step`')
+        self._commanded = np.minimum(np.maximum(command, -limit), limit)
+        self.saturated += self._commanded != command
+        self._queue.append(self._commanded)
+        self._applied = self._queue.popleft()
+        self._qfrc_applied[dof] = self._applied + self.disturbance
+        loss = self.truth.friction.dry(self._transmission @ self._v)
+        joint_loss, tendon_loss = self._losses
+        joint_loss[dof] = np.where(self._jammed, JAMMED * limit, loss[:len(dof)])
+        tendon_loss[:] = loss[len(dof):]
         self._mj_step(self._model, self._data)
 
     def jam(self, joint: str, jammed: bool = True) -> None:
@@ -234,19 +244,13 @@ class Plant:
             Positions, velocities and accelerations, (N, n).
 
         """
-        mujoco, model = self._mujoco, self._model
-        data = mujoco.MjData(model)
+        data = self._mujoco.MjData(self._free)
         torque = np.empty(np.shape(q))
-        flags = model.opt.disableflags
-        model.opt.disableflags = flags | int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
-        try:
-            for k in range(len(torque)):
-                data.qpos[self._dof], data.qvel[self._dof] = q[k], v[k]
-                data.qacc[self._dof] = a[k]
-                mujoco.mj_inverse(model, data)
-                torque[k] = (data.qfrc_inverse + data.qfrc_passive)[self._dof]
-        finally:
-            model.opt.disableflags = flags
+        for k in range(len(torque)):
+            data.qpos[self._dof], data.qvel[self._dof] = q[k], v[k]
+            data.qacc[self._dof] = a[k]
+            self._mujoco.mj_inverse(self._free, data)
+            torque[k] = (data.qfrc_inverse + data.qfrc_passive)[self._dof]
         return torque
 
     def friction_torque(self, v: Array) -> Array:

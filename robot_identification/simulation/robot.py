@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -177,29 +177,28 @@ class Sensors:
         back = np.arange(self._spacing, 0, -1)[:, None]
         self._history = self._encode(q - v * back / self._options.rate)
 
-    def read(self, states: Sequence[PlantState]) -> Reading:
+    def read(self, states: PlantState) -> Reading:
         """
         Return the readings at N successive instants of the sensors.
 
         Parameters
         ----------
         states
-            True states at these instants; the first follows the last state of the previous call.
+            True states at these instants; the first follows the last one of the previous call.
 
         """
         options = self._options
-        q = self._encode(np.array([state.q for state in states]))
+        q = self._encode(states.q)
         path = np.concatenate([self._history, q])
         self._history = path[-self._spacing:]
         v = None
         if options.velocity_signal == 'true':
-            v = np.array([state.v for state in states])
+            v = states.v
         elif options.velocity_signal == 'encoder':
             v = (q - path[:len(q)]) * options.rate / self._spacing
-        commanded = options.torque_signal == 'commanded'
-        torque = self.torque_std * self._rng.standard_normal(q.shape) + [
-            state.commanded if commanded else state.torque for state in states]
-        return Reading(np.array([state.t for state in states]), q, v, torque)
+        torque = self.torque_std * self._rng.standard_normal(q.shape) + (
+            states.commanded if options.torque_signal == 'commanded' else states.torque)
+        return Reading(states.t, q, v, torque)
 
     def _encode(self, q: Array) -> Array:
         return q if self._options.encoder_bits is None else np.rint(q / self.count) * self.count
@@ -254,7 +253,7 @@ class SimulatedRobot:
             The motion has become unstable.
 
         """
-        stacked = self.sensors.read([self.move(reference)])
+        stacked = self.sensors.read(PlantState.stack([self.move(reference)]))
         return Reading(float(stacked.t[0]), stacked.q[0],
                        None if stacked.v is None else stacked.v[0], stacked.torque[0])
 

@@ -126,24 +126,23 @@ class Reference:
 
         """
         q, v, a = (x[0] for x in self.evaluate(np.zeros(1)))
+        lower, upper = arm.limits.lower, arm.limits.upper
         rest, seconds, coefficients = np.array(q), np.zeros(arm.n), np.zeros((arm.n, 2))
-        for i, joint in enumerate(arm.joint_names):
-            for duration in RUN_IN:
-                c2 = (3 * v[i] - a[i] * duration) / duration ** 2
-                c3 = (a[i] * duration - 2 * v[i]) / duration ** 3
-                s = np.linspace(0, duration, 51)
-                path = c2 * s ** 3 / 3 + c3 * s ** 4 / 4
-                path += q[i] - path[-1]
-                slack = 1e-9
-                if (path.min() >= min(arm.limits.lower[i], q[i]) - slack
-                        and path.max() <= max(arm.limits.upper[i], q[i]) + slack):
-                    rest[i], seconds[i], coefficients[i] = path[0], duration, (c2, c3)
-                    break
-            else:
-                raise SimulationError(
-                    f'the motion starts at {q[i]:.4g} with {v[i]:.4g} per second at joint '
-                    f"'{joint}', which cannot be reached from rest within the limits "
-                    f'{arm.limits.lower[i]:.4g} and {arm.limits.upper[i]:.4g}')
+        for duration in sorted(RUN_IN):    # the longest one that fits is written last
+            c2 = (3 * v - a * duration) / duration ** 2
+            c3 = (a * duration - 2 * v) / duration ** 3
+            s = np.linspace(0, duration, 51)[:, None]
+            path = c2 * s ** 3 / 3 + c3 * s ** 4 / 4
+            path += q - path[-1]
+            fits = ((path.min(axis=0) >= np.minimum(lower, q) - 1e-9)
+                    & (path.max(axis=0) <= np.maximum(upper, q) + 1e-9))
+            rest[fits], seconds[fits] = path[0, fits], duration
+            coefficients[fits] = np.column_stack([c2, c3])[fits]
+        for i in np.flatnonzero(seconds == 0):
+            raise SimulationError(
+                f'the motion starts at {q[i]:.4g} with {v[i]:.4g} per second at joint '
+                f"'{arm.joint_names[i]}', which cannot be reached from rest within the limits "
+                f'{lower[i]:.4g} and {upper[i]:.4g}')
         return rest, seconds, coefficients
 
 
@@ -263,25 +262,22 @@ def simulate(plant: Plant, motion: Any, *, rng: np.random.Generator, periods: in
     count = int(np.floor(reference.duration * plant.options.rate + 1e-3))    # sensor periods
     if plant.options.tracking == 'ideal':
         states, readings = _follow_ideally(plant, reference, count, rng)
-        saturated = np.mean([np.abs(state.torque) > plant.truth.rated_torque
-                             for state in states], axis=0)
+        saturated = np.mean(np.abs(states.torque) > plant.truth.rated_torque, axis=0)
     else:
         states, readings = _follow(plant, reference, count, rng)
-        saturated = plant.saturated / (len(states) * plant.options.sensor_steps)
+        saturated = plant.saturated / (count * plant.options.sensor_steps)
     t = readings.t - readings.t[0]
     q_ref, v_ref, _ = reference.evaluate(t)
-    truth = {field: np.array([getattr(state, field) for state in states])
-             for field in ('q', 'v', 'a', 'torque', 'friction')}
     effort = published_effort(plant.arm, readings.torque, readings.q)
     q, v = published_position(plant.arm, readings.q, readings.v)
     recording = Recording(t, q, v=v, joint_names=plant.arm.joint_names,
                           name=name, tau=effort.get('tau'), current=effort.get('current'))
-    return SimulatedRun(recording=recording, t=t, **truth, q_ref=q_ref, v_ref=v_ref, plant=plant,
-                        saturated=saturated, end_stops=sum(state.at_end_stop for state in states))
+    return SimulatedRun(recording, t, states.q, states.v, states.a, states.torque, states.friction,
+                        q_ref, v_ref, plant, saturated, int(np.sum(states.at_end_stop)))
 
 
 def _follow(plant: Plant, reference: Reference, count: int,
-            rng: np.random.Generator) -> tuple[list[PlantState], Reading]:
+            rng: np.random.Generator) -> tuple[PlantState, Reading]:
     """Return states and readings of an arm that its controller moves along the reference."""
     robot, options = SimulatedRobot(plant, rng), plant.options
     plan = reference.run_in(plant.arm)
@@ -302,13 +298,13 @@ def _follow(plant: Plant, reference: Reference, count: int,
     robot.reset(plan[0])
     before = [robot.move(reference_at) for _ in range(lead)]
     plant.saturated[:] = 0
-    states = [robot.move(reference_at) for _ in range(count)]
-    robot.sensors.read(before)
+    states = PlantState.stack([robot.move(reference_at) for _ in range(count)])
+    robot.sensors.read(PlantState.stack(before))
     return states, robot.sensors.read(states)
 
 
 def _follow_ideally(plant: Plant, reference: Reference, count: int,
-                    rng: np.random.Generator) -> tuple[list[PlantState], Reading]:
+                    rng: np.random.Generator) -> tuple[PlantState, Reading]:
     """Return states and readings of an arm that is exactly on its reference."""
     t = np.arange(count) / plant.options.rate
     q, v, a = reference.evaluate(t)
@@ -321,5 +317,5 @@ def _follow_ideally(plant: Plant, reference: Reference, count: int,
         commanded = plant.rigid_torque(*ahead) + plant.friction_torque(ahead[1])
     sensors = Sensors(plant, rng)
     sensors.start(q[0], v[0])
-    states = [PlantState(*row) for row in zip(t.tolist(), q, v, a, torque, friction, commanded)]
+    states = PlantState(t, q, v, a, torque, friction, commanded)
     return states, sensors.read(states)

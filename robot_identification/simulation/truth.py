@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -60,10 +59,10 @@ class PlantFriction(ReadOnlyArrays):
     viscous: Array
     stribeck_velocity: float
 
-    @staticmethod
-    def dry(v: Any, coulomb: Any, static: Any, stribeck_velocity: float) -> Any:
-        """Return the dry friction Fc + (Fs - Fc) exp(-(v / vs)^2); the kernel compiles it too."""
-        return coulomb + (static - coulomb) * np.exp(-(v / stribeck_velocity) ** 2)
+    def dry(self, v: Array) -> Array:
+        """Return the dry friction Fc + (Fs - Fc) exp(-(v / vs)^2), (..., m) [N m or N]."""
+        return self.coulomb + (self.static - self.coulomb) * np.exp(
+            -(v / self.stribeck_velocity) ** 2)
 
     def torque(self, v: Array) -> Array:
         """
@@ -75,8 +74,7 @@ class PlantFriction(ReadOnlyArrays):
             Actuator velocities, (..., m) [rad/s or m/s]; dry friction at zero velocity is zero.
 
         """
-        return self.dry(v, self.coulomb, self.static, self.stribeck_velocity) * np.sign(
-            v) + self.viscous * v
+        return self.dry(v) * np.sign(v) + self.viscous * v
 
 
 @dataclass(frozen=True)
@@ -233,9 +231,8 @@ def nominal_bodies(arm: Arm) -> Array:
 
     """
     bodies: Array = pseudo_inertia(arm.inertial_parameters)
-    links = _child_links(ElementTree.fromstring(arm.reduced_urdf))
-    for joint, body in zip(arm.joint_names, bodies):
-        label = f"the link '{links[joint]}' behind joint '{joint}'"
+    for joint, link, body in zip(arm.joint_names, arm.link_names, bodies):
+        label = f"the link '{link}' behind joint '{joint}'"
         if not body[3, 3] > 0:
             raise SimulationError(f'{label} has no mass, {HINT}')
         mass, center, second_moments = _central_moments(body)
@@ -293,26 +290,17 @@ def make_plant_urdf(arm: Arm, bodies: Array) -> str:
 
     """
     root = ElementTree.fromstring(arm.reduced_urdf)
-    for element in list(root):
-        if element.tag not in KEPT:
-            root.remove(element)
-        for child in [child for child in element if child.tag in REMOVED]:
-            element.remove(child)
+    root[:] = [element for element in root if element.tag in KEPT]
+    for element in root:
+        element[:] = [child for child in element if child.tag not in REMOVED]
     links = {link.get('name'): link for link in root.findall('link')}
-    carried = _child_links(root)
-    for joint, body in zip(arm.joint_names, bodies):
-        links[carried[joint]].append(inertial_element(body))
+    for name, body in zip(arm.link_names, bodies):
+        links[name].append(inertial_element(body))
     engine = ElementTree.SubElement(root, 'mujoco')
     ElementTree.SubElement(engine, 'compiler', strippath='false', discardvisual='true',
                            fusestatic='false', balanceinertia='false', boundmass='0',
                            boundinertia='0')
     return ElementTree.tostring(root, encoding='unicode')
-
-
-def _child_links(root: ElementTree.Element) -> dict[str, str]:
-    """Return the child link of every joint of a URDF, by joint name."""
-    return {joint.get('name', ''): joint.find('child').get('link', '')  # type: ignore[union-attr]
-            for joint in root.findall('joint')}
 
 
 def _central_moments(pseudo: Array) -> tuple[float, Array, Array]:

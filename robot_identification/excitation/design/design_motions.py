@@ -145,30 +145,24 @@ def design_motions(arm: Arm, request: DesignOptions, watch: Stopwatch, report: R
     names = ('', *(VALIDATION_MOTIONS if validate else ()))
     for name in sorted(names, key=lambda name: limited and name != 'point_to_point'):
         left = watch.left
-        if name:
-            budget = min(VALIDATION, left if '' in designs.motions else CONSTRUCTED * left)
-            _design_validation(arm, name, request, budget, designs, report)
-        else:
+        if not name:
             budget = max(left * (SEARCHED if validate else 1.0), 0.01)
             designs.motions[name] = design_with_progress(
                 arm, dataclasses.replace(request, time_budget=budget) if limited else request,
                 report, scene=designs.scene)
+        elif left <= 0:
+            designs.failures[name] = f'no time was left for the validation motion {name}'
+        else:
+            report(f'designing the validation motion {name}', 0.0)
+            budget = min(VALIDATION, left if '' in designs.motions else CONSTRUCTED * left)
+            try:
+                designs.motions[name] = validation_motion(
+                    arm, name, dataclasses.replace(request, time_budget=budget),
+                    scene=designs.scene)
+            except ExcitationError as error:
+                designs.failures[name] = str(error)
         watch.lap(f'validation motion {name}' if name else 'excitation')
     return designs
-
-
-def _design_validation(arm: Arm, name: str, request: DesignOptions, budget: float,
-                       designs: Designs, report: Report) -> None:
-    """Design a validation motion, and add it, or the reason for its failure, to `designs`."""
-    if budget <= 0:
-        designs.failures[name] = f'no time was left for the validation motion {name}'
-        return
-    report(f'designing the validation motion {name}', 0.0)
-    try:
-        designs.motions[name] = validation_motion(
-            arm, name, dataclasses.replace(request, time_budget=budget), scene=designs.scene)
-    except ExcitationError as error:
-        designs.failures[name] = str(error)
 
 
 def design_with_progress(arm: Arm, options: DesignOptions, report: Report, *,

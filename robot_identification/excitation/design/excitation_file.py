@@ -22,12 +22,13 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arm import Limits
+from robot_identification.arm.limits import MAGNITUDES
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation.certificate.claim import Certificate, CertificateClaim
 from robot_identification.excitation.certificate.requirements import Requirements
 from robot_identification.excitation.design.excitation import ColumnChoice, Excitation
 from robot_identification.excitation.motion import get_series, Trajectory
-from robot_identification.excitation.motion.limits import check_limits, QUANTITIES
+from robot_identification.excitation.motion.limits import LOCK, QUANTITIES
 from robot_identification.excitation.motion.series import check_rate
 from robot_identification.files import atomic_write, write_text
 from robot_identification.yaml_file import Number, read_typed, read_yaml, to_plain
@@ -40,7 +41,7 @@ CONTENT: dict[str, Any] = {
     'trajectory': {'kind': str, 'period': float, 'harmonics': int,
                    'coefficients': {str: tuple[float, ...]}},
     'limits': {str: {'position': tuple[Number, Number],
-                     **dict.fromkeys((*QUANTITIES[1:], 'torque'), Number)}},
+                     **dict.fromkeys(MAGNITUDES, Number)}},
     'margin': float,
     'usage': {str: dict.fromkeys(QUANTITIES, Number)},
     'criterion': {'name': str, 'value': Number, 'condition_number': Number, 'rank': int,
@@ -235,18 +236,14 @@ def _digest(content: dict[str, Any]) -> str:
 
 
 def _to_content(excitation: Excitation) -> dict[str, Any]:
-    names, limits = excitation.joint_names, excitation.limits
-
+    names = excitation.joint_names
     return to_plain({
         'schema': SCHEMA,
         'arm': {'name': excitation.arm_name, 'urdf_sha256': excitation.urdf_sha256,
                 'joints': names},
         'trajectory': {**excitation.trajectory.series.to_mapping(),
                        'coefficients': dict(zip(names, excitation.trajectory.coefficients.T))},
-        'limits': {joint: {
-            'position': (limits.lower[i], limits.upper[i]),
-            **{name: getattr(limits, name)[i] for name in (*QUANTITIES[1:], 'torque')}}
-            for i, joint in enumerate(names)},
+        'limits': excitation.limits.to_mapping(names),
         'margin': excitation.margin,
         'usage': {joint: dict(zip(QUANTITIES, row))
                   for joint, row in zip(names, excitation.usage.T)},
@@ -265,10 +262,9 @@ def _from_content(content: dict[str, Any]) -> Excitation:
     series = get_series(trajectory['kind'], trajectory['period'], trajectory['harmonics'])
     coefficients = np.array([trajectory['coefficients'][joint] for joint in names], dtype=float).T
     rows = [content['limits'][joint] for joint in names]
-    lower, upper = np.array([row['position'] for row in rows], dtype=float).reshape(-1, 2).T
-    limits = Limits(lower, upper, **{name: np.array([row[name] for row in rows], dtype=float)
-                                     for name in (*QUANTITIES[1:], 'torque')})
-    check_limits(limits, names)
+    limits = Limits(*np.array([[*row['position'], *(row[name] for name in MAGNITUDES)]
+                               for row in rows]).T)
+    limits.check(names, ExcitationError, LOCK)
     usage = np.array([[content['usage'][joint][name] for joint in names] for name in QUANTITIES])
     claims = tuple(dataclasses.replace(claim, at_least=claim.at_least
                                        or claim.quantity in AT_LEAST)

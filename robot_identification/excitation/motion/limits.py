@@ -40,6 +40,7 @@ TINY = 1e-9    # below it, gravity has no influence (joints in a horizontal plan
 SLOWEST = 0.05    # of a moderate motion; slower velocity or acceleration limits are doubtful
 RISE_TIME = 0.005    # [s] from rest to the velocity limit; below it the acceleration is doubtful
 SAFETY = 2.0    # estimated rating over the torque of that motion
+LOCK = 'lock a joint that must not move (`locked:` in the robot YAML)'
 WRIST = 0.1    # smallest estimated rating over the largest; wrists carry tools
 
 
@@ -106,31 +107,8 @@ def motion_limits(
                 'design')
     limits = dataclasses.replace(arm.limits, lower=lower, upper=upper, **chosen)
     notes += degree_warnings(arm, limits)
-    check_limits(limits, arm.joint_names)
+    limits.check(arm.joint_names, ExcitationError, LOCK)
     return limits, tuple(notes)
-
-
-def check_limits(limits: Limits, joint_names: tuple[str, ...]) -> None:
-    """
-    Raise an error for limits that permit no motion.
-
-    Raises
-    ------
-    ExcitationError
-        A position range is empty, or another limit is not positive.
-
-    """
-    for i, joint in enumerate(joint_names):
-        if not limits.lower[i] < limits.upper[i]:
-            raise ExcitationError(
-                f"joint '{joint}': the lower position limit {limits.lower[i]:g} is not below the "
-                f'upper one {limits.upper[i]:g}')
-        for name in QUANTITIES[1:]:
-            value = getattr(limits, name)[i]
-            if not value > 0:
-                raise ExcitationError(
-                    f"joint '{joint}': the {name} limit must be positive, but is {value:g}; lock "
-                    f'a joint that must not move (`locked:` in the robot YAML)')
 
 
 def centre(limits: Limits) -> Array:

@@ -57,9 +57,8 @@ class QuinticSpline(Series):
     @property
     def knots(self) -> Array:
         """Knots of the spline; the first and the last one are repeated six times [s]."""
-        inner = self.spacing * np.arange(1, self.size)
-        ends = np.ones(DEGREE + 1)
-        return np.concatenate([0.0 * ends, inner, self.period * ends])
+        return np.pad(self.spacing * np.arange(1, self.size), DEGREE + 1,
+                      constant_values=(0.0, self.period))
 
     def motion(self, t: ArrayLike, coefficients: Array, derivative: int = 0) -> Array:
         """Return a time derivative of the motion, (N, n); see `Series.motion`."""
