@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array
+from robot_identification.benchmarking.data import RANKED
 from robot_identification.benchmarking.measure import FAILED, NOT_APPLICABLE, OK
 from robot_identification.benchmarking.method import MODELS
-from robot_identification.benchmarking.metrics import RANKED
 from robot_identification.benchmarking.run import BenchmarkRun
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.output_folder import replace_files
