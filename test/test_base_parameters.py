@@ -21,7 +21,7 @@ import pytest
 from robot_identification import Arm
 from robot_identification.arm import load_arm
 from robot_identification.dynamics import base_parameters, ModelStructure
-from robot_identification.reporting.parameter_dicts import find_identifiability
+from robot_identification.reporting.results_dict import find_identifiability
 from scipy.linalg import qr
 from simulation_arms import example, two_link
 

@@ -28,7 +28,7 @@ from robot_identification.benchmarking.measure import (
     ProcessorLimitError,
 )
 from robot_identification.benchmarking.method import list_methods, MODELS
-from robot_identification.benchmarking.ranking import rank_methods
+from robot_identification.benchmarking.output import rank_methods
 from robot_identification.benchmarking.recorded_data import FOLDER, RecordedData
 from robot_identification.errors import ConfigurationError
 

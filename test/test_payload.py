@@ -24,8 +24,7 @@ import pytest
 from reporting_results import chain
 from robot_identification import IdentifiedModel, inverse_dynamics, Recording
 from robot_identification.changes.drive_gains import identify_gains
-from robot_identification.changes.payload import identify_payload
-from robot_identification.changes.payload_checks import describe_overload
+from robot_identification.changes.payload import describe_overload, identify_payload
 from robot_identification.errors import ConfigurationError, EstimationError
 from slow import others_slow
 

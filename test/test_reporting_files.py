@@ -27,8 +27,8 @@ from reporting_results import chain, EVIL_XML, identified, rank_deficient
 from robot_identification import load_model
 from robot_identification.errors import ConfigurationError, ExcitationError, ModelFileError
 from robot_identification.reporting import load_results, results_files, save_results, write_report
-from robot_identification.reporting.parameter_dicts import body_properties
 from robot_identification.reporting.plot_data import envelope, MAX_POINTS
+from robot_identification.reporting.results_dict import body_properties
 
 NAMES = {'model.yaml', 'identified.urdf', 'results.json', 'plots.npz', 'base_parameters.csv',
          'report.html'}

@@ -40,9 +40,8 @@ from robot_identification.reporting.pages import (
     round_to_zero,
 )
 from robot_identification.reporting.plot_data import plot_data
-from robot_identification.reporting.report_tables import parameter_strip
 from robot_identification.reporting.results_dict import results_to_dict
-from robot_identification.reporting.results_files import render
+from robot_identification.reporting.results_files import parameter_strip, render
 from robot_identification.reporting.terminal_summary import summary
 
 VOID = ('br', 'hr', 'img', 'input', 'meta', 'line', 'path', 'circle')

@@ -18,8 +18,13 @@ Methods are estimators; data sets and metrics are found by name in `DATA` and `M
 their place ('my_file.py:Mine').
 """
 
-from robot_identification.benchmarking.data import BenchmarkCase, BenchmarkData, DATA
-from robot_identification.benchmarking.metrics import METRICS, TorquePrediction
+from robot_identification.benchmarking.data import (
+           BenchmarkCase,
+           BenchmarkData,
+           DATA,
+           METRICS,
+           TorquePrediction,
+)
 import robot_identification.benchmarking.simulated_data  # noqa: F401
 
 __all__ = ['BenchmarkCase', 'BenchmarkData', 'DATA', 'METRICS', 'TorquePrediction']

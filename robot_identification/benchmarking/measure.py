@@ -26,9 +26,8 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.benchmarking.data import BenchmarkCase, DATA
+from robot_identification.benchmarking.data import BenchmarkCase, DATA, METRICS, TorquePrediction
 from robot_identification.benchmarking.method import BenchmarkMethod, FREE
-from robot_identification.benchmarking.metrics import METRICS, TorquePrediction
 from robot_identification.benchmarking.recorded_data import RecordedData
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.estimation import Fit

@@ -18,11 +18,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 import json
+import os
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import Annotated, Any, TYPE_CHECKING
 
 from robot_identification import __version__
-from robot_identification.benchmarking.data import BenchmarkData, DATA
+from robot_identification.benchmarking.data import BenchmarkData, DATA, METRICS
 from robot_identification.benchmarking.measure import measure_case, open_data
 from robot_identification.benchmarking.method import (
     BenchmarkMethod,
@@ -31,10 +32,10 @@ from robot_identification.benchmarking.method import (
     MODELS,
     QUICK,
 )
-from robot_identification.benchmarking.metrics import METRICS
 from robot_identification.benchmarking.recorded_data import find_recorded_data
 from robot_identification.errors import ConfigurationError
 from robot_identification.pipeline import Progress
+import typer
 
 if TYPE_CHECKING:    # Dask
     from robot_identification.cluster import Tasks
@@ -47,52 +48,69 @@ QUICK_DATA = ('two_link', 'ur10e_quiet', 'ur10e_lugre')
 @dataclass(frozen=True)
 class BenchmarkOptions:
     """
-    Methods, data sets, metrics and limits of a run.
+    Command-line options: methods, data sets, metrics and limits of a run.
 
     Parameters
     ----------
+    method
+        Names or places of estimators beside the default ones.
+    only
+        Whether only these are compared, with weighted least squares as the reference.
+    friction
+        Names of friction models. Empty: `FRICTIONS`, in a quick run the first of them.
     data
         Names, places or YAML files of data sets. Empty: all, with those recordings that are there.
-    estimators
-        Names or places of estimators beside the default ones.
-    frictions
-        Names of friction models. Empty: `FRICTIONS`, in a quick run the first of them.
-    metrics
+    metric
         Names or places of metrics beside the default ones.
+    quick
+        Fewer methods, data sets and seeds.
     seeds
         Number of seeds that draw simulated arms; 0 for five, in a quick run two.
-    first_seed
+    seed
         The first seed.
     budget
         Processor time of a fit [s]; 0 for 5 s, in a quick run 2 s.
-    quick
-        Fewer methods, data sets and seeds.
-    only
-        Whether only `estimators` are compared, with weighted least squares as the reference.
 
     """
 
-    data: Sequence[str] = ()
-    estimators: Sequence[str] = ()
-    frictions: Sequence[str] = ()
-    metrics: Sequence[str] = ()
-    seeds: int = 0
-    first_seed: int = 0
-    budget: float = 0.0
-    quick: bool = False
-    only: bool = False
+    method: Annotated[list[str] | None, typer.Option(
+        help='Estimator to compare with the others: a name, or my_package:Class or '
+             'my_file.py:Class of your own; may be repeated.')] = None
+    only: Annotated[bool, typer.Option(
+        '--only', help='Compare the estimators of --method with wls alone.')] = False
+    friction: Annotated[list[str] | None, typer.Option(
+        help='Friction model; may be repeated. Default: coulomb_viscous and stribeck.')] = None
+    data: Annotated[list[str] | None, typer.Option(
+        help='Data set: a name, a YAML file that describes recordings, or my_file.py:Class; may '
+             'be repeated. Default: all simulated arms, and the recordings in the folder '
+             'ROBOT_IDENTIFICATION_DATASETS.')] = None
+    metric: Annotated[list[str] | None, typer.Option(
+        help='Further metric: a name or my_file.py:function; may be repeated.')] = None
+    quick: Annotated[bool, typer.Option(
+        '--quick', help='Few methods, data sets and seeds: some minutes.')] = False
+    seeds: Annotated[int, typer.Option(
+        min=0, help='Number of seeds, which draw simulated arms; default 5, with --quick 2, with '
+                    '--coverage 200.')] = 0
+    seed: Annotated[int, typer.Option(min=0, help='First random seed.')] = 0
+    budget: Annotated[float, typer.Option(
+        min=0, help='Processor time of each fit in seconds; default 5, with --quick 2.')] = 0.0
+
+    @property
+    def estimators(self) -> list[str]:
+        """Names of the estimators, with absolute paths of files."""
+        return _absolute(self.method)
 
     def list_methods(self) -> list[BenchmarkMethod]:
         """Return the methods; weighted least squares is always among them."""
         default = ('wls',) if self.only else QUICK if self.quick else tuple(MODELS)
-        frictions = self.frictions or (FRICTIONS[:1] if self.quick else FRICTIONS)
+        frictions = self.friction or (FRICTIONS[:1] if self.quick else FRICTIONS)
         return list(list_methods((*default, *self.estimators), frictions))
 
     def list_data(self) -> tuple[dict[str, BenchmarkData], list[str]]:
         """Return the data sets by their name for `open_data`, and sentences on missing ones."""
         if self.data:
             recorded = {each.name: str(each.path) for each in find_recorded_data()}
-            names = [recorded.get(name, name) for name in self.data]
+            names = [recorded.get(name, name) for name in _absolute(self.data)]
             return {name: open_data(name) for name in names}, []
         if self.quick:
             return {name: open_data(name) for name in QUICK_DATA}, []
@@ -100,6 +118,12 @@ class BenchmarkOptions:
         return ({**{name: build() for name, build in DATA.items()},
                  **{str(each.path): each for each in found if not each.missing}},
                 [f'{each.name}: {each.missing}' for each in found if each.missing])
+
+
+def _absolute(places: Sequence[str] | None) -> list[str]:
+    """Return the names, with absolute paths of files, because workers run in other folders."""
+    return [os.path.abspath(place) if '.py:' in place or place.endswith(('.yaml', '.yml'))
+            else place for place in places or ()]
 
 
 @dataclass(frozen=True)
@@ -158,12 +182,13 @@ def run_benchmark(options: BenchmarkOptions, folder: Path, progress: Progress,
 
     """
     methods, (data, missing) = options.list_methods(), options.list_data()
-    for name in options.metrics:
+    further = _absolute(options.metric)
+    for name in further:
         METRICS.find(name)    # an error before hours of work
-    metrics = list(dict.fromkeys([*METRICS, *options.metrics]))
+    metrics = list(dict.fromkeys([*METRICS, *further]))
     budget = options.budget or (2.0 if options.quick else 5.0)
     seeds = options.seeds or (2 if options.quick else 5)
-    drawn = range(options.first_seed, options.first_seed + seeds)
+    drawn = range(options.seed, options.seed + seeds)
     folder.mkdir(parents=True, exist_ok=True)
     stored = _read_records(folder / RECORDS)
     todo, wanted = list[tuple[str, str, int, list[BenchmarkMethod]]](), list[str]()

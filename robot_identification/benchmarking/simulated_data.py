@@ -59,7 +59,20 @@ def exact_samples(fitted: Samples, states: Sequence[Array], torque: Array) -> Sa
 
 
 @dataclass
-class SimulatedArm(BenchmarkData):
+class _SimulatedData(BenchmarkData):
+    """A data set of a shipped robot, which is simulated."""
+
+    name: str
+    summary: str
+    robot: str
+
+    def splits(self) -> Sequence[str]:
+        """Return the only split: another motion is predicted."""
+        return ['other motion']
+
+
+@dataclass
+class SimulatedArm(_SimulatedData):
     """
     An arm in MuJoCo, whose inertias, friction, motions and noise are drawn for each seed.
 
@@ -77,15 +90,8 @@ class SimulatedArm(BenchmarkData):
 
     """
 
-    name: str
-    summary: str
-    robot: str
     options: Mapping[str, Any]
     exact: bool = False
-
-    def splits(self) -> Sequence[str]:
-        """Return the only split: another motion is predicted."""
-        return ['other motion']
 
     def load(self, split: str, seed: int) -> BenchmarkCase:
         """Return the case of a seed: two periods are fitted, another motion is predicted."""
@@ -106,8 +112,7 @@ class SimulatedArm(BenchmarkData):
             None if plant.options.tracking == 'ideal' else JointController.tuned(plant), truth)
 
 
-@dataclass
-class LuGreArm(BenchmarkData):
+class LuGreArm(_SimulatedData):
     """
     An arm with LuGre friction, load-dependent friction and gain errors, see `LuGrePlant`.
 
@@ -119,10 +124,6 @@ class LuGreArm(BenchmarkData):
         Name of a shipped robot.
 
     """
-
-    name: str
-    summary: str
-    robot: str
 
     def splits(self) -> Sequence[str]:
         """Return the splits: another excitation, or motions from pose to pose with pauses."""

@@ -34,8 +34,11 @@ from robot_identification.changes.comparison import (
     TINY,
 )
 from robot_identification.changes.explanations import format_measured, FURTHER_LEVEL, LEVEL
-from robot_identification.changes.payload import identify_payload, PayloadEstimate
-from robot_identification.changes.payload_checks import describe_overload
+from robot_identification.changes.payload import (
+    describe_overload,
+    identify_payload,
+    PayloadEstimate,
+)
 from robot_identification.dynamics import INERTIAL_NAMES
 from robot_identification.dynamics.inertial import INERTIAL_UNITS
 from robot_identification.dynamics.model_file import load_model

@@ -11,10 +11,15 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Identification of the inertial parameters of a payload."""
+"""
+Identification of the inertial parameters of a payload.
+
+No payload follows from a recording in which it changes or whose poses are too similar.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
 from functools import partial
 
@@ -22,8 +27,13 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
-from robot_identification.changes import joint_fit, motion_run, payload_checks, torque_columns
-from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel, INERTIAL_NAMES
+from robot_identification.changes import joint_fit, motion_run, torque_columns
+from robot_identification.dynamics import (
+    from_pseudo_inertia,
+    IdentifiedModel,
+    INERTIAL_NAMES,
+    inverse_dynamics,
+)
 from robot_identification.dynamics.inertial import BODY_SCALE, smallest_eigenvalues
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation.cone_program import solve_conic_least_squares
@@ -49,6 +59,47 @@ _MARGIN = 1e-4
 _WEAK_DEVIATION = 10.0
 """Prior standard deviation in units of the payload's scale: it only affects undetermined
 parameters."""
+_LEVEL = 0.001
+"""Probability that a payload that does not change is said to change."""
+_PARTS = 8
+"""Number of equal parts of a recording, between which a change is searched."""
+_FINEST = 1 / _PARTS ** 2
+"""Smallest distance of two splits, as a part of the recording: an eighth of these parts."""
+_CHANGED = 0.1, 0.02
+"""Smallest change of the mass, relative to it, and of the centre of mass [m] that counts."""
+_PAUSE, _STANDSTILL = 0.2, 0.002
+"""A joint that moves less than the second number [rad or m] in the first [s] rests."""
+_RESTING = 0.25
+"""Part of the recording at rest above which only poses at rest count."""
+_MAX_POSES = 2000
+"""Largest number of samples whose poses are compared."""
+FEWEST_POSES = 4
+"""Poses that must differ; UR's payload wizard asks for as many."""
+_DIFFERENT = 0.2
+"""[rad or m] Norm of the difference of the joints' positions between poses that differ."""
+
+
+@dataclasses.dataclass(frozen=True)
+class PayloadChange:
+    """
+    Change of the payload during a recording.
+
+    Parameters
+    ----------
+    time
+        Time from the start of the recording [s], to the accuracy of 1/64 of it; an eighth if the
+        arm often rests.
+    mass, deviation
+        Change of the mass and its standard deviation [kg].
+    moment
+        Change of mass times centre, (3,) [kg m].
+
+    """
+
+    time: float
+    mass: float
+    deviation: float
+    moment: tuple[float, ...]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -88,7 +139,7 @@ class PayloadEstimate(CarriedBody):
     relative_error: float
     free_mass: float
     verdict: str
-    change: payload_checks.PayloadChange | None = None
+    change: PayloadChange | None = None
     few_poses: bool = False
 
     @property
@@ -120,7 +171,7 @@ class PayloadEstimate(CarriedBody):
             As for `frame_on_last_link`.
 
         """
-        rotation, position = payload_checks.frame_on_last_link(arm, frame)
+        rotation, position = frame_on_last_link(arm, frame)
         return (rotation.T @ (self.centre - position),
                 np.sqrt(np.diag(rotation.T @ self.centre_covariance @ rotation)))
 
@@ -192,11 +243,11 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
     if not carrying or (unloaded is not None and not empty):
         raise EstimationError(_SHORT)
     estimate = _estimate(model, empty, carrying, sensors)
-    change = payload_checks.find_change(model, carrying, estimate.free_mass, empty)
+    change = find_change(model, carrying, estimate.free_mass, empty)
     if change is not None:
         return dataclasses.replace(estimate, verdict='changes', change=change)
     if (estimate.verdict != 'undetermined'
-            and payload_checks.count_poses(loaded) < payload_checks.FEWEST_POSES):
+            and count_poses(loaded) < FEWEST_POSES):
         return dataclasses.replace(estimate, parameters=np.zeros(10), certificate=0.0,
                                    relative_error=float('nan'), verdict='undetermined',
                                    few_poses=True)
@@ -315,3 +366,178 @@ def _feasible_body(matrix: Array, target: Array, free: Array) -> Array:
         triangle, orthogonal.T @ (target - matrix @ mean),
         [(-_WEAK_DEVIATION * np.eye(10), feasible_bound(mean, scale, _MARGIN))])
     return mean + transform @ solution
+
+
+def find_change(model: IdentifiedModel, runs: Sequence[motion_run.MotionRun], carried: float,
+                unloaded: Sequence[motion_run.MotionRun] = ()) -> PayloadChange | None:
+    """
+    Return the change of the payload in a recording, or None if there is none.
+
+    The recording is split between eighths, and, unless the arm often rests, then ever closer to
+    the best split. The model of the arm and the payload are fitted to all of it, and a change of
+    mass and first moment to what comes after the split. A recording without payload is fitted
+    together with it, see `join_runs`; if the motion is the same, errors of the model cancel, and
+    smaller changes are found. Covariances are those of a jackknife over blocks of time; p-values
+    are adjusted for the splits (Bonferroni).
+
+    Parameters
+    ----------
+    model
+        The model of the arm.
+    runs
+        The runs of the recording, from `recorded_runs`.
+    carried
+        Mass of the payload [kg], to which changes are compared.
+    unloaded
+        The runs of a recording without payload.
+
+    """
+    top = motion_run.top_speed((*unloaded, *runs))
+    starts = np.cumsum([0.0, *(run.t[-1] for run in runs)])
+    count = sum(len(np.unique(joint_fit.time_blocks(run.clock))) for run in runs)
+    bodies = [run.apply(partial(torque_columns.body_torques, model)) for run in runs]
+    clocks = [(run.clock + start) / starts[-1] for run, start in zip(runs, starts)]
+    dated = [np.concatenate([body, np.broadcast_to(clock[:, None, None], (*body.shape[:2], 1))],
+                            axis=2) for body, clock in zip(bodies, clocks)]
+    errors = [run.residual for run in (*unloaded, *runs)]
+    # without `unloaded`, blocks are parts of the recording, and common columns contain the body's
+    timed = runs if unloaded else [dataclasses.replace(run, period=None) for run in runs]
+    equations, _ = joint_fit.join_runs(model, (unloaded, timed), errors, dated, top)
+    body = range(10 if unloaded else 0)
+    # errors within one pose at rest are alike: a part that ends within poses has too few of them
+    rests = np.concatenate([~run.moving(top).any(axis=1) for run in runs]).mean() > _RESTING
+    finest = 1 / _PARTS if rests else _FINEST
+    effects: dict[float, joint_fit.Effect] = {}    # by the split as a part of the recording
+    parts, step = list(np.arange(1, _PARTS) / _PARTS), 1 / _PARTS
+    while parts:
+        # a part has as many blocks as a change has parameters
+        parts = [part for part in parts if min(part, 1 - part) * count >= 4]
+        effects |= _changes_after(parts, equations, body)
+        if not effects:
+            return None
+        best = min(effects, key=lambda part: effects[part].squares)
+        step /= 2
+        parts = [best - step, best + step] if step >= finest else []
+    effect = effects[best]
+    mass, *moment = map(float, effect.values)
+    small, near = (share * abs(carried) for share in _CHANGED)
+    if effect.p * len(effects) > _LEVEL or (
+            abs(mass) < small and np.linalg.norm(moment) < near):
+        return None
+    return PayloadChange(float(starts[-1] * best), mass, float(effect.deviations[0]),
+                         tuple(moment))
+
+
+def _changes_after(parts: Sequence[float], equations: Sequence[joint_fit.Equations],
+                   body: Sequence[int]) -> dict[float, joint_fit.Effect]:
+    """
+    Return the change of mass and first moment after each split that the recording determines.
+
+    Parameters
+    ----------
+    parts
+        The splits, as parts of the recording.
+    equations
+        Equations whose effects are the ten parameters of a body and the time of each row, as a
+        part of the recording.
+    body
+        Indices of the parameters of the body that are fitted beside the change.
+
+    """
+    fit = joint_fit.JointFit.of([dataclasses.replace(each, effects=np.concatenate([
+        each.effects[:, :, :10], *(each.effects[:, :, :4] * (each.effects[:, :, 10:] > part)
+                                   for part in parts)], axis=2)) for each in equations], body)
+    prior = np.array([*(joint_fit.LARGEST * BODY_SCALE)[:len(body)], *[np.inf] * 4])
+    freedom = np.full(4, len(fit.by_block) - 1.0)    # of all blocks: a short part has few of them
+    known = fit.by_block.sum(axis=0).diagonal()[fit.nuisance:]    # zero if nothing moves after it
+    return {part: dataclasses.replace(
+        fit.estimate([*body, *range(first, first + 4)], prior).part(len(body)), freedom=freedom)
+        for part, first in zip(parts, range(10, 10 + 4 * len(parts), 4)) if known[first] > 0}
+
+
+def describe_overload(model: IdentifiedModel, recording: Recording, body: Array) -> str:
+    """
+    Return a note if a joint's torque limit does not hold the arm with a payload, or ''.
+
+    A URDF states no rated payload; its torque limits and the recorded poses do.
+
+    Parameters
+    ----------
+    model
+        The model of the arm.
+    recording
+        The recording, whose poses count.
+    body
+        Inertial parameters of the payload, (10,).
+
+    """
+    q = recording.q[::max(1, len(recording.q) // _MAX_POSES)]
+    inertial = np.array(model.inertial)
+    inertial[-1] += body
+    still = np.zeros_like(q)
+    used = (np.abs(inverse_dynamics(model.arm, q, still, still, inertial)).max(axis=0)
+            / model.arm.limits.torque)
+    joint = int(np.argmax(used))
+    if not used[joint] > 1:
+        return ''
+    return (f'holding the payload takes {used[joint]:.0%} of the torque limit of '
+            f'{model.arm.joint_names[joint]} in the recorded poses: it is above what the arm can '
+            'carry')
+
+
+def count_poses(recording: Recording) -> int:
+    """
+    Return the number of poses that differ, at most `FEWEST_POSES`.
+
+    If the arm rests for a quarter of the recording or longer, only poses at rest count.
+
+    Parameters
+    ----------
+    recording
+        The recording.
+
+    """
+    q = recording.q
+    step = max(1, int(_PAUSE / np.median(np.diff(recording.t))))
+    moved = np.abs(q[step:] - q[:-step]).max(axis=1)
+    still = q[:-step][moved < _STANDSTILL]
+    q = still if len(still) > _RESTING * len(moved) else q
+    q, count = q[::max(1, len(q) // _MAX_POSES)], 1
+    nearest = np.linalg.norm(q - q[0], axis=1)
+    while count < FEWEST_POSES and nearest.max() > _DIFFERENT:
+        nearest = np.minimum(nearest, np.linalg.norm(q - q[np.argmax(nearest)], axis=1))
+        count += 1
+    return count
+
+
+def frame_on_last_link(arm: Arm, frame: str) -> tuple[Array, Array]:
+    """
+    Return rotation (3, 3) and position (3,) [m] of a frame in that of the last joint.
+
+    Parameters
+    ----------
+    arm
+        The arm.
+    frame
+        Name of a link or frame that is fixed to the last joint, or an offset 'X,Y,Z' from the
+        flange [m] (the last frame on the last link).
+
+    Raises
+    ------
+    ConfigurationError
+        The text is neither three numbers nor the name of such a frame.
+
+    """
+    frames = {each.name: each.placement for each in arm.model.frames if each.parentJoint == arm.n}
+    if frame in frames:
+        return np.array(frames[frame].rotation), np.array(frames[frame].translation)
+    try:
+        offset = np.array([float(x) for x in frame.split(',')])
+        if offset.shape != (3,) or not np.all(np.isfinite(offset)):
+            raise ValueError
+    except ValueError:
+        raise ConfigurationError(
+            f"--frame is the name of a link that moves with the last joint, or an offset 'X,Y,Z' "
+            f"from the flange in metres, not '{frame}'; there is: {', '.join(frames)}") from None
+    flange = arm.model.frames[arm.tool].placement
+    return np.array(flange.rotation), flange.rotation @ offset + flange.translation

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-from robot_identification import cli, console
+from robot_identification import console
 from robot_identification.arm import load_arm
 from robot_identification.arrays import Array
 from robot_identification.changes.joint_fit import LARGEST, time_blocks
@@ -44,20 +44,12 @@ from robot_identification.changes.torque_columns import (
     model_errors,
     sensor_deviations,
 )
-from robot_identification.cli.excite import (
-    CSV_RATE,
-    DesignArguments,
-    print_design,
-    read_options,
-    write_motions,
-)
+from robot_identification.cli.excite import DesignArguments, print_design, write_motions
 from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel
 from robot_identification.dynamics.inertial import BODY_SCALE
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import DesignOptions, Excitation, Payload
-from robot_identification.excitation.design.design_motions import design_motions, Stopwatch
-from robot_identification.files import check_outputs, EXCITATION_YAML, HTML_PAGE, MOTION_CSV
 from robot_identification.online.load_change import CarriedBody
 from robot_identification.regression.blocked_regression import BlockEquations, label_products
 from robot_identification.regression.inference import interval_factor
@@ -217,20 +209,10 @@ def payload_motion_command(
     robot: console.Robot,
     model: Annotated[Path, typer.Argument(
         metavar='MODEL', help='Model file of the arm, identified without payload.')],
-    output: Annotated[Path | None, typer.Option(
-        '--output', '-o', help='Excitation file (YAML).')] = None,
     *,
     arguments: DesignArguments,
     joint: Annotated[list[str] | None, typer.Option(
         help=f'A joint that moves; repeatable. By default the last {JOINTS}.')] = None,
-    report: Annotated[Path | None, typer.Option(
-        help='Also write an HTML page with plots and the moving arm.')] = None,
-    csv: Annotated[Path | None, typer.Option(
-        help=f'Also write t, q, v, a as CSV at {CSV_RATE:g} Hz.')] = None,
-    options: Annotated[Path | None, typer.Option(
-        help='YAML file of `excite --print-options`; options given here override it.')] = None,
-    force: console.Force = False,
-    as_json: console.AsJson = False,
 ) -> None:
     """
     Design a motion for payload identification.
@@ -239,29 +221,22 @@ def payload_motion_command(
     pose that the design chooses. --payload is the expected payload, for the torque limits and the
     stated accuracy. Record the motion with and without it, and identify it with `payload`.
     """
-    if output is None:
-        raise typer.BadParameter("name the file: '--output' / '-o'")
     arm, identified = load_arm(robot), load_model(model)
     if arm.joint_names != identified.arm.joint_names:
         raise ConfigurationError(
             f"the model has the joints {', '.join(identified.arm.joint_names)}; "
             f"the arm '{arm.name}' has {', '.join(arm.joint_names)}")
-    request = arguments.replace_in(DesignOptions(period=PERIOD) if options is None
-                                   else read_options(options))
+    request = arguments.read_request(period=PERIOD)
     request = payload_request(
         identified, replace(request, moving=tuple(joint)) if joint else request)
-    check_outputs([(output, EXCITATION_YAML), (report, HTML_PAGE), (csv, MOTION_CSV)],
-                  [*arm.files, model, *([] if options is None else [options])], force=force)
-    watch = Stopwatch(request.time_budget, cli.BEGAN)
-    with console.progress(as_json) as progress:
-        designs = design_motions(arm, request, watch, progress)
+    designs, watch, paths = arguments.design(arm, request, model)
     motion = designs.motions[''] = replace(
         designs.motions[''], condition_number=payload_condition(identified, designs.motions['']))
-    written = write_motions(arm, designs, {'': output}, watch, csv, report)
+    written = write_motions(arm, designs, paths, watch, arguments.csv, arguments.report)
     expected = expected_accuracy(identified, motion)
-    if as_json:
+    if arguments.as_json:
         console.emit({
-            'excitation': str(output), 'moving': request.moving, 'period': motion.period,
+            'excitation': str(arguments.output), 'moving': request.moving, 'period': motion.period,
             'condition_number': motion.condition_number, 'status': motion.status,
             'notes': motion.notes, 'written': written, 'payload': vars(expected[0]),
             'expected_std': {name: {'mass': each[0], 'centre': each[1:]} for name, each in zip(

@@ -37,8 +37,10 @@ QUANTITIES = ('position', 'velocity', 'acceleration', 'jerk')
 
 @dataclass(frozen=True)
 class DesignArguments:
-    """Command-line options that override the options of a design."""
+    """Command-line options of a design: its files, and values that override its options."""
 
+    output: Annotated[Path | None, typer.Option(
+        '--output', '-o', help='Excitation file (YAML).')] = None
     duration: Annotated[float | None, typer.Option(help='Period [s]; 10 by default.')] = None
     harmonics: Annotated[int | None, typer.Option(
         help='Number of harmonics; by default those below 0.5 Hz.')] = None
@@ -63,12 +65,23 @@ class DesignArguments:
     guess_inertias: Annotated[bool, typer.Option(
         '--guess-inertias', help='Replace invalid inertias by those of the collision geometry '
                                  'at a density of 1500 kg/m^3.')] = False
+    report: Annotated[Path | None, typer.Option(
+        help='Also write an HTML page with plots and the moving arm.')] = None
+    csv: Annotated[Path | None, typer.Option(
+        help=f'Also write t, q, v, a as CSV at {CSV_RATE:g} Hz.')] = None
+    options: Annotated[Path | None, typer.Option(
+        help='YAML file with all options of the design (`excite --print-options`); those given '
+             'here override it.')] = None
+    force: console.Force = False
+    as_json: console.AsJson = False
 
-    def replace_in(self, base: excitation.DesignOptions) -> excitation.DesignOptions:
-        """Return options of a design; values from the command line replace those of `base`."""
+    def read_request(self, **defaults: Any) -> excitation.DesignOptions:
+        """Return the options of the design; defaults count without a file of `--options`."""
         from robot_identification import excitation
         from robot_identification.excitation.certificate.requirements import GUESSED_DENSITY
 
+        base = (excitation.DesignOptions(**defaults) if self.options is None
+                else read_options(self.options))
         requirements: excitation.Requirements = _replace_given(
             base.requirements, floor=self.floor,
             payload=None if self.payload is None else _parse_payload(self.payload),
@@ -82,27 +95,58 @@ class DesignArguments:
             **{name: getattr(self, name)
                for name in ('harmonics', 'seed', 'time_budget', 'good_enough', 'margin')})
 
+    def design(self, arm: Arm, request: excitation.DesignOptions, model: Path | None = None,
+               validate: bool = False) -> tuple[Designs, Stopwatch, dict[str, Path]]:
+        """
+        Return the designed motions, the time of each stage, and the file of each motion by name.
+
+        Parameters
+        ----------
+        arm, request
+            The arm, and the options of the design.
+        model
+            Model file, which is not overwritten either.
+        validate
+            Whether motions for validation are designed, too.
+
+        Raises
+        ------
+        ConfigurationError
+            A file cannot be written.
+        ExcitationError
+            No motion within the limits was found.
+
+        """
+        from robot_identification import excitation
+        from robot_identification.excitation.design.design_motions import design_motions, Stopwatch
+        from robot_identification.excitation.motion.series import check_rate
+
+        output, names = self.output, excitation.VALIDATION_MOTIONS if validate else ()
+        if output is None:
+            raise typer.BadParameter("name the file: '--output' / '-o'")
+        paths = {'': output, **{name: output.with_name(f'{output.stem}_{name}.yaml')
+                                for name in names}}
+        files.check_outputs((*((path, files.EXCITATION_YAML) for path in paths.values()),
+                             (self.report, files.HTML_PAGE), (self.csv, files.MOTION_CSV)),
+                            (*arm.files, self.options, model), force=self.force)
+        if self.csv is not None:
+            check_rate(CSV_RATE, request.series.harmonics, request.period)
+        watch = Stopwatch(request.time_budget, cli.BEGAN)
+        with console.progress(self.as_json) as progress:
+            designs = design_motions(arm, request, watch, progress, validate=validate)
+        return designs, watch, paths
+
 
 @console.expand_options
 def excite_command(
     robot: console.Robot,
-    output: Annotated[Path | None, typer.Option(
-        '--output', '-o', help='Excitation file (YAML).')] = None,
     *,
     arguments: DesignArguments,
     validate: Annotated[bool, typer.Option(
         '--validate', help='Also design motions for validation.')] = False,
-    report: Annotated[Path | None, typer.Option(
-        help='Also write an HTML page with plots and the moving arm.')] = None,
-    csv: Annotated[Path | None, typer.Option(
-        help=f'Also write t, q, v, a as CSV at {CSV_RATE:g} Hz.')] = None,
-    options: Annotated[Path | None, typer.Option(
-        help='YAML file with all options of the design; those given here override it.')] = None,
     print_options: Annotated[bool, typer.Option(
         '--print-options',
         help='Print all options of the design as a file for --options, and exit.')] = False,
-    force: console.Force = False,
-    as_json: console.AsJson = False,
 ) -> None:
     """
     Design a motion that excites all parameters within proven limits.
@@ -111,37 +155,22 @@ def excite_command(
     --payload is a load that the arm carries; `payload-motion` designs a motion to identify
     one.
     """
-    from robot_identification import excitation, yaml_file
+    from robot_identification import yaml_file
     from robot_identification.arm import load_arm
-    from robot_identification.excitation.design.design_motions import design_motions, Stopwatch
-    from robot_identification.excitation.motion.series import check_rate
     import yaml
 
-    arm = load_arm(robot)
-    request = arguments.replace_in(
-        excitation.DesignOptions() if options is None else read_options(options))
+    arm, request = load_arm(robot), arguments.read_request()
     if print_options:
         typer.echo(yaml.safe_dump(yaml_file.to_plain(request), sort_keys=False), nl=False)
         return
-    if output is None:
-        raise typer.BadParameter("name the file: '--output' / '-o'")
-    paths = {'': output, **({name: output.with_name(f'{output.stem}_{name}.yaml')
-                             for name in excitation.VALIDATION_MOTIONS} if validate else {})}
-    files.check_outputs((*((path, files.EXCITATION_YAML) for path in paths.values()),
-                         (report, files.HTML_PAGE), (csv, files.MOTION_CSV)),
-                        (*arm.files, options), force=force)
-    if csv is not None:
-        check_rate(CSV_RATE, request.series.harmonics, request.period)
-    watch = Stopwatch(request.time_budget, cli.BEGAN)
-    with console.progress(as_json) as progress:
-        designs = design_motions(arm, request, watch, progress, validate=validate)
-    written = write_motions(arm, designs, paths, watch, csv, report)
+    designs, watch, paths = arguments.design(arm, request, validate=validate)
+    written = write_motions(arm, designs, paths, watch, arguments.csv, arguments.report)
     motion = designs.motions['']
-    if not as_json:
+    if not arguments.as_json:
         _print_summary(designs, watch, written)
         return
     console.emit({
-        'excitation': str(output), 'criterion': motion.criterion, 'value': motion.value,
+        'excitation': str(arguments.output), 'criterion': motion.criterion, 'value': motion.value,
         'condition_number': motion.condition_number, 'seconds': motion.seconds,
         'status': motion.status, 'notes': motion.notes, 'written': written,
         'not_possible': designs.failures, 'stages': watch.stages, 'time_budget': watch.budget,

@@ -22,7 +22,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.code_generation.printing import Language, OPERATIONS
+from robot_identification.code_generation.c_code import Language, OPERATIONS
 from robot_identification.code_generation.rigid_body import (
     aligned_chain,
     AlignedChain,
@@ -34,8 +34,12 @@ from robot_identification.dynamics import get_friction
 from robot_identification.dynamics.friction import FrictionInput
 from robot_identification.dynamics.inertial import from_pseudo_inertia, pseudo_inertia
 from robot_identification.errors import ExportError
-from robot_identification.export.friction_fit import actuator_friction, root_mean_square
-from robot_identification.export.target import ExportContext, Loss
+from robot_identification.export.target import (
+    actuator_friction,
+    ExportContext,
+    Loss,
+    root_mean_square,
+)
 
 COMMENTS = {
     'inverse_dynamics': 'Joint torques: rigid bodies, rotors and friction.',

@@ -22,9 +22,8 @@ from pathlib import Path
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.code_generation.c_code import c_files, generate_program
-from robot_identification.export.friction_fit import velocity_limits
 from robot_identification.export.ros2_control import position_gains
-from robot_identification.export.target import ExportContext, Exported
+from robot_identification.export.target import ExportContext, Exported, velocity_limits
 
 TEMPLATES = Path(__file__).with_name('ros2')
 UNKNOWN = 1e9

@@ -24,7 +24,6 @@ from robot_identification.arm import Arm
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.dynamics.kinematics import Kinematics
 from robot_identification.errors import ArmError, ExportError
-from robot_identification.export.friction_fit import FrictionFit, root_mean_square, WorkingStates
 from robot_identification.export.identified_urdf import export_urdf
 from robot_identification.export.json_file import export_json
 from robot_identification.export.mjcf import export_mjcf
@@ -34,7 +33,10 @@ from robot_identification.export.target import (
     ExportContext,
     Exported,
     ExportOptions,
+    FrictionFit,
     Loss,
+    root_mean_square,
+    WorkingStates,
 )
 from robot_identification.files import check_outputs, FileKind
 from robot_identification.output_folder import recover, replace_paths

@@ -23,8 +23,13 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel, pseudo_inertia
 from robot_identification.errors import ModelFileError
 from robot_identification.export.bodies import link_frames
-from robot_identification.export.friction_fit import FrictionFit, root_mean_square, WorkingStates
-from robot_identification.export.target import ExportContext, Exported
+from robot_identification.export.target import (
+    ExportContext,
+    Exported,
+    FrictionFit,
+    root_mean_square,
+    WorkingStates,
+)
 from robot_identification.export.xml_text import replace_children
 from robot_identification.files import write_text
 

@@ -21,8 +21,7 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.export.bodies import base_link, Geometry, MovingLink, quaternion
-from robot_identification.export.friction_fit import FrictionFit
-from robot_identification.export.target import ExportContext, Exported
+from robot_identification.export.target import ExportContext, Exported, FrictionFit
 from robot_identification.export.xml_text import add_element, Value, xml_text
 
 SHAPES = ('box', 'cylinder', 'capsule', 'sphere')

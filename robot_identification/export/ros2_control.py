@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.export.friction_fit import root_mean_square
-from robot_identification.export.target import ExportContext, Exported
+from robot_identification.export.target import ExportContext, Exported, root_mean_square
 import yaml
 
 BANDWIDTH = 2.0

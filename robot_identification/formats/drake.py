@@ -19,9 +19,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 from robot_identification.arm.urdf import reduce_urdf
-from robot_identification.export.friction_fit import root_mean_square
 from robot_identification.export.identified_urdf import identified_urdf
-from robot_identification.export.target import ExportContext, Exported
+from robot_identification.export.target import ExportContext, Exported, root_mean_square
 from robot_identification.export.xml_text import add_element
 
 NAMESPACE = 'http://drake.mit.edu'

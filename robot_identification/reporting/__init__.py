@@ -14,8 +14,7 @@
 """Files of an identification, the HTML pages and the summary for a terminal."""
 
 from robot_identification.export.identified_urdf import identified_urdf, write_identified_urdf
-from robot_identification.reporting.parameter_dicts import to_frame
-from robot_identification.reporting.results_dict import results_to_dict
+from robot_identification.reporting.results_dict import results_to_dict, to_frame
 from robot_identification.reporting.results_files import (
            load_results,
            RESULTS,

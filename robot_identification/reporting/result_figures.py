@@ -33,7 +33,7 @@ from robot_identification.reporting.figure import (
 )
 from robot_identification.reporting.pages import unit as printed
 from robot_identification.reporting.plot_data import plot_data
-from robot_identification.reporting.report_tables import QUANTILE
+from robot_identification.reporting.results_dict import QUANTILE
 
 SYMBOLS = {'position': 'q', 'velocity': 'v', 'acceleration': 'a'}
 PLOTS = ('torque', 'friction', 'spectrum')

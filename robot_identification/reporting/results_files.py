@@ -32,11 +32,10 @@ from robot_identification.files import HUGE, read_json, write_text
 from robot_identification.output_folder import locked, reading, replace_files, sha256
 from robot_identification.pipeline import Identification
 from robot_identification.recording.numpy_archive import NumpyArchive
-from robot_identification.reporting import report_tables as tables
 from robot_identification.reporting import result_figures as figures
-from robot_identification.reporting.pages import BADGES, render_page
+from robot_identification.reporting.pages import BADGES, render_page, round_to_zero
 from robot_identification.reporting.plot_data import plot_data
-from robot_identification.reporting.results_dict import results_to_dict, SCHEMA
+from robot_identification.reporting.results_dict import QUANTILE, results_to_dict, SCHEMA
 from robot_identification.yaml_file import read_typed
 
 if TYPE_CHECKING:
@@ -56,6 +55,13 @@ SECTIONS = {
     'feasibility': 'Feasibility', 'motion': 'Motion',
     'processing': 'Processing', 'provenance': 'Provenance'}
 """Sections in their order: name of the template in `report/`, and title in the navigation."""
+MOMENTS = ('Ixx', 'Iyy', 'Izz', 'Ixy', 'Ixz', 'Iyz')
+STRIP_MIDDLE, STRIP_HALF = 110, 102
+"""Position of zero, and length of half the scale, of a strip [px]."""
+WIDEST = 2.5
+"""Half-length of a strip relative to the largest value; longer intervals end in arrows."""
+SUFFIX = '_reason'
+UNITS = {'_hz': 'Hz', '_s': 's', '_rad': 'rad'}
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,27 +274,24 @@ def render(results: StoredResults) -> str:
         'report.html', content=content, files=results.files, evaluations=evaluations,
         sections=[item for item in SECTIONS.items() if shown.get(item[0], True)],
         badge=BADGES[verdict['status']], validated=bool(fresh),
-        reasons=_with_short_names(verdict['reasons'], names),
-        doubts=_with_short_names(verdict['doubts'], names),
-        notes=_with_short_names(verdict['notes'], names),
+        **{kind: _with_short_names(verdict[kind], names)
+           for kind in ('reasons', 'doubts', 'notes')},
         worst_joint=_worst_joint(verdict['held_out']),
         friction_figures=figures.friction_figures(results.arrays, [
             (name, values['rotor_inertia']['unit'] == 'kg') for name, values in elements.items()]),
         spectrum_figures=figures.spectrum_figures(results.arrays, spectra, _torque_units(results)),
-        base_parameters=tables.base_parameter_rows(content),
-        moments=tables.MOMENTS, links=tables.link_rows(content),
-        standard_parameters=tables.standard_parameter_rows(content),
+        base_parameters=base_parameter_rows(content),
+        moments=MOMENTS, links=link_rows(content),
+        standard_parameters=standard_parameter_rows(content),
         motion_figures=figures.motion_figures(
             results.arrays, results.joints, content['arm']['units'], content['motion']['limits']),
-        processing=tables.processing_rows(content))
+        processing=processing_rows(content))
 
 
 def with_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content of results.json with defaults for entries that older versions lack."""
-    verdict = dict(content['verdict'])
-    verdict.setdefault('status', 'passed' if verdict['passed'] else 'failed')
-    verdict.setdefault('checks', [])
-    verdict.setdefault('doubts', [])
+    verdict = {'status': 'passed' if content['verdict']['passed'] else 'failed', 'checks': [],
+               'doubts': [], **content['verdict']}
     complete = {'next_steps': [], 'choice': None, 'delay': None, 'residual': None,
                 'effects': None, **content, 'verdict': verdict}
     complete['motion'] = {'notes': [], **content['motion']}
@@ -342,3 +345,94 @@ def _with_short_names(sentences: Sequence[str], names: Sequence[str]) -> list[st
     for name in names:
         sentences = [s.replace(f"'{name}'", f"'{PurePath(name).name}'") for s in sentences]
     return list(sentences)
+
+
+def base_parameter_rows(content: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a table row for each base parameter, with relative deviation and interval plot."""
+    rows = []
+    for p in content['base_parameters']:
+        value, std = p['value'], p['std']
+        scale = max(abs(value), std or 0.0)
+        rows.append({
+            **p, 'relative_std': abs(std / value) if std is not None and value else None,
+            'urdf': round_to_zero(p['urdf'], scale), 'model': round_to_zero(p['model'], scale),
+            'strip': parameter_strip(value, p['lower'], p['upper'], p['urdf'], p['model'])})
+    return rows
+
+
+def standard_parameter_rows(content: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a table row with an interval plot for each standard parameter of the model."""
+    rows = []
+    for p in content['standard_parameters']:
+        half = QUANTILE * (p['std'] or 0.0)
+        rows.append({**p, 'strip': parameter_strip(p['value'], p['value'] - half,
+                                                   p['value'] + half, p['urdf'])})
+    return rows
+
+
+def parameter_strip(value: float, lower: float | None, upper: float | None,
+                    urdf: float | None = None, model: float | None = None) -> dict[str, Any]:
+    """
+    Return the positions [px] of a parameter and its interval in a small plot ("strip").
+
+    The scale is symmetric about zero and includes all values; `arrows` is true at the ends where
+    the interval is longer than the strip.
+
+    Parameters
+    ----------
+    value, lower, upper
+        Estimate and interval; None for an interval that is not determined.
+    urdf, model
+        Values of the URDF and of the identified model; None where there is none.
+
+    """
+    size = max(abs(x) for x in (value, urdf, model) if x is not None) or 1.0
+    ends = [] if lower is None or upper is None else [lower, upper]
+    if ends:
+        size = min(max(size, *map(abs, ends)), WIDEST * size)
+
+    def position(x: float | None) -> float | None:
+        """Return the position of a value in the plot [px]."""
+        return None if x is None else round(
+            STRIP_MIDDLE + STRIP_HALF * min(max(x / size, -1.0), 1.0), 1)
+
+    return {'value': position(value), 'urdf': position(urdf), 'model': position(model),
+            'interval': [position(end) for end in ends],
+            'arrows': [abs(end) > size * 1.0001 for end in ends]}
+
+
+def link_rows(content: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return each link with pairs (identified, URDF) of mass, centre of mass and inertia."""
+    return [{**link, 'pairs': list(zip(_body_values(link['identified']),
+                                       _body_values(link['urdf'])))}
+            for link in content['links']]
+
+
+def _body_values(body: Mapping[str, Any]) -> list[float | None]:
+    """Return mass, centre of mass and the six moments of inertia of a body; None if unknown."""
+    inertia = body['inertia'] or dict.fromkeys(MOMENTS)
+    scale = max(abs(value or 0.0) for value in inertia.values())
+    return [body['mass'], *(body['com'] or [None] * 3),
+            *(round_to_zero(inertia[name], scale) for name in MOMENTS)]
+
+
+def processing_rows(content: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the settings of signal processing of each recording, with units and reasons."""
+    return [{'name': recording['name'], 'rows': _setting_rows(recording['processing'])}
+            for recording in content['recordings']]
+
+
+def _setting_rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a row for each setting; the entry `x_reason` is added to the row of `x`."""
+    reasons = {key.removesuffix(SUFFIX): reason for key, reason in settings.items()
+               if key.endswith(SUFFIX)}
+    rows = []
+    for key, value in settings.items():
+        if not key.endswith(SUFFIX):
+            suffix = next((each for each in UNITS if key.endswith(each)), '')
+            stem = next((each for each in reasons if key.startswith(each)), '')
+            rows.append((key.removesuffix(suffix), value, UNITS.get(suffix, ''),
+                         reasons.pop(stem, '')))
+    rows += [(stem, None, '', reason) for stem, reason in reasons.items()]
+    return [{'name': name.replace('_', ' '), 'value': value, 'unit': unit, 'reason': reason}
+            for name, value, unit, reason in rows]
