@@ -58,8 +58,6 @@ class ColumnSource:
 
     """
 
-    plain = True    # False if an extension may read the file as another kind of table
-
     def __init__(self, path: str | Path, layouts: Mapping[str, np.ndarray],
                  chunks: Chunks | None = None, stored: int | None = None) -> None:
         self.name = str(path)
