@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from mmap import ACCESS_READ, ALLOCATIONGRANULARITY, mmap
 import os
@@ -49,7 +50,7 @@ class SpillingList(Sequence[Any]):
     """
 
     def __init__(self, items: Iterable[Any] = ()) -> None:
-        self._items: list[Any] = []
+        self._items: list[Any] = []    # an object, or a function that reads it
         self._bytes = 0
         self._file: IO[bytes] | None = None
         for item in items:
@@ -67,7 +68,7 @@ class SpillingList(Sequence[Any]):
 
     def _spill(self, item: Any) -> Any:
         """Write an item to the file and return its position; if the disk is full, return it."""
-        if isinstance(item, _SpilledItem):
+        if isinstance(item, partial):
             return item
         parts = _pickled(item)
         try:
@@ -79,8 +80,8 @@ class SpillingList(Sequence[Any]):
             self._file.flush()
         except OSError:
             return item
-        return _SpilledItem(self._file, start * ALLOCATIONGRANULARITY,
-                            tuple(data.nbytes for data in parts))
+        return partial(_read, self._file, start * ALLOCATIONGRANULARITY,
+                       tuple(data.nbytes for data in parts))
 
     def __len__(self) -> int:
         return len(self._items)
@@ -89,7 +90,7 @@ class SpillingList(Sequence[Any]):
         if isinstance(index, slice):
             return [self[k] for k in range(*index.indices(len(self)))]
         item = self._items[index]
-        return item.read() if isinstance(item, _SpilledItem) else item
+        return item() if isinstance(item, partial) else item
 
 
 @dataclass(frozen=True)
@@ -117,21 +118,11 @@ class View(Sequence[Any]):
         return View(self.items, rows) if isinstance(rows, range) else self.items[rows]
 
 
-@dataclass(frozen=True)
-class _SpilledItem:
-    """An item on disk: file, start, and sizes of its pickle and of each of its arrays [bytes]."""
-
-    file: IO[bytes]
-    start: int
-    sizes: tuple[int, ...]
-
-    def read(self) -> Any:
-        """Return the item; its arrays are read-only views of the file."""
-        content = memoryview(mmap(self.file.fileno(), sum(self.sizes), access=ACCESS_READ,
-                                  offset=self.start))
-        head, *arrays = (content[stop - size:stop]
-                         for stop, size in zip(accumulate(self.sizes), self.sizes))
-        return pickle.loads(head, buffers=arrays)
+def _read(file: IO[bytes], start: int, sizes: tuple[int, ...]) -> Any:
+    """Return the object with parts of these sizes [bytes]; its arrays are views of the file."""
+    content = memoryview(mmap(file.fileno(), sum(sizes), access=ACCESS_READ, offset=start))
+    head, *arrays = (content[stop - size:stop] for stop, size in zip(accumulate(sizes), sizes))
+    return pickle.loads(head, buffers=arrays)
 
 
 def _pickled(item: Any) -> list[memoryview]:

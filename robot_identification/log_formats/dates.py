@@ -128,7 +128,6 @@ class DatedCsv(CsvSource):
 
     def __init__(self, path: Path, columns: list[int]) -> None:
         super().__init__(path)
-        self.plain = True
         self._moments = columns
         first = self._cells(next(super().line_blocks()).split(b'\n')[0])
         days = [k for k in columns if ':' not in first[k]]

@@ -84,7 +84,7 @@ def echo_source(path: Path, messages: Iterable[tuple[int, Message]]) -> ColumnSo
     names = (f'{signal}_{joint}' for signal in signals for joint in joints)
     source = ColumnSource(path, {'t': t, **dict(zip(names, table.T))})
     if others := sum(len(item[0]) for item in publishers.values()) - len(t):
-        source.remarks.append(f'{label}: {others} messages of other joints are left out')
+        source.add_remark(f'{label}: {others} messages of other joints are left out')
     return source
 
 

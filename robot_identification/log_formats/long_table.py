@@ -115,38 +115,23 @@ def long_source(table: CsvSource, stamp: int, keys: Sequence[int]) -> ColumnSour
         plain = table.names[k].strip('_ ').lower() in VALUE_NAMES
         arrays |= {label if plain else f'{table.names[k]}_{label}': wide[:, number]
                    for number, label in enumerate(labels)}
-    return LongSource(table, arrays)
+    source = ColumnSource(table.name, arrays, lambda names: _complete_rows(source, arrays, names))
+    return source
 
 
-class LongSource(ColumnSource):
-    """
-    Columns of a long table; stamps without one of the requested values are left out.
-
-    Parameters
-    ----------
-    table
-        The table.
-    arrays
-        The columns by name, (N,); NaN where a value is missing.
-
-    """
-
-    def __init__(self, table: CsvSource, arrays: dict[str, np.ndarray]) -> None:
-        super().__init__(table.name, arrays, self._complete)
-        self._arrays = arrays
-
-    def _complete(self, names: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
-        """Yield the rows of columns that have all values."""
-        present = np.isfinite([self._arrays[name] for name in names])
-        rows = np.all(present, axis=0)
-        kept, most = int(np.sum(rows)), int(np.max(np.sum(present[1:] if len(names) > 1
-                                                          else present, axis=1)))
-        if kept < COMPLETE * most:
-            raise _own_stamps(self.label)
-        if kept < most:
-            self.remarks = [f'{self.label}: {most - kept} of {most} stamps lack a value of a '
-                            'joint, and are left out']
-        yield {name: self._arrays[name][rows] for name in names}
+def _complete_rows(source: ColumnSource, arrays: dict[str, np.ndarray],
+                   names: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
+    """Yield the values at the stamps at which all requested columns have one."""
+    present = np.isfinite([arrays[name] for name in names])
+    rows = np.all(present, axis=0)
+    kept, most = int(np.sum(rows)), int(np.max(np.sum(present[1:] if len(names) > 1
+                                                      else present, axis=1)))
+    if kept < COMPLETE * most:
+        raise _own_stamps(source.label)
+    if kept < most:
+        source.remarks.append(f'{source.label}: {most - kept} of {most} stamps lack a value of a '
+                              'joint, and are left out')
+    yield {name: arrays[name][rows] for name in names}
 
 
 def _own_stamps(label: str) -> RecordingError:

@@ -58,12 +58,11 @@ class ColumnSource:
 
     """
 
-    plain = True    # False if an extension may read the file as another kind of table
-
     def __init__(self, path: str | Path, layouts: Mapping[str, np.ndarray],
                  chunks: Chunks | None = None, stored: int | None = None) -> None:
         self.name = str(path)
-        self.remarks: list[str] = []    # remarks for the user on the rows read so far
+        self.remarks: list[str] = []    # for the user, on the file and the rows read so far
+        self._lasting: list[str] = []    # those on the file
         self.widths: dict[str, int] = {}    # number of columns m of each array (N, m)
         self._chunks = chunks or (lambda names: iter([layouts]))
         self._texts, self.stored = set[str](), stored
@@ -98,7 +97,7 @@ class ColumnSource:
         """
         chosen = [self._columns[column] for column in columns]
         self._check_size(8 * sum(self._rows[name] for name, _ in chosen))
-        size = 0
+        self.remarks, size = [*self._lasting], 0
         for arrays in self._chunks(list(dict.fromkeys(name for name, _ in chosen))):
             values = [arrays[name][:, k] if name in self.widths else arrays[name].ravel()
                       for name, k in chosen]
@@ -119,7 +118,9 @@ class ColumnSource:
 
     def rename(self, name: str | Path) -> None:
         """Use another name in messages: that of the original of a converted file."""
-        self.remarks = [remark.replace(self.name, str(name)) for remark in self.remarks]
+        self._lasting, self.remarks = (
+            [remark.replace(self.name, str(name)) for remark in remarks]
+            for remarks in (self._lasting, self.remarks))
         self.name = str(name)
 
     def _check_size(self, size: int) -> None:
@@ -135,9 +136,9 @@ class ColumnSource:
         self.names = list(names)
 
     def add_remark(self, remark: str) -> None:
-        """Add a remark unless an earlier reading of the same rows has added it."""
-        if remark not in self.remarks:
-            self.remarks.append(remark)
+        """Add a remark on the file; those on its rows are of the last reading alone."""
+        self._lasting.append(remark)
+        self.remarks.append(remark)
 
     def joint_names(self, name: str) -> tuple[str, ...]:
         """
@@ -164,19 +165,12 @@ class ColumnSource:
         return tuple(names)
 
 
-def frame_source(frame: Any) -> ColumnSource:
-    """
-    Return the columns of a pandas data frame.
-
-    Times may be dates. If the frame has no column `t`, an index of dates is used. Another named
-    index is a column as well.
-    """
-    return ColumnSource('data frame', frame_arrays(frame, {}))
-
-
 def frame_arrays(frame: Any, entry_names: Mapping[str, Sequence[str]]) -> dict[str, np.ndarray]:
     """
     Return the columns of a data frame that hold numbers, dates (in s), or arrays of one length.
+
+    If the frame has no column `t`, an index of dates is used. Another named index is a column as
+    well.
 
     Parameters
     ----------

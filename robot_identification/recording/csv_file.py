@@ -122,10 +122,10 @@ class CsvSource(ColumnSource):
         if line == self._first_line:
             raise RecordingError(f'{self.label} has a header and no samples')
         if left_out:
-            self.add_remark(f'{self.label}: {left_out} lines have nothing but a stamp in the '
-                            'columns that are read, and are left out')
+            self.remarks.append(f'{self.label}: {left_out} lines have nothing but a stamp in the '
+                                'columns that are read, and are left out')
         if point == ',':
-            self.add_remark(f'{self.label} has decimal commas; they are read as points')
+            self.remarks.append(f'{self.label} has decimal commas; they are read as points')
 
     def line_blocks(self) -> Iterator[bytes]:
         """Yield blocks of consecutive lines below the header, each without its last break."""

@@ -162,5 +162,6 @@ def npz_source(path: Path) -> ColumnSource:
         except RecordingError as error:
             unreadable.append(str(error))
     source = ColumnSource(path, layouts, archive.blocks, archive.stored)
-    source.remarks = unreadable
+    for remark in unreadable:
+        source.add_remark(remark)
     return source

@@ -31,7 +31,7 @@ from robot_identification.errors import ListedAttributes, RecordingError
 from robot_identification.files import atomic_write
 from robot_identification.html_table import html_table
 from robot_identification.recording import columns, effort, stamps
-from robot_identification.recording.column_source import frame_source
+from robot_identification.recording.column_source import ColumnSource, frame_arrays
 
 EFFORTS = ('tau', 'current')
 DEGREES = 180 / np.pi
@@ -174,7 +174,8 @@ class Recording(ListedAttributes):
             The frame lacks a column.
 
         """
-        return cls.from_blocks(columns.signal_blocks(frame_source(frame), arm), arm)
+        source = ColumnSource('data frame', frame_arrays(frame, {}))
+        return cls.from_blocks(columns.signal_blocks(source, arm), arm)
 
     def to_csv(self, path: str | Path) -> None:
         """Write a CSV file atomically; `load_recording` returns exactly the same values."""
