@@ -306,9 +306,6 @@ class LoadMonitor:
         if self._wait > 0 or self._wait % self.step:
             return False
         sums = self._sums
-        limit = THRESHOLD * min(ratio, 1.0)    # the statistic without M P M' is larger
-        if sums.score @ np.linalg.solve(sums.gram + PRIOR, sums.score) < limit:
-            return False
         spread = ratio * (sums.gram + covariance_of(sums.cross) + PRIOR)
         return bool(sums.score @ np.linalg.solve(spread, sums.score) > THRESHOLD)
 

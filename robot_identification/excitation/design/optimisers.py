@@ -95,22 +95,19 @@ def minimise_by_barrier(
         raise ExcitationError(f'the start of the optimisation violates {broken}')
     descent = _Descent(problem, start)
     earlier: list[tuple[float, Array]] = []
-    finished = True
     for index, phase in enumerate(phases):
         descent.start_phase(phase)
         slow = 0
         for step in range(phase.steps):
             if stop(descent.best_value, (index + step / phase.steps) / len(phases)):
-                finished = False
-                break
+                found = descent.best_value, descent.best
+                return Minimum(descent.best, descent.best_value, False, (*earlier, found))
             progress = descent.step(phase)
             slow = slow + 1 if progress < SLOW_PROGRESS else 0
             if progress <= 0 or slow == SLOW:
                 break
         earlier.append((descent.best_value, descent.best))
-        if not finished:
-            break
-    return Minimum(descent.best, descent.best_value, finished, tuple(earlier))
+    return Minimum(descent.best, descent.best_value, True, tuple(earlier))
 
 
 class _Descent:
