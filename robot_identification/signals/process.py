@@ -365,8 +365,9 @@ def _differentiate(
         raise last_error
     notes |= {'segments_used': len(runs), 'dropped_s': round(dropped, 6),
               'edge_samples': 0 if method.needs_period else settings.edge_samples(rate)}
-    return Samples(*map(np.concatenate, zip(*runs)), rate=rate, joint_names=arm.joint_names,
-                   segments=consecutive_slices(len(t) for t, *_ in runs))
+    segments = consecutive_slices(len(run[0]) for run in runs)
+    t, q, v, a, tau = map(np.concatenate, zip(*runs))
+    return Samples(t, q, v, a, tau, rate, arm.joint_names, segments)
 
 
 def _cut_to_core(samples: Samples, piece: Recording, core: slice) -> Samples:
