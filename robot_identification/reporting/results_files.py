@@ -268,8 +268,9 @@ def render(results: StoredResults) -> str:
         'report.html', content=content, files=results.files, evaluations=evaluations,
         sections=[item for item in SECTIONS.items() if shown.get(item[0], True)],
         badge=BADGES[verdict['status']], validated=bool(fresh),
-        **{kind: _with_short_names(verdict[kind], names)
-           for kind in ('reasons', 'doubts', 'notes')},
+        reasons=_with_short_names(verdict['reasons'], names),
+        doubts=_with_short_names(verdict['doubts'], names),
+        notes=_with_short_names(verdict['notes'], names),
         worst_joint=_worst_joint(verdict['held_out']),
         friction_figures=figures.friction_figures(results.arrays, [
             (name, values['rotor_inertia']['unit'] == 'kg') for name, values in elements.items()]),
