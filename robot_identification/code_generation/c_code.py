@@ -15,32 +15,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 import math
 import re
 from typing import TYPE_CHECKING
 
 import numpy as np
+from robot_identification.code_generation.printing import CALLS, Language
 from robot_identification.errors import explain_missing
 from robot_identification.export.target import ExportContext, Exported
 
 if TYPE_CHECKING:
     from robot_identification.code_generation.program import Function, Program
 
-CALLS = {
-    **dict.fromkeys(('SIN', 'COS', 'TAN', 'ASIN', 'ACOS', 'ATAN', 'SINH', 'COSH', 'TANH', 'EXP',
-                     'EXPM1', 'LOG', 'LOG1P', 'SQRT', 'FABS', 'SIGN'), '{0}'),
-    **dict.fromkeys(('ATAN2', 'COPYSIGN', 'FMIN', 'FMAX', 'HYPOT', 'POW'), '{0}, {1}')}
-"""CasADi operations that call a C function of the same name, or the macro `sign`."""
-OPERATIONS = {
-    **{kind: f'{kind.lower()}({operands})' for kind, operands in CALLS.items()},
-    'CONSTPOW': 'pow({0}, {1})', 'IF_ELSE_ZERO': 'where({0}, {1}, 0.0)',
-    'ASSIGN': '{0}', 'ADD': '{0} + {1}', 'SUB': '{0} - {1}', 'MUL': '{0} * {1}',
-    'DIV': '{0} / {1}', 'NEG': '-{0}', 'TWICE': '2.0 * {0}', 'SQ': '{0} * {0}',
-    'INV': '1.0 / {0}', 'LT': '1.0 * ({0} < {1})', 'LE': '1.0 * ({0} <= {1})',
-    'EQ': '1.0 * ({0} == {1})', 'NE': '1.0 * ({0} != {1})', 'NOT': '1.0 * ({0} == 0.0)',
-    'AND': '1.0 * (({0} != 0.0) & ({1} != 0.0))', 'OR': '1.0 * (({0} != 0.0) | ({1} != 0.0))'}
-"""Format of each CasADi operation in C and in Python."""
 MAX_STEPS = 20
 """Largest number of Newton steps for friction that depends on the load; the second or third step
 is exact if friction is piecewise linear in the load."""
@@ -51,39 +37,11 @@ SINGLE_TOLERANCE = 1e-4
 """The same in single precision."""
 SMALLEST = float(np.finfo(np.float32).tiny)
 """Smallest positive number of generated code in single precision."""
+C99 = Language('{0}[{1}]', 'const double {0} = {1};', '{0}[{1}] = {2};', reuses_names=False)
 MACROS = """\
 #define sign(x) ((double)(((x) > 0.0) - ((x) < 0.0)))
 #define where(test, yes, no) ((test) != 0.0 ? (yes) : (no))
 """
-
-
-@dataclass(frozen=True)
-class Language:
-    """
-    Formats of the statements of a programming language.
-
-    Parameters
-    ----------
-    argument
-        Format of an entry of an argument; fields: name and index.
-    assignment
-        Format of the assignment of an intermediate value; fields: name and value.
-    result
-        Format of the assignment of an entry of the result; fields: name, index and value.
-    reuses_names
-        Whether variables are reused once their values are no longer needed, which frees the
-        memory of arrays. Entries of the result are then assigned as soon as they are computed,
-        otherwise at the end.
-
-    """
-
-    argument: str
-    assignment: str
-    result: str
-    reuses_names: bool
-
-
-C99 = Language('{0}[{1}]', 'const double {0} = {1};', '{0}[{1}] = {2};', reuses_names=False)
 
 
 def generate_program(context: ExportContext) -> Program:

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING
 
 from robot_identification.code_generation.c_code import (
     generate_program,
-    Language,
     MAX_STEPS,
     TOLERANCE,
 )
+from robot_identification.code_generation.printing import Language
 from robot_identification.export.target import ExportContext, Exported
 
 if TYPE_CHECKING:

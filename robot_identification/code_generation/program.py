@@ -22,7 +22,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.code_generation.c_code import Language, OPERATIONS
+from robot_identification.code_generation.printing import Language, OPERATIONS
 from robot_identification.code_generation.rigid_body import (
     aligned_chain,
     AlignedChain,

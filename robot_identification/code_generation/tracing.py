@@ -21,7 +21,7 @@ import warnings
 
 import casadi as ca
 import numpy as np
-from robot_identification.code_generation.c_code import OPERATIONS
+from robot_identification.code_generation.printing import OPERATIONS
 
 KINDS = {getattr(ca, name): name[len('OP_'):] for name in dir(ca) if name.startswith('OP_')}
 """Names of CasADi's operations by their codes."""
