@@ -214,8 +214,8 @@ def measure_lugre(name: str, seed: int, minutes: float) -> dict[str, Any]:
              'PID, URDF, guess': (guessed, INTEGRAL), 'PD, identified': (model, 0.0),
              'PID, identified': (model, INTEGRAL)}
     tracking = {kind: plant.track(fast, *loop) for kind, loop in loops.items()}
-    learnt = plant.work(60.0)
-    fresh = [plant.work(60.0, name=f'task {k}') for k in range(round(minutes))]
+    learnt = plant.record(*plant.task(60.0), name='task')
+    fresh = [plant.record(*plant.task(60.0), name=f'task {k}') for k in range(round(minutes))]
     models = {'URDF': urdf_model(arm), 'URDF, guess': guessed, 'identified': model}
     contact = {kind: asdict(contact_found(used, learnt, fresh)) for kind, used in models.items()}
     return {'arm': name, 'seed': seed, 'plant': 'lugre', 'tracking': tracking, 'contact': contact}

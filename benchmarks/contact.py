@@ -127,12 +127,13 @@ def evaluate(name: str, seed: int, minutes: float) -> str:
     result = identify(plant.arm, plant.excite(20, 'fitted'), held_out=plant.excite(12, 'other'))
     model, rng = result.model, np.random.default_rng([seed, 5])
     observer = MomentumObserver(model)
-    own = smoothed(plant.work(120), model.arm, OBSERVED)
+    own = smoothed(plant.record(*plant.task(120), name='task'), model.arm, OBSERVED)
     contact = ContactObserver(observer, calibrate_residuals(observer, *own))
     on_reference = count_alarms(own[0], np.array([x.contact for x in observe(contact, own)]))
     alarms, all_states = 0, [own]
     for _ in range(round(minutes)):
-        states = smoothed(plant.work(60, day=1 + DAY), model.arm, OBSERVED)
+        moved = plant.record(*plant.task(60), name='task', day=1 + DAY)
+        states = smoothed(moved, model.arm, OBSERVED)
         all_states.append(states)
         found = observe(contact, states)
         alarms += count_alarms(states[0], np.array([x.contact for x in found]))

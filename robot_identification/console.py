@@ -275,6 +275,12 @@ def print_table(title: str, heads: Sequence[str], rows: Iterable[Iterable[str | 
     out.print(table)
 
 
+def print_lines(*lines: str | None, style: str | None = None) -> None:
+    """Print the lines that are not empty or None to stdout; brackets in them are no markup."""
+    for line in filter(None, lines):
+        out.print(line, style=style, markup=False)
+
+
 def emit(content: Mapping[str, Any]) -> None:
     """Print a mapping as one JSON object to stdout."""
     from robot_identification.reporting.results_dict import plain

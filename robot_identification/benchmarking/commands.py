@@ -96,7 +96,7 @@ def benchmark_command(
         if failure['state'] == 'failed':
             console.note(f"{failure['method']}, {failure['friction']}, on {failure['data']}: "
                          f"{failure['reason']}")
-    console.out.print(f"wrote {output / 'benchmark.html'}", markup=False)
+    console.print_lines(f"wrote {output / 'benchmark.html'}")
 
 
 def _print_rows(title: str, heads: Sequence[str], rows: Sequence[Mapping[str, Any]],

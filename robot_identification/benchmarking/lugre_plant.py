@@ -97,11 +97,6 @@ class LuGrePlant:
                                                   mass * 0.03 ** 2 * np.eye(3))
         self._data = self._model.createData()
 
-    def work(self, seconds: float, day: float = 1.0, name: str = 'task',
-             push: Array | None = None) -> Recording:
-        """Return a recording of motions from pose to pose with pauses; see `record` for `push`."""
-        return self.record(*self.task(seconds), day=day, name=name, push=push)
-
     def task(self, seconds: float) -> tuple[Array, Array, Array, Array]:
         """Return t (N,), q, v and a (N, n) of motions with least jerk, and pauses of 0.3-2 s."""
         pieces = [np.concatenate(part) for part in zip(*self._moves(seconds))]

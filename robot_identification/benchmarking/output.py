@@ -236,8 +236,9 @@ def _markdown(groups: Mapping[str, Sequence[Mapping[str, Any]]], names: Sequence
     parts.append(('Error / wls in each data set', (*HEADS[:3], *names), [
         [*(row[key] for key in HEADS[:3]), *(_format_number(x, '.2f') for x in ratios)]
         for row, ratios in by_data]))
-    return '\n'.join(f'### {name}\n\n{_write_markdown(heads, rows)}'
-                     for name, heads, rows in parts)
+    return '\n'.join(f'### {name}\n\n' + ''.join(
+        f"| {' | '.join(line)} |\n" for line in (heads, ['---'] * len(heads), *rows))
+        for name, heads, rows in parts)
 
 
 def _failures(run: BenchmarkRun) -> list[dict[str, Any]]:
@@ -281,8 +282,7 @@ def _joint_tables(run: BenchmarkRun, rows: Sequence[Mapping[str, Any]]
         table = []
         for row in rows:
             own = [list(record['joints'].values()) for record in records
-                   if (record['estimator'], record['friction'], record['model'])
-                   == (row['estimator'], row['friction'], row['model'])]
+                   if _entry(record) == _entry(row)]
             if own:
                 table.append((row, np.median(own, axis=0).tolist()))
         yield f'{each.name}: {each.summary}', joints, table
@@ -329,12 +329,6 @@ def _write_latex(groups: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
         lines += [r'\midrule', rf'\multicolumn{{9}}{{l}}{{{name}}} \\', r'\midrule',
                   *(line(_text_cells(row, '--')) for row in rows)]
     return '\n'.join([*lines, r'\bottomrule', r'\end{tabular}', ''])
-
-
-def _write_markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table in Markdown from the texts of heads and cells."""
-    lines = [heads, ['---'] * len(heads), *rows]
-    return '\n'.join(f"| {' | '.join(line)} |" for line in lines) + '\n'
 
 
 def collect_sources(run: BenchmarkRun) -> str:

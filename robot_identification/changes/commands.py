@@ -52,17 +52,12 @@ from robot_identification.reporting.results_files import REPORT, RESULT_FILES
 import typer
 
 Report = Annotated[Path | None, typer.Option(help='HTML page to write.')]
-HEADS = ('value', 'std', 'unit')
 SHOWN = 6    # rows that the terminal shows of a table of compare; page and --json have all
 TEMPLATES = 'robot_identification.changes'
-PAYLOAD_BADGES = {
-    'found': ('FOUND', '\u2713', 'pass'), 'removed': ('REMOVED', '\u2713', 'open'),
-    'none': ('NONE', '\u2713', 'pass'), 'undetermined': ('UNDETERMINED', '?', 'open'),
-    'changes': ('CHANGES', '\u2260', 'open')}
-GAIN_BADGES = {
-    'determined': ('DETERMINED', '\u2713', 'pass'), 'weak': ('WEAK', '?', 'open'),
-    'undetermined': ('UNDETERMINED', '?', 'open'),
-    'implausible': ('IMPLAUSIBLE', '\u2717', 'fail')}
+BADGES = {    # sign and tone of the verdicts on payloads and gains
+    'found': ('\u2713', 'pass'), 'removed': ('\u2713', 'open'), 'none': ('\u2713', 'pass'),
+    'changes': ('\u2260', 'open'), 'undetermined': ('?', 'open'),
+    'determined': ('\u2713', 'pass'), 'weak': ('?', 'open'), 'implausible': ('\u2717', 'fail')}
 
 
 def payload_command(
@@ -115,16 +110,16 @@ def payload_command(
         raise typer.Exit(exit_code)
     if stated:
         console.print_table(
-            f'payload in the frame of {identified.arm.joint_names[-1]}', ('parameter', *HEADS),
+            f'payload in the frame of {identified.arm.joint_names[-1]}',
+            ('parameter', 'value', 'std', 'unit'),
             ((name, *(('undetermined', '-') if unknown else (f'{value:.5g}', f'{each:.2g}')), unit)
              for name, value, each, unknown, unit in zip(
                  INERTIAL_NAMES, payload.parameters, std, payload.undetermined, INERTIAL_UNITS)))
-    console.out.print(f'verdict: {payload.verdict}{_payload_sentence(payload)}' + (
+    console.print_lines(f'verdict: {payload.verdict}{_payload_sentence(payload)}' + (
         f', centre {_millimetres(centre)} +- {_millimetres(1.96 * spread)} mm in the frame '
         f'{frame or "of " + identified.arm.joint_names[-1]} (95 % intervals)'
-        if stated else ''), markup=False)
-    if note:
-        console.out.print(f'note: {note}', style='yellow', markup=False)
+        if stated else ''))
+    console.print_lines(note and f'note: {note}', style='yellow')
     raise typer.Exit(exit_code)
 
 
@@ -193,12 +188,12 @@ def gains_command(
             'intervals': dict(zip(arm.joint_names, result.intervals()))})
     else:
         console.print_table(
-            'drive gains at the joint', ('joint', 'gain', *HEADS[1:]),
+            'drive gains at the joint', ('joint', 'gain', 'std', 'unit'),
             ((joint, *(('undetermined', '-') if unknown else (f'{gain:.5g}', f'{std:.2g}')), unit)
              for joint, gain, std, unknown, unit in zip(
                 arm.joint_names, result.gains, result.deviations, result.undetermined,
                 arm.units('N m/A', 'N/A'))))
-        console.out.print(f'verdict: {_gains_sentence(result, arm, mass)}', markup=False)
+        console.print_lines(f'verdict: {_gains_sentence(result, arm, mass)}')
     raise typer.Exit({'implausible': 3, 'undetermined': 1}.get(result.verdict, 0))
 
 
@@ -253,22 +248,19 @@ def compare_command(
         console.emit(comparison_to_dict(comparison))
         return
     _print_comparison(comparison)
-    if report is not None:
-        console.out.print(f'wrote {report}', markup=False)
+    console.print_lines(f'wrote {report}' if report else None)
 
 
 def _print_comparison(comparison: ModelComparison) -> None:
     names, explanation = comparison.names, comparison.explanation
-    console.out.print(f'{comparison.arm}: {names[0]} (A) and {names[1]} (B)', style='bold',
-                      markup=False)
-    for sentence in filter(None, (comparison.headline, comparison.prediction_sentence)):
-        console.out.print(sentence, markup=False)
+    console.print_lines(f'{comparison.arm}: {names[0]} (A) and {names[1]} (B)', style='bold')
+    console.print_lines(comparison.headline, comparison.prediction_sentence)
     if explanation is not None:
         motion = ('the same motion: errors of the models cancel' if comparison.same_motion else
                   'different motions: model errors common to both were fitted jointly')
         if explanation.changes:
             motion += f'; {explanation.explained:.0%} of the squared difference is explained'
-        console.out.print(motion, markup=False)
+        console.print_lines(motion)
         console.print_table(
             'explanations that were tried, most significant first, with 95 % intervals; '
             'detectable: found with 90 % probability',
@@ -284,11 +276,10 @@ def _print_comparison(comparison: ModelComparison) -> None:
           format_measured(change.difference, change.difference_std, '+'), _p_value(change.p),
           Text('changed', style='bold red') if change.changed else 'may be chance')
          for change in comparison.parameters[:count]), right=('A', 'B', 'change', 'p (Holm)'))
-    for change in comparison.changed:
-        if change.combination != change.label:
-            console.out.print(f'{change.label} stands for {change.combination}', markup=False)
-    if (more := len(comparison.parameters) - count) > 0:
-        console.out.print(f'and {more} more that may be chance (--report, --json)')
+    more = len(comparison.parameters) - count
+    console.print_lines(*(f'{change.label} stands for {change.combination}'
+                          for change in comparison.changed if change.combination != change.label),
+                        f'and {more} more that may be chance (--report, --json)' * (more > 0))
     console.print_table(
         'friction, mean of both directions', ('joint or drive', 'at', 'A', 'B'),
         ((change.actuator, f'{speed:.2g} {change.units[0]}', *(
@@ -299,12 +290,16 @@ def _print_comparison(comparison: ModelComparison) -> None:
         'largest relative error on held-out motion', ('joint', 'A', 'B'),
         ((joint, *(f'{error:.1%}' if error == error else '-' for error in pair))
          for joint, pair in comparison.errors.items()))
-    for note in comparison.notes:
-        console.out.print(f'note: {note}', style='yellow', markup=False)
+    console.print_lines(*(f'note: {note}' for note in comparison.notes), style='yellow')
 
 
 def _p_value(p: float) -> str:
     return f'{p:.2g}' if p > TINY else f'< {TINY:g}'
+
+
+def _badge(verdict: str) -> tuple[str, str, str]:
+    """Return word, sign and tone of a verdict on a payload or on gains."""
+    return verdict.upper(), *BADGES[verdict]
 
 
 def payload_page(payload: PayloadEstimate, arm: Arm, names: tuple[str, str]) -> str:
@@ -325,7 +320,7 @@ def payload_page(payload: PayloadEstimate, arm: Arm, names: tuple[str, str]) -> 
                     (payload.covariance.diagonal() ** 0.5).tolist(),
                     payload.undetermined.tolist(), INERTIAL_UNITS))
     return render_page('payload.html', TEMPLATES, payload=payload, arm=arm,
-                       badge=PAYLOAD_BADGES[payload.verdict], names=names, rows=rows,
+                       badge=_badge(payload.verdict), names=names, rows=rows,
                        mass=payload.intervals()[0].tolist())
 
 
@@ -346,7 +341,7 @@ def gains_page(result: drive_gains.GainEstimate, arm: Arm, mass: float) -> str:
     rows = list(zip(arm.joint_names, result.gains.tolist(), result.deviations.tolist(),
                     result.weak.tolist(), arm.units('N m/A', 'N/A')))
     return render_page('gains.html', TEMPLATES, result=result, arm=arm,
-                       mass=mass, badge=GAIN_BADGES[result.verdict], rows=rows)
+                       mass=mass, badge=_badge(result.verdict), rows=rows)
 
 
 WIDEST = 2.0

@@ -246,8 +246,7 @@ def identify_payload(model: IdentifiedModel, loaded: Recording,
     change = find_change(model, carrying, estimate.free_mass, empty)
     if change is not None:
         return dataclasses.replace(estimate, verdict='changes', change=change)
-    if (estimate.verdict != 'undetermined'
-            and count_poses(loaded) < FEWEST_POSES):
+    if estimate.verdict != 'undetermined' and count_poses(loaded) < FEWEST_POSES:
         return dataclasses.replace(estimate, parameters=np.zeros(10), certificate=0.0,
                                    relative_error=float('nan'), verdict='undetermined',
                                    few_poses=True)
@@ -258,8 +257,9 @@ def _estimate(model: IdentifiedModel, empty: list[motion_run.MotionRun],
               carrying: list[motion_run.MotionRun],
               sensors: Array) -> PayloadEstimate:
     """
-    Return the payload that explains the torque errors of the model.
+    Return the physical payload that explains the torque errors of the model.
 
+    If its mass is not significant, all its parameters are zero.
     With a recording of the empty arm both are fitted together, see `join_runs`. Without it,
     `model_errors` are estimated beside the payload, with their standard deviations as prior.
     """
@@ -293,40 +293,17 @@ def _estimate(model: IdentifiedModel, empty: list[motion_run.MotionRun],
     covariance = (whole.normal_covariance + fit.sensor_covariance(
         range(count), whole.values, sensors, prior,
         {k: count + k for k in range(10)}))[:10, :10]
-    matrix, target = fit.equations_of(10, prior[10:])
-    return _make_estimate(model, (matrix, target), free, covariance,
-                          np.concatenate(bodies)[..., 0],
-                          whole.squares - float(np.sum((target - matrix @ free) ** 2)))
-
-
-def _make_estimate(model: IdentifiedModel, equations: tuple[Array, Array], free: Array,
-                   covariance: Array, per_kilogram: Array,
-                   squares: float) -> PayloadEstimate:
-    """
-    Return the physical payload, or none if its mass is not significant.
-
-    Parameters
-    ----------
-    model
-        The model of the arm.
-    equations
-        Equations of the payload alone, (10, 10) and (10,), in units of the noise.
-    free, covariance
-        Unconstrained estimate (10,) and its covariance (10, 10).
-    per_kilogram
-        Torques per mass, (N, n).
-    squares
-        Sum of squares of the residuals that the equations do not contain.
-
-    """
     mass, deviation = float(free[0]), float(np.sqrt(covariance[0, 0]))
     if abs(mass) < _SIGNIFICANT * deviation:
         noticeable = max(_NOTICEABLE * float(model.inertial[-1, 0]),
-                         _CARRIED * _largest_mass(model, per_kilogram))
+                         _CARRIED * _largest_mass(model, np.concatenate(bodies)[..., 0]))
         largest = max(_SIGNIFICANT, abs(mass) / deviation + 1.96) * deviation
         verdict = 'none' if largest < noticeable else 'undetermined'
         return PayloadEstimate(np.zeros(10), covariance, 0.0, float('nan'), mass, verdict)
-    sign, (matrix, target) = 1.0 if mass > 0 else -1.0, equations
+    # the payload alone, in units of the noise; `squares` are those that it does not explain
+    matrix, target = fit.equations_of(10, prior[10:])
+    squares = whole.squares - float(np.sum((target - matrix @ free) ** 2))
+    sign = 1.0 if mass > 0 else -1.0
     body = _feasible_body(matrix, sign * target, sign * free)
     predicted = sign * (matrix @ body)
     squares += float(np.sum((target - predicted) ** 2))

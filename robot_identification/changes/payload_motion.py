@@ -243,7 +243,5 @@ def payload_motion_command(
                 ('unloaded', 'model'), expected[1:])}})
         return
     print_design(motion)
-    for note in motion.notes:
-        console.out.print(f'note: {note}', style='yellow', markup=False)
-    for line in (*describe_accuracy(expected), *(f'wrote {x}' for x in written)):
-        console.out.print(line, markup=False)
+    console.print_lines(*(f'note: {note}' for note in motion.notes), style='yellow')
+    console.print_lines(*describe_accuracy(expected), *(f'wrote {path}' for path in written))

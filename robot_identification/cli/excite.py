@@ -265,10 +265,8 @@ def _print_summary(designs: Designs, watch: Stopwatch, written: list[Path]) -> N
         warnings.append(f'{" and ".join(motion.requirements.unseen)} are not checked: watch the '
                         'first run at low speed')
     warnings += [f'not possible: {reason}' for reason in designs.failures.values()]
-    for warning in (*warnings, *watch.excess()):
-        console.out.print(warning, style='yellow', markup=False)
-    for path in written:
-        console.out.print(f'wrote {path}', markup=False)
+    console.print_lines(*warnings, *watch.excess(), style='yellow')
+    console.print_lines(*(f'wrote {path}' for path in written))
 
 
 def print_design(motion: excitation.Excitation) -> None:

@@ -241,7 +241,7 @@ def _write(urdf: Path, target: Path, options: InitArguments, moving: tuple[str, 
     elif not faults:
         lines.append(f'{target} is complete. Next: robot-identification excite {target} '
                      '-o excitation.yaml')
-    console.out.print('\n'.join(lines), markup=False)
+    console.print_lines(*lines)
 
 
 def _description_notes(urdf: Path, arm: Arm, options: InitArguments) -> tuple[str, ...]:

@@ -28,7 +28,6 @@ import typer
 if TYPE_CHECKING:
     from robot_identification.arm import Arm
     from robot_identification.excitation import Excitation
-    from robot_identification.recording import Recording
     from robot_identification.simulation import SimulatedRun
 
 KINDS = {'.csv': files.RECORDING_CSV, '.npz': files.NPZ, '': files.FileKind('a bag', '')}
@@ -59,6 +58,7 @@ def simulate_command(
     from robot_identification.arm import load_arm
     from robot_identification.excitation import load_excitation
     from robot_identification.excitation.certificate import nominal_torque
+    from robot_identification.recording.bag.write import write_bag
     from robot_identification.simulation import Plant, PlantOptions
     from robot_identification.simulation import simulate as run_plant
 
@@ -78,7 +78,12 @@ def simulate_command(
                           markup=False)
     run = run_plant(Plant(body, options), motion, rng=np.random.default_rng(noise_seed),
                     periods=periods, name=output.name)
-    _write(run.recording, output, arm)
+    if output.suffix == '.csv':
+        run.recording.to_csv(output)
+    elif output.suffix == '.npz':
+        run.recording.to_npz(output)
+    else:    # joints in a bag have their names in ROS
+        write_bag(dataclasses.replace(run.recording, joint_names=arm.ros_joint_names), output)
     saturated = {joint: float(x) for joint, x in zip(arm.joint_names, run.saturated) if x}
     contacts, note = _contacts(arm, motion, run)
     if as_json:
@@ -88,26 +93,10 @@ def simulate_command(
             'end_stops': run.end_stops, 'contacts': contacts})
         return
     console.out.print(f'largest tracking error {np.max(run.tracking_error):.3g} rad or m')
-    for joint, fraction in saturated.items():
-        console.out.print(f'{joint} was at its rated torque for {fraction:.1%} of the run',
-                          style='yellow', markup=False)
-    for contact in contacts or ():
-        console.out.print(f'{contact}: the links touch', style='red', markup=False)
-    if not contacts:
-        console.out.print(note, markup=False)
-    console.out.print(f'wrote {output}: {len(run.recording)} samples', markup=False)
-
-
-def _write(recording: Recording, output: Path, arm: Arm) -> None:
-    """Write a recording in the format of the suffix; joints in a bag have their names in ROS."""
-    from robot_identification.recording.bag.write import write_bag
-
-    if output.suffix == '.csv':
-        recording.to_csv(output)
-    elif output.suffix == '.npz':
-        recording.to_npz(output)
-    else:
-        write_bag(dataclasses.replace(recording, joint_names=arm.ros_joint_names), output)
+    console.print_lines(*(f'{joint} was at its rated torque for {fraction:.1%} of the run'
+                          for joint, fraction in saturated.items()), style='yellow')
+    console.print_lines(*(f'{each}: the links touch' for each in contacts or ()), style='red')
+    console.print_lines('' if contacts else note, f'wrote {output}: {len(run.recording)} samples')
 
 
 def _contacts(arm: Arm, motion: Excitation, run: SimulatedRun) -> tuple[list[str] | None, str]:

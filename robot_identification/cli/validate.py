@@ -73,8 +73,7 @@ def validate_command(
                       'model_sha256': sha256(model)})
     else:
         console.out.print(verdict_summary(identified.arm, validation.verdict))
-        if csv is not None:
-            console.out.print(f'wrote {csv}', markup=False)
+        console.print_lines(f'wrote {csv}' if csv else None)
     raise typer.Exit(validation.verdict.exit_code)
 
 
@@ -93,7 +92,7 @@ def report_command(
     if as_json:
         console.emit({'report': str(path)})
     else:
-        console.out.print(f'wrote {path}', markup=False)
+        console.print_lines(f'wrote {path}')
 
 
 def export_command(
@@ -143,12 +142,10 @@ def export_command(
         console.emit({'files': paths, 'notes': exported.notes,
                       'losses': [asdict(loss) for loss in exported.losses]})
         return
-    for path in paths:
-        console.out.print(f'wrote {path}', markup=False)
+    console.print_lines(*(f'wrote {path}' for path in paths))
     if exported.losses:
         console.print_table(f"parts of the model that '{to}' cannot express",
                             ('joint', 'part', 'rms error', 'of the torque'),
                             ((loss.joint, loss.what, f'{loss.error:.3g} {loss.unit}',
                               f'{loss.relative:.1%}') for loss in exported.losses))
-    for note in exported.notes:
-        console.out.print(note, markup=False)
+    console.print_lines(*exported.notes)

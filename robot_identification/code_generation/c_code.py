@@ -37,11 +37,11 @@ SINGLE_TOLERANCE = 1e-4
 """The same in single precision."""
 SMALLEST = float(np.finfo(np.float32).tiny)
 """Smallest positive number of generated code in single precision."""
+C99 = Language('{0}[{1}]', 'const double {0} = {1};', '{0}[{1}] = {2};', reuses_names=False)
 MACROS = """\
 #define sign(x) ((double)(((x) > 0.0) - ((x) < 0.0)))
 #define where(test, yes, no) ((test) != 0.0 ? (yes) : (no))
 """
-C99 = Language('{0}[{1}]', 'const double {0} = {1};', '{0}[{1}] = {2};', reuses_names=False)
 
 
 def generate_program(context: ExportContext) -> Program:

@@ -92,15 +92,6 @@ SCHEMA: dict[str, Any] = {
 
 def export_json(context: ExportContext) -> Exported:
     """Return a JSON file with the complete model, and the JSON schema of this file."""
-    text = json.dumps(_describe_model(context), indent=1, allow_nan=False,
-                      default=np.ndarray.tolist)
-    return Exported({f'{context.name}.json': text + '\n',
-                     f'{context.name}.schema.json': json.dumps(SCHEMA, indent=1) + '\n'},
-                    residual=True)
-
-
-def _describe_model(context: ExportContext) -> dict[str, Any]:
-    """Return the content of the JSON file: nested mappings and arrays according to `SCHEMA`."""
     model, fit = context.model, context.fit
     arm, friction = model.arm, get_friction(model.friction)
     joints = {'inertial_parameters': model.inertial, 'delay': model.delay,
@@ -109,7 +100,7 @@ def _describe_model(context: ExportContext) -> dict[str, Any]:
               'rotor_inertia': model.rotor_inertia,
               'friction_parameters': model.friction_parameters,
               'friction_shape': model.friction_shape}
-    return {
+    content = {
         'schema': SCHEMA_NAME, 'name': context.name, 'gravity': arm.gravity,
         'inertial_names': INERTIAL_NAMES, 'inertial_units': INERTIAL_UNITS,
         'delay_of': model.delay_of,
@@ -127,6 +118,10 @@ def _describe_model(context: ExportContext) -> dict[str, Any]:
         'friction': {'model': model.friction, 'formula': friction.formula,
                      'parameter_names': friction.parameters, 'shape_names': friction.nonlinear,
                      'fitted_over': context.states.description}}
+    text = json.dumps(content, indent=1, allow_nan=False, default=np.ndarray.tolist)
+    return Exported({f'{context.name}.json': text + '\n',
+                     f'{context.name}.schema.json': json.dumps(SCHEMA, indent=1) + '\n'},
+                    residual=True)
 
 
 def rows_of_columns(columns: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -232,7 +232,14 @@ def plot(result: Identification, what: str = 'torque', joint: str | None = None)
         raise UnknownNameError('plot', what, PLOTS)
     with explain_missing('matplotlib', 'plots'):
         from matplotlib import pyplot
-    figures = _figures(result, what)
+    arrays = plot_data(result)
+    if what == 'friction':
+        figures = friction_figures(arrays, list(zip(
+            result.arm.actuator_names, result.model.structure.slides)))
+    else:
+        draw = torque_figures if what == 'torque' else spectrum_figures
+        figures = draw(arrays, 'held_out_0' if result.verdict.held_out else 'fit_0',
+                       list(zip(result.arm.joint_names, result.arm.units('N m', 'N'))))
     if joint is not None:
         names = result.arm.actuator_names
         if joint not in names:
@@ -252,15 +259,3 @@ def plot(result: Identification, what: str = 'torque', joint: str | None = None)
         axes.remove()
     grid.flat[0].legend(fontsize='small')
     return drawing
-
-
-def _figures(result: Identification, what: str) -> list[Figure]:
-    """Return the figures of one of the `PLOTS`, one for each joint or actuator."""
-    arrays = plot_data(result)
-    if what == 'friction':
-        return friction_figures(arrays, list(zip(
-            result.arm.actuator_names, result.model.structure.slides)))
-    motion = 'held_out_0' if result.verdict.held_out else 'fit_0'
-    joints = list(zip(result.arm.joint_names, result.arm.units('N m', 'N')))
-    draw = torque_figures if what == 'torque' else spectrum_figures
-    return draw(arrays, motion, joints)

@@ -18,10 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 import dataclasses
 from datetime import datetime, timezone
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import distributions
 import os
 from pathlib import Path
 import platform
+import re
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
@@ -143,24 +144,13 @@ def software_versions() -> dict[str, str]:
 
 def environment() -> dict[str, str]:
     """Return processor, number of cores and package versions, which affect results."""
-    machine = {'processor': _processor(), 'cores': str(os.cpu_count()), **software_versions()}
-    for package in PACKAGES:
-        try:
-            machine[package] = version(package)
-        except PackageNotFoundError:
-            machine[package] = 'not installed'
-    return machine
-
-
-def _processor() -> str:
-    """Return the name of the processor."""
-    try:
-        for line in Path('/proc/cpuinfo').read_text(encoding='utf-8').splitlines():
-            if line.startswith('model name'):
-                return line.split(':', 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
+    versions = {each.name: each.version for each in distributions()}
+    path = Path('/proc/cpuinfo')
+    model = re.search('^model name.*?:(.*)', path.read_text('utf-8') if path.exists() else '',
+                      re.MULTILINE)
+    return {'processor': model[1].strip() if model else platform.processor() or platform.machine(),
+            'cores': str(os.cpu_count()), **software_versions(),
+            **{package: versions.get(package, 'not installed') for package in PACKAGES}}
 
 
 def verdict_to_dict(arm: Arm, verdict: Verdict) -> dict[str, Any]:

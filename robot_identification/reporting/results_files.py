@@ -184,7 +184,11 @@ def load_results(directory: str | Path) -> StoredResults:
             if not os.path.isfile(folder / name):
                 raise ModelFileError(f"there is no '{name}' in '{folder}'; name a folder that "
                                      f'`identify` wrote, or identify again with -o {folder}')
-        content = _content(folder / RESULTS)
+        content = read_json(folder / RESULTS, 'file of results', ModelFileError)
+        schema = content.get('schema') if isinstance(content, dict) else None
+        if schema != SCHEMA:
+            raise ModelFileError(f"'{folder / RESULTS}' is not of the schema {SCHEMA} (found: "
+                                 f'{schema}); identify again with this version')
         digests = read_typed(Mapping[str, str], content.get('files', {}),
                              f"'{folder / RESULTS}', `files`", ModelFileError)
         digests = digests or {PLOTS: content.get('plots_sha256')}    # an earlier version
@@ -206,16 +210,6 @@ def load_results(directory: str | Path) -> StoredResults:
         files = tuple(sorted(path.name for path in folder.iterdir()
                              if path.suffix in ('.yaml', '.urdf', '.csv', '.json', '.npz')))
     return StoredResults(content, arrays, files, str(folder))
-
-
-def _content(path: Path) -> dict[str, Any]:
-    """Return the content of results.json, whose schema is checked."""
-    content = read_json(path, 'file of results', ModelFileError)
-    schema = content.get('schema') if isinstance(content, dict) else None
-    if schema != SCHEMA:
-        raise ModelFileError(f"'{path}' is not of the schema {SCHEMA} (found: {schema}); "
-                             f'identify again with this version')
-    return content
 
 
 def write_report(directory: str | Path) -> Path:
@@ -274,8 +268,9 @@ def render(results: StoredResults) -> str:
         'report.html', content=content, files=results.files, evaluations=evaluations,
         sections=[item for item in SECTIONS.items() if shown.get(item[0], True)],
         badge=BADGES[verdict['status']], validated=bool(fresh),
-        **{kind: _with_short_names(verdict[kind], names)
-           for kind in ('reasons', 'doubts', 'notes')},
+        reasons=_with_short_names(verdict['reasons'], names),
+        doubts=_with_short_names(verdict['doubts'], names),
+        notes=_with_short_names(verdict['notes'], names),
         worst_joint=_worst_joint(verdict['held_out']),
         friction_figures=figures.friction_figures(results.arrays, [
             (name, values['rotor_inertia']['unit'] == 'kg') for name, values in elements.items()]),
