@@ -13,8 +13,6 @@
 # limitations under the License.
 """Array types and read-only arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import accumulate, pairwise
 from typing import Any

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Connection to a Dask cluster (a running one or one on this machine) and its tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager

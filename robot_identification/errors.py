@@ -13,8 +13,6 @@
 # limitations under the License.
 """Exceptions of robot_identification, with one base class."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches

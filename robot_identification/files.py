@@ -13,8 +13,6 @@
 # limitations under the License.
 """Reading of text and JSON files, checks of outputs, atomic writing, and the shipped folders."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -23,8 +23,6 @@ This file is also the program that sets the limits and then runs a helper. It on
 standard library.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -13,8 +13,6 @@
 # limitations under the License.
 """HTML tables for notebooks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from html import escape
 from math import isfinite

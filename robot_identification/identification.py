@@ -13,8 +13,6 @@
 # limitations under the License.
 """Identification of a model, `identify`, and its result, `IdentificationResult`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from html import escape
 import io

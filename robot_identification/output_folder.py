@@ -34,8 +34,6 @@ them. File systems without locks (NFS), and Windows, work without: there, two wr
 leave a mixture, which readers detect.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, ExitStack, suppress
 import ctypes

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Multithreading for functions that release the GIL, and control of BLAS threads."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext

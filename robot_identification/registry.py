@@ -13,8 +13,6 @@
 # limitations under the License.
 """Registries of estimators, friction models etc. by name, and extensions that add members."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.machinery import ModuleSpec

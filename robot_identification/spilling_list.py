@@ -13,8 +13,6 @@
 # limitations under the License.
 """Lists on disk, for recordings and samples that do not all fit into memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -20,8 +20,6 @@ accepts infinite numbers. Neither states unit, range, example and the most simil
 messages, or completes a mapping from the default of its field. The loader is needed in any case.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, MISSING
 from functools import cache

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Search for the joints of a robot's arm: a serial chain in the tree of its links."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 import fnmatch

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Springs and counterbalances at a joint, whose torque depends only on the joint's position."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields

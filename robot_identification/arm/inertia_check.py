@@ -13,8 +13,6 @@
 # limitations under the License.
 """Checks the inertias of a URDF for physical plausibility."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from xml.etree import ElementTree
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Finds URDFs and the robot YAMLs that the package ships."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 import os
 from pathlib import Path

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Limits of the joints of an arm, and those of MoveIt, which may be smaller."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any

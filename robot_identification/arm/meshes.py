@@ -13,8 +13,6 @@
 # limitations under the License.
 """Finds the meshes and the SRDF of a URDF."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 import os
 from pathlib import Path

@@ -18,8 +18,6 @@ Only the standard library is imported, because the process that expands a xacro 
 its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 import glob
 import os

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Loads arms by name or from robot YAMLs, which supplement the URDF."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 import dataclasses
 from os.path import expanduser

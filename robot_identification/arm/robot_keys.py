@@ -13,8 +13,6 @@
 # limitations under the License.
 """Keys of a robot YAML: types, units, examples and meanings; units of the signals in logs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 import math

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Robot YAML to fill in, generated from a URDF."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 import dataclasses
 from functools import cached_property

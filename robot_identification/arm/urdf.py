@@ -13,8 +13,6 @@
 # limitations under the License.
 """Reads URDFs, expands xacros, fixes locked joints, and builds the Pinocchio model of a URDF."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 import importlib.util
 import json

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Checks of a URDF: names, numbers, and links that form one tree."""
 
-from __future__ import annotations
-
 from collections import Counter
 from graphlib import CycleError, TopologicalSorter
 import io

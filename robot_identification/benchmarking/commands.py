@@ -13,8 +13,6 @@
 # limitations under the License.
 """The command benchmark: compares identification methods on simulated and real arms."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Data sets of the benchmark: what is fitted, what is predicted, and the truth if known."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

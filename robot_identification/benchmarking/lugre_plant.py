@@ -21,8 +21,6 @@ P. Lischinsky, "A new model for control of systems with friction", IEEE Trans. A
 noise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 import zlib
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Fit of methods to one case, and the errors of their predictions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 import ctypes

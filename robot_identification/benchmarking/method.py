@@ -13,8 +13,6 @@
 # limitations under the License.
 """Methods of the benchmark: an estimator with a friction model, and which of its models count."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 import hashlib

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Files of a benchmark: a page, tables in CSV, LaTeX and Markdown, sources, and all figures."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 import csv

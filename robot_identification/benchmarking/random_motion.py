@@ -13,8 +13,6 @@
 # limitations under the License.
 """Random motions that use a fraction of the limits of an arm."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification import Arm
 from robot_identification.arrays import Array

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Recordings of real arms as data sets, each described by a YAML file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 import os

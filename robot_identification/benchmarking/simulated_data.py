@@ -13,8 +13,6 @@
 # limitations under the License.
 """Simulated arms as data sets; their parameters differ from those of their URDFs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -13,8 +13,6 @@
 # limitations under the License.
 """The commands payload, gains and compare with their pages: what an arm carries, what changed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 import os
 from pathlib import Path

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Significant differences between two identifications of one arm."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 import os

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Identification of drive gains from recordings with and without a known payload."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial

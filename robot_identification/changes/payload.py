@@ -17,8 +17,6 @@ Identification of the inertial parameters of a payload.
 No payload follows from a recording in which it changes or whose poses are too similar.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 import dataclasses
 from functools import partial

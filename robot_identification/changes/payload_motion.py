@@ -17,8 +17,6 @@ The command payload-motion: a short motion of the last joints that identifies a 
 Its expected accuracy is stated, too.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from pathlib import Path

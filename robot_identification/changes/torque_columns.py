@@ -13,8 +13,6 @@
 # limitations under the License.
 """Torques of bodies, friction and sensor errors, as columns of fits of several recordings."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, solve_normal

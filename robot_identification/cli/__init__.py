@@ -17,8 +17,6 @@ Entry point of the command `robot-identification`: start, signals, exit codes.
 Only the standard library is imported here, so that Ctrl-C works while the rest loads.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 import gc
 import os

@@ -13,8 +13,6 @@
 # limitations under the License.
 """The commands of `robot-identification`, each imported when it is called."""
 
-from __future__ import annotations
-
 from importlib import import_module
 import logging
 import sys

@@ -13,8 +13,6 @@
 # limitations under the License.
 """The commands robots, estimators and frictions: lists of the names that options accept."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated
 

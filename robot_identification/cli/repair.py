@@ -13,8 +13,6 @@
 # limitations under the License.
 """Repair of a robot description that cannot be used: URDF, SRDF, and a page of all changes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 import copy
 from dataclasses import replace

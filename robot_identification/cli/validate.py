@@ -13,8 +13,6 @@
 # limitations under the License.
 """The commands validate, report and export: predict torques, write the HTML report, convert."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Text of expressions in generated code, which is the same in C and in Python."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 CALLS = {

@@ -13,8 +13,6 @@
 # limitations under the License.
 """The functions of generated code, as CasADi expressions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import Any

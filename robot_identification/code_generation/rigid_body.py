@@ -13,8 +13,6 @@
 # limitations under the License.
 """Kinematics, inverse dynamics and mass matrix of an arm as CasADi expressions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Export to a C++ package for ROS 2: effort controller and plug-in of inverse_dynamics_solver."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 import json
 from pathlib import Path

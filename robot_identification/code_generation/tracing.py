@@ -13,8 +13,6 @@
 # limitations under the License.
 """Tracing: conversion of NumPy functions to CasADi expressions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 import warnings

@@ -18,8 +18,6 @@ Spatial vectors are ordered (linear, angular), as in Pinocchio. The kernel relea
 starts no threads, like those of `dynamics.kernels`.
 """
 
-from __future__ import annotations
-
 from numba import njit
 import numpy as np
 from robot_identification.dynamics.kernels import OPTIONS, place_joint

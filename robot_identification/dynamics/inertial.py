@@ -13,8 +13,6 @@
 # limitations under the License.
 """The ten inertial parameters of a link: order, units and physical consistency."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 from robot_identification.arrays import Array

@@ -36,8 +36,6 @@ Sources: J. Luh, M. Walker, R. Paul, "On-line computational scheme for mechanica
 links", 1986; R. Featherstone, "Rigid Body Dynamics Algorithms", 2008.
 """
 
-from __future__ import annotations
-
 from itertools import accumulate
 import math
 

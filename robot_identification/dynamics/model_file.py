@@ -13,8 +13,6 @@
 # limitations under the License.
 """Reading of identified models from YAML files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 import dataclasses
 from pathlib import Path

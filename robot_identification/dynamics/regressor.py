@@ -13,8 +13,6 @@
 # limitations under the License.
 """Torque regressor and inverse dynamics of many samples at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Estimators of base parameters by name, and the fit of physically consistent parameters."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from robot_identification.errors import ConfigurationError

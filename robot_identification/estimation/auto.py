@@ -13,8 +13,6 @@
 # limitations under the License.
 """Selection of friction model, estimator and delays by cross-validation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Least squares with conic constraints, solved by Clarabel."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Fit of physically consistent standard parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

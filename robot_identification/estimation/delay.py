@@ -13,8 +13,6 @@
 # limitations under the License.
 """Estimation of the delay between the position and the torque of each joint."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

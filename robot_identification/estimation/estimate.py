@@ -13,8 +13,6 @@
 # limitations under the License.
 """Estimate of the base parameters with its covariance and diagnostics."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Fit of processed samples: the free estimate, delays and the physically consistent model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Options of a fit as users write them: settings of an estimator and limits of links."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

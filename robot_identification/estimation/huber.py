@@ -13,8 +13,6 @@
 # limitations under the License.
 """Robust regression: Huber's loss by iterative re-weighting of rows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

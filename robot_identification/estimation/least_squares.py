@@ -13,8 +13,6 @@
 # limitations under the License.
 """Least squares with different weights of the joints: weighted, ordinary, maximum likelihood."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError

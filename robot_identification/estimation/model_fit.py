@@ -13,8 +13,6 @@
 # limitations under the License.
 """Fit of a model: direction of gravity, model selection, fit and covariances."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Friction that differs between recordings, as random effects of the recording."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Resampling: blocks of a motion, and the delete-one-block jackknife."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial, reduce

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Ridge regression towards the URDF, in a metric that does not depend on units or frames."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arrays import svd
 from robot_identification.errors import ConfigurationError

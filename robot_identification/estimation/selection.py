@@ -13,8 +13,6 @@
 # limitations under the License.
 """Selection of friction terms of each joint and drive by cross-validation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Tilt of the base: the direction of gravity in the base frame, estimated from torques."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Total least squares: least squares with errors in the regressor as well."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arrays import svd
 from robot_identification.errors import ConfigurationError, EstimationError

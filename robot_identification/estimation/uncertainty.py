@@ -13,8 +13,6 @@
 # limitations under the License.
 """Low-rank covariance of the parameters, as stored in a model file."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arrays import Array, svd
 from robot_identification.dynamics import inverse_dynamics

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Variable projection: least-squares fit of the nonlinear friction parameters."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Export of identified models to the formats of simulators, controllers and code."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -13,8 +13,6 @@
 # limitations under the License.
 """The identified URDF: the input URDF with identified <inertial> and <dynamics> elements."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Export to JSON with a JSON schema."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 import dataclasses
 import json

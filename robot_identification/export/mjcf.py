@@ -13,8 +13,6 @@
 # limitations under the License.
 """Export to MuJoCo (MJCF): bodies, rotors, friction, and motors or position servos."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 import numpy as np

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Export to ros2_control: gains of a joint_trajectory_controller with effort commands."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.export.target import ExportContext, Exported, root_mean_square

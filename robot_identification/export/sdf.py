@@ -13,8 +13,6 @@
 # limitations under the License.
 """Export to SDF, for Gazebo and other simulators."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from xml.etree import ElementTree
 

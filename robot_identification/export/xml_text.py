@@ -13,8 +13,6 @@
 # limitations under the License.
 """Writing of XML elements, and replacement of elements in the text of a URDF."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 from xml.etree import ElementTree

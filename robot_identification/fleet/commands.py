@@ -13,8 +13,6 @@
 # limitations under the License.
 """The command `fleet`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Drift of friction and payload over the recordings of a robot."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

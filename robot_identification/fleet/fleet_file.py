@@ -13,8 +13,6 @@
 # limitations under the License.
 """The fleet file, which lists robots, their recordings and identification settings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 import json

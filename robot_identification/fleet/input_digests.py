@@ -13,8 +13,6 @@
 # limitations under the License.
 """Digests of each robot's inputs, by which a later run detects changed robots."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 import hashlib

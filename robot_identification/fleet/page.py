@@ -13,8 +13,6 @@
 # limitations under the License.
 """The HTML page of a fleet: which robots wear, failed or are in order, and their drift."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Recordings at local paths and URLs: expansion of patterns, fingerprints, download."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from glob import glob

@@ -13,8 +13,6 @@
 # limitations under the License.
 """The results folder of a fleet: a folder for each robot, the table and the page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib.util import find_spec

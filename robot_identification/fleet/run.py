@@ -13,8 +13,6 @@
 # limitations under the License.
 """Identification of a fleet on a Dask cluster; robots with unchanged inputs are skipped."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Table and page of a fleet, from the stored results of its robots, one robot at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace

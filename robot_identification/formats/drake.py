@@ -13,8 +13,6 @@
 # limitations under the License.
 """Export to Drake: a URDF with reflected rotor inertia of the actuators."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 import numpy as np

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Export to Isaac Lab."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.export.identified_urdf import identified_urdf
 from robot_identification.export.target import ExportContext, Exported

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Export to MATLAB."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

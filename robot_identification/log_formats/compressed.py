@@ -13,8 +13,6 @@
 # limitations under the License.
 """Reads compressed files, such as `log.csv.gz`, and ZIP archives of one file."""
 
-from __future__ import annotations
-
 import bz2
 from collections.abc import Callable
 import gzip

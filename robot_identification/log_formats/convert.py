@@ -18,8 +18,6 @@ Data of more than LIMIT bytes are not read; their size is then written to stdout
 which another file is refused is written to stderr.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 import csv
 import datetime

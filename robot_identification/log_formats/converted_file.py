@@ -13,8 +13,6 @@
 # limitations under the License.
 """Converts files by helper processes into files that the core reads."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache

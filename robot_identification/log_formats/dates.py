@@ -13,8 +13,6 @@
 # limitations under the License.
 """Dates and times of day as seconds, and text tables with them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 import datetime
 from pathlib import Path

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Joint states that `ros2 topic echo` and `rostopic echo` wrote into a text file."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile

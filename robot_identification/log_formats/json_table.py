@@ -13,8 +13,6 @@
 # limitations under the License.
 """Reads JSON lines, and JSON files with a list of records or with one list per column."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 import csv
 from itertools import chain

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Long tables: a line has one value, or the values of one joint, and a stamp that repeats."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Iterator, Sequence
 from itertools import islice

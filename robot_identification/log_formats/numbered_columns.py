@@ -13,8 +13,6 @@
 # limitations under the License.
 """Columns without names, also arrays .npy: t, q, v and torques are recognised by their values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import islice, pairwise
 from pathlib import Path

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Reads Parquet files, such as those of LeRobot datasets."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Several files as one recording: consecutive parts, and the episodes of a dataset."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from glob import glob

@@ -17,8 +17,6 @@ Registers the readers of this package with `load_recording`, and refuses unsafe 
 It also recognises text files that are not one line of names and a line of numbers per sample.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 import re

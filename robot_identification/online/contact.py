@@ -13,8 +13,6 @@
 # limitations under the License.
 """Contact detection from external torques and their uncertainty, and the wrench on the tool."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

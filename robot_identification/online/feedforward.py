@@ -13,8 +13,6 @@
 # limitations under the License.
 """Feed-forward efforts of trajectories, and compensation of gravity and friction."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Compiled kernel of the recursive estimators."""
 
-from __future__ import annotations
-
 import numba
 import numpy as np
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Detection of a body that an arm picks up or puts down, from the innovations of a filter."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

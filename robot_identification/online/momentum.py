@@ -13,8 +13,6 @@
 # limitations under the License.
 """External joint torques by a momentum observer, which needs no accelerations."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 import pinocchio as pin

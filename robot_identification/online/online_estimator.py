@@ -13,8 +13,6 @@
 # limitations under the License.
 """Recursive estimation of base parameters in a control loop."""
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass
 from typing import Any

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Recursive estimators for recordings, by name."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import ClassVar
 

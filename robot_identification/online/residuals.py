@@ -13,8 +13,6 @@
 # limitations under the License.
 """Statistics of a momentum observer's residual without contact, and the contact threshold."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Recursive least squares by information filters, also of nonlinear friction parameters."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array, read_only

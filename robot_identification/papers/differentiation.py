@@ -17,8 +17,6 @@ Differentiation by five-point smoothing, Fourier series and spectral lines, as i
 Importing this module registers the methods in `METHODS` of `signals.differentiation`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.polynomial.polynomial import polyder, polyval
 from numpy.typing import ArrayLike

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Gaussian process of the residuals of a model, for joints whose prediction it improves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Genetic algorithms for the design of excitations, for comparison with papers."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Estimators that simulate the closed loop: instrumental variables (IDIM-IV) and DIDIM."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

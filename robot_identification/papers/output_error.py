@@ -13,8 +13,6 @@
 # limitations under the License.
 """Closed-loop output error (CLOE) and input error (CLIE), by Gauss-Newton steps."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

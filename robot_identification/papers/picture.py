@@ -13,8 +13,6 @@
 # limitations under the License.
 """Plots of studies as SVG pictures, for pages without scripts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from html import escape
 from typing import Any

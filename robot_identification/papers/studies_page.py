@@ -13,8 +13,6 @@
 # limitations under the License.
 """Generation of docs/studies.md and of a page for each paper from a stored run of all studies."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 import json

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Output files of a study: an HTML page and a JSON file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 import json
 from pathlib import Path

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Column source: a file or data frame with named columns of one number per sample."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any

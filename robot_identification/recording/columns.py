@@ -13,8 +13,6 @@
 # limitations under the License.
 """Reads the signals of a recording from the columns of a file, block by block."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

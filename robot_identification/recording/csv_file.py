@@ -13,8 +13,6 @@
 # limitations under the License.
 """Reads the columns of CSV files."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 import csv

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Converts published positions and efforts to joint positions and torques."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array, column_range

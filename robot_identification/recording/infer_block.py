@@ -13,8 +13,6 @@
 # limitations under the License.
 """Inference of the block `recording` of a robot YAML from a log."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Inference of the block `recording` of a robot YAML from the column names of a log."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Lists the recordings of an identification, loads them in pieces, and refuses identical ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 import hashlib
 from pathlib import Path

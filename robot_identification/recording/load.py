@@ -13,8 +13,6 @@
 # limitations under the License.
 """Loads recordings from files, as a whole or in pieces."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 import os
 from pathlib import Path

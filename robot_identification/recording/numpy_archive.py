@@ -13,8 +13,6 @@
 # limitations under the License.
 """Reads NumPy archives from untrusted sources; declared sizes are checked before reading."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, ExitStack
 import math

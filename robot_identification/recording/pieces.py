@@ -13,8 +13,6 @@
 # limitations under the License.
 """Splits long recordings into pieces, which overlap so that filters can settle."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 import math
 from typing import NamedTuple

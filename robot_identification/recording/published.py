@@ -13,8 +13,6 @@
 # limitations under the License.
 """Converts joint positions and torques to those that a robot publishes."""
 
-from __future__ import annotations
-
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.recording.effort import (

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Checks of the stamps of a recording: order, repetitions, gaps and unit."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Statistical inference: autocorrelation, significance tests and interval factors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

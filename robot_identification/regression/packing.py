@@ -13,8 +13,6 @@
 # limitations under the License.
 """Decimated regression rows of each joint, with columns only for parameters that act on it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

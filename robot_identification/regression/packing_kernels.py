@@ -13,8 +13,6 @@
 # limitations under the License.
 """Compiled kernels that compute decimated regression rows."""
 
-from __future__ import annotations
-
 from numba import njit
 import numpy as np
 from robot_identification.dynamics.kernels import LANES, OPTIONS, regressor_lanes, SLOTS

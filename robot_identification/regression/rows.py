@@ -13,8 +13,6 @@
 # limitations under the License.
 """Rows of a regression in chronological order, for recursive filters and non-quadratic costs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Regression for many values of the nonlinear friction parameters (variable projection)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 

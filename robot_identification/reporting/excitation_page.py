@@ -13,8 +13,6 @@
 # limitations under the License.
 """The HTML page of an excitation: one file that opens offline."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any

@@ -13,8 +13,6 @@
 # limitations under the License.
 """HTML pages from the Jinja2 templates in `templates`; each is one file that opens offline."""
 
-from __future__ import annotations
-
 from functools import cache
 import math
 from pathlib import PurePath

@@ -13,8 +13,6 @@
 # limitations under the License.
 """The figures of an identification from the arrays of `plot_data`: for pages and matplotlib."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """The summary of an identification for a terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

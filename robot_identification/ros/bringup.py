@@ -13,8 +13,6 @@
 # limitations under the License.
 """Files for ros2_control that belong to a robot YAML: URDF description and controllers file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 import tempfile

@@ -13,8 +13,6 @@
 # limitations under the License.
 """The commands `robot-identification ros`."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 from typing import Annotated

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Controllers files of ros2_control, with effort gains that are stable in a simulation."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """An arm that moves as in Gazebo with DART: friction before the efforts, sticking limits."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

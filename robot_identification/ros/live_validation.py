@@ -13,8 +13,6 @@
 # limitations under the License.
 """Validation of a model on live joint states."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

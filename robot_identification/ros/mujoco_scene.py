@@ -13,8 +13,6 @@
 # limitations under the License.
 """MuJoCo scene of an arm for mujoco_ros2_control."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Name prefixes of joints and links, which distinguish several arms in one ROS system."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 _NAME_ATTRIBUTES = {

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Descriptions of arms for simulators with ros2_control, by the rules of these."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 import numpy as np

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Sliding window that estimates smoothed states and torques from live joint states."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

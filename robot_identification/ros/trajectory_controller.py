@@ -13,8 +13,6 @@
 # limitations under the License.
 """Simulation model of ros2_control's joint_trajectory_controller, without ROS."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

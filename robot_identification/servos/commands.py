@@ -13,8 +13,6 @@
 # limitations under the License.
 """The command `servos`, for arms driven by position servos that measure no torque."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 import json
 from pathlib import Path

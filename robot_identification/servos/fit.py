@@ -13,8 +13,6 @@
 # limitations under the License.
 """Output-error identification of servos from commanded and measured positions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Compiled simulation of an arm whose joints are driven by position servos."""
 
-from __future__ import annotations
-
 from numba import njit
 import numpy as np
 from robot_identification.dynamics.kernels import inverse_dynamics_rows, OPTIONS

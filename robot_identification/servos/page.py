@@ -13,8 +13,6 @@
 # limitations under the License.
 """The HTML page of identified servos: errors, measured and predicted positions, parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Parameters of a position servo, in the order in which the simulation takes them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Global search and least-squares solution of servo identification."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import product
 

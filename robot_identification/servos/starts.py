@@ -13,8 +13,6 @@
 # limitations under the License.
 """Initial values of servo parameters: from smoothed positions, and by a random search."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product

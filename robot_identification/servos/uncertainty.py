@@ -13,8 +13,6 @@
 # limitations under the License.
 """Covariance of servo parameters with correlated residuals and an incomplete model."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Detection of a motion's period, averages over periods, and the noise variance."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -18,8 +18,6 @@ That of the position filter follows from the spectrum of the measured positions,
 parallel decimation from the residual of a first model fit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

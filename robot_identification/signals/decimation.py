@@ -13,8 +13,6 @@
 # limitations under the License.
 """Parallel decimation: the same low-pass and down-sampling of torque and regressor."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Differentiation of measured positions by a method that is chosen by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Check of the effort's sign, scale and gravity compensation against the URDF, before a fit."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

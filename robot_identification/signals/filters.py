@@ -13,8 +13,6 @@
 # limitations under the License.
 """Zero-phase Butterworth low-pass, and derivatives by central differences."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

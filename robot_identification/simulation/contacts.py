@@ -13,8 +13,6 @@
 # limitations under the License.
 """Detection of contacts between links by MuJoCo and coal, independent of the certificate."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path

@@ -13,8 +13,6 @@
 # limitations under the License.
 """True bodies and drives of a plant: random, physically consistent variations of the URDF's."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from xml.etree import ElementTree
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Calibration of the prediction intervals of torques on left-out blocks and held-out motion."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Verdict on a fitted model with notes on the fit, and entries about the fit in a model file."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

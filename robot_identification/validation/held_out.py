@@ -13,8 +13,6 @@
 # limitations under the License.
 """Torque errors of a model on a recording that was not fitted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Recommended next steps after a verdict, with their commands."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.validation.verdict import Verdict

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Predicted torques at the stamps of a recording, with the static friction of resting joints."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

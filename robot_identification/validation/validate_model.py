@@ -13,8 +13,6 @@
 # limitations under the License.
 """Validation of an identified model on recordings, which are processed piece by piece."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 import io

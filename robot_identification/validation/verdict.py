@@ -13,8 +13,6 @@
 # limitations under the License.
 """The verdict on a model: pass, doubt or fail, with reasons."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce

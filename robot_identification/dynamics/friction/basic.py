@@ -13,8 +13,6 @@
 # limitations under the License.
 """Terms of basic friction: Coulomb friction, also smooth, viscous friction and an offset."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics.friction.term import FrictionInput, FrictionTerm

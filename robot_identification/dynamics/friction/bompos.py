@@ -13,8 +13,6 @@
 # limitations under the License.
 """Friction curve of Bompos, Artemiadis, Oikonomopoulos and Kyriakopoulos."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics.friction.term import FrictionInput, FrictionTerm

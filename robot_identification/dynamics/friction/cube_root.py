@@ -13,8 +13,6 @@
 # limitations under the License.
 """Friction that grows with the cube root of speed."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics.friction.term import FrictionInput, FrictionTerm

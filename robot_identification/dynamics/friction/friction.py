@@ -13,8 +13,6 @@
 # limitations under the License.
 """Friction models: sums of terms, the same for all joints or different for each joint."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Friction models by name: sums of terms, and short names of common sums."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations
 

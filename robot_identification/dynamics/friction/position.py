@@ -13,8 +13,6 @@
 # limitations under the License.
 """Coulomb friction that depends on the position of a linear axis."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics.friction.term import FrictionInput, FrictionTerm

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Stribeck friction: the steady-state curve of the LuGre model."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics.friction.term import FrictionInput, FrictionTerm

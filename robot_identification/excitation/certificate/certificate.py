@@ -13,8 +13,6 @@
 # limitations under the License.
 """Constraints on a motion, and the certificate that they hold."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from robot_identification.arm import Arm, Limits

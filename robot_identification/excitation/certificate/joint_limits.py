@@ -13,8 +13,6 @@
 # limitations under the License.
 """Limits of position, velocity, acceleration and jerk, with their proof."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arm import Limits
 from robot_identification.arrays import Array, read_only

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Torque of the nominal model: the URDF, known rotor inertias and the payload."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

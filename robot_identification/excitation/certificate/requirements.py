@@ -13,8 +13,6 @@
 # limitations under the License.
 """Requirements on a motion besides the joint limits."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated
 

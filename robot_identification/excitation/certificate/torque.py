@@ -20,8 +20,6 @@ rule. This bounds the second derivative of the torques over a time segment. A fu
 the larger of its values at two times h apart by at most h^2/8 max|f''|.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Limits of the workspace: boxes in which frames of the arm must stay."""
 
-from __future__ import annotations
-
 import numpy as np
 import pinocchio as pin
 from robot_identification.arm import Arm

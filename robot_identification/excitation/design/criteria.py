@@ -13,8 +13,6 @@
 # limitations under the License.
 """Criteria of excitation by name: functions of the eigenvalues of the information matrix."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar

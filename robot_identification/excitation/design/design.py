@@ -13,8 +13,6 @@
 # limitations under the License.
 """Design of an excitation: the problem, the search for the best motion, and its proof."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 import dataclasses
 import time

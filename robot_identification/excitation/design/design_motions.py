@@ -13,8 +13,6 @@
 # limitations under the License.
 """Design of an excitation and of motions for validation, within one time budget."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 import dataclasses
 from dataclasses import dataclass

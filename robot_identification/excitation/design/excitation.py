@@ -13,8 +13,6 @@
 # limitations under the License.
 """Excitations: designed motions with criterion, limits and certificate; check of a certificate."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 import math
 from typing import NamedTuple

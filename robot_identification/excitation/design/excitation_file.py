@@ -13,8 +13,6 @@
 # limitations under the License.
 """Files of excitations: YAML, and tables of the motion for controllers."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 from pathlib import Path

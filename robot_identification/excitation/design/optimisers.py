@@ -13,8 +13,6 @@
 # limitations under the License.
 """Optimisers by name; interior-point minimisation with exact gradients."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

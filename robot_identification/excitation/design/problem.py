@@ -13,8 +13,6 @@
 # limitations under the License.
 """The optimisation problem of a design: its objective, within constraints."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Optimisation from several random starts in parallel."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Motions for validation, and motions along a joint path, within proven limits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 import dataclasses
 from functools import partial

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Parametrised periodic motions, and the limits within which they are designed."""
 
-from __future__ import annotations
-
 from robot_identification.excitation.motion.fourier import (
     FourierSeries,
     ModifiedFourierSeries,

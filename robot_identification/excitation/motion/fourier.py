@@ -13,8 +13,6 @@
 # limitations under the License.
 """Finite Fourier series (FFS), and two variants that start and end at rest."""
 
-from __future__ import annotations
-
 import math
 from typing import ClassVar
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Limits of motions, and checks whether they can be those of the drives."""
 
-from __future__ import annotations
-
 import dataclasses
 from functools import lru_cache
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Quintic splines and polynomials that start and end at rest."""
 
-from __future__ import annotations
-
 import math
 from typing import ClassVar
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Base class of periodic motions that are linear in their coefficients."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Searches within bounds: population methods, a particle filter and gradient descent."""
 
-from __future__ import annotations
-
 from robot_identification.estimation import ESTIMATORS
 from robot_identification.papers.searches.bee_colony import ArtificialBeeColony
 from robot_identification.papers.searches.bounds import Bounds

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Linear least squares with bounds on the parameters."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Covariance matrix adaptation evolution strategy (CMA-ES) by the package cma."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 import warnings
 

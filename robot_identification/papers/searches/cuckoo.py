@@ -13,8 +13,6 @@
 # limitations under the License.
 """Cuckoo search, and its improvement by chaos and emotion operators."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import gamma, pi, sin
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Differential evolution by SciPy."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.papers.searches.search import Search, SearchRun

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Particle swarm with PID-controlled attraction and elitist learning (ELPIDSO)."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

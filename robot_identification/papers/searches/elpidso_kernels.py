@@ -13,8 +13,6 @@
 # limitations under the License.
 """Compiled steps of ELPIDSO, Algorithm 1 of Yan, Lu and Levy, for one particle at a time."""
 
-from __future__ import annotations
-
 import numba
 import numpy as np
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Estimators that use a search, for any friction model and objective."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar

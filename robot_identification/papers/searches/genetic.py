@@ -13,8 +13,6 @@
 # limitations under the License.
 """Genetic algorithms with real and with binary coding."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 
 import numpy as np

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Projected steepest descent."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.papers.searches.search import inside, Search, SearchRun

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Objectives of searches, by name."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import ClassVar
 

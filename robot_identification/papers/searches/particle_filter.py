@@ -13,8 +13,6 @@
 # limitations under the License.
 """Particle filter for constant parameters."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.papers.searches.search import check_minimum, inside, Search, SearchRun

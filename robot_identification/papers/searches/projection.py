@@ -13,8 +13,6 @@
 # limitations under the License.
 """Minimisation of squared objectives with the linear parameters eliminated."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Search ranges of the unknowns around URDF or estimated values, as in the papers."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError, UnknownNameError

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Result of a search."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from robot_identification.arrays import Array, read_only

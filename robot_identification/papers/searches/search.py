@@ -13,8 +13,6 @@
 # limitations under the License.
 """Base class of the searches, with budget, history, progress and stopping."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 import time

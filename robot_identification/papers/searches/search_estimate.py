@@ -13,8 +13,6 @@
 # limitations under the License.
 """Estimates from searches, with covariance, convergence status and unknowns at bounds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

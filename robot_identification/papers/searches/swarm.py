@@ -13,8 +13,6 @@
 # limitations under the License.
 """Particle swarms with the constants of the ICS paper and with standard constants."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.papers.searches.search import check_minimum, inside, Search, SearchRun
 

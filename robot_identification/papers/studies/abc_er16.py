@@ -13,8 +13,6 @@
 # limitations under the License.
 """Study of Ding et al. 2015: artificial bee colony on the ER-16 with linear friction."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Study of Yan et al. 2015: ELPIDSO particle swarm on a two-link arm with a payload."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Tables and plots of the studies on the ER-16."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Study of Ding et al. 2018: improved cuckoo search on the ER-16 with nonlinear friction."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Comparison of all searches with least squares for the same squared cost and bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 import time

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Study of Wu et al. 2012: modified and plain Fourier series on the QIANJIANG-I."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 

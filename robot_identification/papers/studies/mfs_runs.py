@@ -13,8 +13,6 @@
 # limitations under the License.
 """Simulated runs of the QIANJIANG-I: excitation from rest, identification and validation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 import functools

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Extended Kalman filter and forgetting of Zhang et al. 2018, as printed."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Searches with their settings, and their runs in several draws."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Comparison of the methods of the survey (Zhang et al. 2018) over several arms."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Searches of the survey (Zhang et al. 2018) whose inertia matrices are constrained."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Excitations of the survey's ER20-C10 by two optimisers and scalings of the regressor."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arm import load_arm
 from robot_identification.excitation import design, Excitation, Requirements

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Study of Zhang et al. 2018: calculation methods and friction models on the ER20-C10."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 import functools

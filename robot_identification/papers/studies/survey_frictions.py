@@ -13,8 +13,6 @@
 # limitations under the License.
 """Table 12 of Zhang et al. 2018: six friction models, fitted to arms with Stribeck friction."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

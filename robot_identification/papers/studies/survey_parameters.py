@@ -13,8 +13,6 @@
 # limitations under the License.
 """Inertial parameters of Zhang et al. 2018: mass, centre of mass and inertia about it."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arrays import Array
 

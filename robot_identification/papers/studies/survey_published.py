@@ -13,8 +13,6 @@
 # limitations under the License.
 """Printed tables 5, 6, 8, 9, 11, 12 of Zhang et al. 2018, and their guide to the methods."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.papers.studies.study import PAPER, Table
 from robot_identification.papers.studies.survey_parameters import NAMES, principal_moments

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Figure 4 of Zhang et al. 2018: tracking of a changing viscous friction."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

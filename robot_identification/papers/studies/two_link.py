@@ -13,8 +13,6 @@
 # limitations under the License.
 """Two-link arm of Yan et al. 2015: simulated data and regressor."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 import time

@@ -13,8 +13,6 @@
 # limitations under the License.
 """One draw of the study of Yan et al. 2015: data of the two-link arm, and searches."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Tables and plots of the study of Yan et al. 2015."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

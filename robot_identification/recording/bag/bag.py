@@ -13,8 +13,6 @@
 # limitations under the License.
 """Reads rosbag2 bags in MCAP and SQLite, also compressed, split and unclosed ones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import cached_property

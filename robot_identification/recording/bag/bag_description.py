@@ -13,8 +13,6 @@
 # limitations under the License.
 """Loads an arm from the robot YAML or the URDF in the text messages of a bag."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 import struct

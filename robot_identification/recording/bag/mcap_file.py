@@ -13,8 +13,6 @@
 # limitations under the License.
 """Reads the MCAP files of bags, and decompresses data."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 import mmap

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Reads the joint states in rosbag2 bags as recordings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

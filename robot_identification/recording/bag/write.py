@@ -17,8 +17,6 @@ Writes bags in MCAP without chunks, or SQLite where `mcap` is not installed.
 Flushed messages survive if the writer is killed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass

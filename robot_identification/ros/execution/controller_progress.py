@@ -13,8 +13,6 @@
 # limitations under the License.
 """Progress of a controller along a plan, and the faults that its reference shows."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

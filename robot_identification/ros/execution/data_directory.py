@@ -13,8 +13,6 @@
 # limitations under the License.
 """The data directory of a node, which the file names in service requests cannot leave."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 import stat

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Checks that the published effort is the quantity (torque or current) in the robot YAML."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Faults that end a motion, and the faults that a result of FollowJointTrajectory indicates."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 INVALID_GOAL, PATH_TOLERANCE, GOAL_TOLERANCE = -1, -4, -5

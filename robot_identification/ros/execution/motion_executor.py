@@ -13,8 +13,6 @@
 # limitations under the License.
 """Execution of a motion: sends the trajectory, monitors the arm, and brakes it after a fault."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 import math
 from typing import Protocol

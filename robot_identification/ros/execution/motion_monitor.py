@@ -13,8 +13,6 @@
 # limitations under the License.
 """Monitoring of a motion: checks of the joint states, each of which may return a fault."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Plan of a motion from rest to rest: approach, run-in, excitation and run-out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Detection of an arm at rest from its recent positions."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arrays import Array
 

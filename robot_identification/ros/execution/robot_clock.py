@@ -13,8 +13,6 @@
 # limitations under the License.
 """Offset between the clock of the joint states' stamps and the clock of this process."""
 
-from __future__ import annotations
-
 from robot_identification.errors import ExecutionError
 from robot_identification.ros.execution.fault import Fault
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """The trajectory of a motion as points, evaluated between them as the controller does."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Time scaling: ramps that start or stop a given motion on its own path."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Stop of an arm whose excitation node has died: messages, requests and observation."""
 
-from __future__ import annotations
-
 import math
 import time
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Recording of topics to a bag: selection of topics, writing, and statistics of the stamps."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import itemgetter

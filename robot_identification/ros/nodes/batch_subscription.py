@@ -13,8 +13,6 @@
 # limitations under the License.
 """Subscriptions whose messages are taken in batches, at a twentieth of the cost of callbacks."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

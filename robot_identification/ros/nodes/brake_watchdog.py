@@ -24,8 +24,6 @@ Shared memory is used because a watchdog that has stalled must read the newest p
 pipe it would read outdated ones first.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Client of the controller: checks before a motion, and choice between action and topic."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 import time
 from typing import Any

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Connection of a `MotionExecutor` to the controller and to the brake watchdog."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Client of the controller manager, which lists the active controllers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 import time
 from typing import Any

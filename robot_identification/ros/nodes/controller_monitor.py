@@ -13,8 +13,6 @@
 # limitations under the License.
 """Monitor of a controller: its reference, its speed scaling, and commands of other clients."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 import math
 import time

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Subscription to the state of a controller: its reference, speed scaling and command."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 import math

@@ -13,8 +13,6 @@
 # limitations under the License.
 """The demonstration on ROS 2: all steps of an identification on a simulated robot."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 import signal

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Robot YAML for a running arm, from the URDF that it publishes and its controller's joints."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 import dataclasses
 from pathlib import Path

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Designs in nodes: the action `~/design`, and designs requested together with an execution."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 import time

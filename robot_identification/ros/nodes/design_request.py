@@ -13,8 +13,6 @@
 # limitations under the License.
 """Designs of excitations from the goals of Design.action and Excite.action."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 import dataclasses
 import os

@@ -13,8 +13,6 @@
 # limitations under the License.
 """The node `excitation`, which moves the robot while its lifecycle state is active."""
 
-from __future__ import annotations
-
 from pathlib import Path
 import threading
 import time

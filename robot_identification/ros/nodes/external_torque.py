@@ -13,8 +13,6 @@
 # limitations under the License.
 """The node `external_torque`: estimation of external joint torques, and contact detection."""
 
-from __future__ import annotations
-
 import time
 
 from geometry_msgs.msg import WrenchStamped

@@ -13,8 +13,6 @@
 # limitations under the License.
 """The node `feedforward`: model torques for trajectories, or gravity and friction compensation."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 import time
 from typing import Any

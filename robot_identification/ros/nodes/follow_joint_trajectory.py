@@ -13,8 +13,6 @@
 # limitations under the License.
 """Client of the action FollowJointTrajectory: a goal moves the arm, another one brakes it."""
 
-from __future__ import annotations
-
 import threading
 import time
 from typing import Any

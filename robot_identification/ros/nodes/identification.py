@@ -13,8 +13,6 @@
 # limitations under the License.
 """The node `identification`: identifies models from recordings, and designs excitations."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

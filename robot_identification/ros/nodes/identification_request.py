@@ -13,8 +13,6 @@
 # limitations under the License.
 """Requests of Identify.srv: their options, the identification, and the response."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

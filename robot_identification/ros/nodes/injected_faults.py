@@ -13,8 +13,6 @@
 # limitations under the License.
 """Injected faults of the simulated robot, set by parameters at run time."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Sequence
 from typing import Any

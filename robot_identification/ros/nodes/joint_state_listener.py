@@ -13,8 +13,6 @@
 # limitations under the License.
 """Subscription to the joint states of an arm, which are returned as arrays."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Arguments of the launch files, defined without importing the ROS package `launch`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Building blocks of the launch files; only launch files may import it (it needs launch_ros)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 import tempfile

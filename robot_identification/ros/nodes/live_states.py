@@ -13,8 +13,6 @@
 # limitations under the License.
 """Live positions and torques of an arm, raw or smoothed over a sliding window."""
 
-from __future__ import annotations
-
 from collections import deque
 import time
 from typing import Any

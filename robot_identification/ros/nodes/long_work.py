@@ -13,8 +13,6 @@
 # limitations under the License.
 """Runner of long jobs in a thread beside the executor, with progress and cancellation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 import threading
 from typing import Any

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Lifecycle nodes that move the arm only while they are active."""
 
-from __future__ import annotations
-
 from itertools import chain
 from typing import Any, Protocol
 

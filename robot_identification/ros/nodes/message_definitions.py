@@ -13,8 +13,6 @@
 # limitations under the License.
 """Classes of message types, and their definitions, which are stored in bags for readers."""
 
-from __future__ import annotations
-
 import importlib
 import os
 from pathlib import Path

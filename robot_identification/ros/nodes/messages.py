@@ -13,8 +13,6 @@
 # limitations under the License.
 """Conversions between ROS messages and Python: optional types, stamps and trajectories."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 import importlib
 from typing import Any

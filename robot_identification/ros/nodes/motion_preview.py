@@ -13,8 +13,6 @@
 # limitations under the License.
 """Preview of a motion in RViz: markers of the tool path, and trajectories for MoveIt."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """One motion of the excitation node: checks, planning, execution and recording."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Setup that all motions of the excitation node share, from the parameters of the node."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """The node `online_identification`: recursive parameter estimation from live joint states."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Parameters of nodes, declared with description and range and checked at start-up."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 from typing import Any

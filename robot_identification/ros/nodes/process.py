@@ -18,8 +18,6 @@ A node that cannot start logs the reason. A node ends on SIGINT, on SIGTERM, and
 process has ended. Therefore no node keeps running after its launch process was killed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 import faulthandler
 import os

@@ -13,8 +13,6 @@
 # limitations under the License.
 """The node `recorder`, which records joint states and other topics to bags."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from datetime import datetime
 import threading

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Client of the recorder, with which the excitation node records its motions."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

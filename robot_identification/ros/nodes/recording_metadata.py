@@ -13,8 +13,6 @@
 # limitations under the License.
 """Metadata of a bag: software versions, parameters of nodes, and publishers of the topics."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib import metadata
 import os

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Checks of service requests and action goals before any work starts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 import inspect
 import math

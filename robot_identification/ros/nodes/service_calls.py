@@ -13,8 +13,6 @@
 # limitations under the License.
 """Service calls from a thread beside the executor, and how long other nodes are waited for."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 import time
 from typing import Any

@@ -13,8 +13,6 @@
 # limitations under the License.
 """ROS interface of the simulated joint_trajectory_controller: topics, action and services."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Sequence
 import dataclasses

@@ -13,8 +13,6 @@
 # limitations under the License.
 """The node `simulated_robot`: an arm in MuJoCo, moved by a joint_trajectory_controller."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 import threading
 import time

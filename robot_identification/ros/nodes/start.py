@@ -13,8 +13,6 @@
 # limitations under the License.
 """Entry points of the nodes, which handle signals even while modules are being imported."""
 
-from __future__ import annotations
-
 from functools import partial
 from importlib import import_module
 import os

@@ -13,8 +13,6 @@
 # limitations under the License.
 """The node `validation`, which validates a model on recordings and on live joint states."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rclpy.callback_groups import ReentrantCallbackGroup

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Shared memory between the excitation node and the brake watchdog: motion and progress."""
 
-from __future__ import annotations
-
 from dataclasses import astuple, dataclass
 import os
 import struct

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Checks: a question, a threshold, and the function that computes the figure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Delay between torque and position of each joint."""
 
-from __future__ import annotations
-
 from robot_identification.regression.blocked_regression import DEVIATIONS
 from robot_identification.validation.checks.check import Check, CheckInput, Measurement, RECORDINGS
 

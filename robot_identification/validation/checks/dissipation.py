@@ -13,8 +13,6 @@
 # limitations under the License.
 """Sign of the friction power of each joint."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.validation.checks.check import Check, CheckInput, Measurement, RECORDINGS
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Check of efforts that jump from sample to sample."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.validation.checks import check
 

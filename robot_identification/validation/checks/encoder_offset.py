@@ -13,8 +13,6 @@
 # limitations under the License.
 """Offset between a joint's zero position and that of the URDF."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.dynamics import inverse_dynamics

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Exchanged signals of neighbouring joints."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

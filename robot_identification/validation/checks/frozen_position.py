@@ -13,8 +13,6 @@
 # limitations under the License.
 """Positions that freeze while the joint moves."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arrays import Array, column_range, IndexArray
 from robot_identification.validation.checks import check

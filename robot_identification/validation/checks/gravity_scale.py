@@ -13,8 +13,6 @@
 # limitations under the License.
 """Scale of the effort against the URDF's gravity torque, over all joints."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.signals.effort_check import check_effort, EffortCheck
 from robot_identification.validation.checks import check

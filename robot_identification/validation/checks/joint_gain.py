@@ -13,8 +13,6 @@
 # limitations under the License.
 """Torque gain of one joint against the others, from masses that several joints carry."""
 
-from __future__ import annotations
-
 from robot_identification.regression.blocked_regression import DEVIATIONS
 from robot_identification.validation.checks.check import Check, CheckInput, Measurement, RECORDINGS
 from robot_identification.validation.checks.residual_regression import VAGUE

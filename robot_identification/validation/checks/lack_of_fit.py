@@ -13,8 +13,6 @@
 # limitations under the License.
 """Lack of fit: residuals against noise and uncertainty, and axes along which effects show."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Implausible link masses and centres of mass."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array

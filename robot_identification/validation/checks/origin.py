@@ -13,8 +13,6 @@
 # limitations under the License.
 """Provenance of a model file: its digest and its training motion."""
 
-from __future__ import annotations
-
 from robot_identification.validation.checks.check import Check, CheckInput, Measurement, Role
 
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """A load at the flange that the model does not contain."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.dynamics import joint_torque_regressor
 from robot_identification.regression.blocked_regression import AddedColumn

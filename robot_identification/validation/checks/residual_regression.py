@@ -13,8 +13,6 @@
 # limitations under the License.
 """Regression rows of a recording, and added-variable tests of its residuals."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

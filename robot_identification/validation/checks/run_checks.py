@@ -13,8 +13,6 @@
 # limitations under the License.
 """Runs the checks on fitted recordings, held-out recordings and models."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import chain
 

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Plateaus of the effort: a drive at its limit, or a clipped signal."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array, column_range

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Efforts that stay constant while the joint moves."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arrays import Array, column_range
 from robot_identification.validation.checks import check

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Clock rate of the stamps: gravity torque does not depend on it, inertial torque does."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.recording import Recording
 from robot_identification.regression.blocked_regression import DEVIATIONS

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Recorded velocities against the derivative of the positions."""
 
-from __future__ import annotations
-
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.recording import Recording

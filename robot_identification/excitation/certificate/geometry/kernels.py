@@ -21,8 +21,6 @@ fast procedure for computing the distance between complex objects in three-dimen
 starting direction at the next.
 """
 
-from __future__ import annotations
-
 from numba import njit
 import numpy as np
 from robot_identification.dynamics.kernels import OPTIONS, placements

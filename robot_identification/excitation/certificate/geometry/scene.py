@@ -13,8 +13,6 @@
 # limitations under the License.
 """Collision geometry of an arm and its surroundings: shapes, and the pairs to keep apart."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property

@@ -13,8 +13,6 @@
 # limitations under the License.
 """Convex shapes that contain the collision geometry of a URDF."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
