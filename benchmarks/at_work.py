@@ -142,7 +142,7 @@ class WorkingArm(LuGrePlant):
         rng = np.random.default_rng([seed, arm.n, 34])
         self._teeth = rng.integers(40, 100, arm.n)    # periods of the ripple in a turn, or in 1 m
         self._phase = rng.uniform(0, 2 * np.pi, arm.n)
-        self._model.armature = self.limit * rng.uniform(*ROTOR, arm.n)
+        self.model.armature = self.limit * rng.uniform(*ROTOR, arm.n)
 
     def ripple(self, q: np.ndarray) -> np.ndarray:
         """Return the ripple at positions, (..., n) [N m or N]."""
@@ -167,7 +167,7 @@ class WorkingArm(LuGrePlant):
             Integral gain as a fraction of the natural frequency; 0 for PD.
 
         """
-        mass = np.mean([np.diag(pin.crba(self._model, self._data, q)) for q in task.q[::200]],
+        mass = np.mean([np.diag(pin.crba(self.model, self.data, q)) for q in task.q[::200]],
                        axis=0)
         omega, count = 2 * np.pi * BANDWIDTH, len(task.t)
         extra = np.zeros_like(task.q) if model is None else model.torque(
@@ -186,12 +186,12 @@ class WorkingArm(LuGrePlant):
             for _ in range(round(1e-3 / STEP)):
                 applied = np.clip(waiting[0], -self.limit, self.limit)
                 waiting.append(command)
-                level = (self.coulomb + (self.breakaway - self.coulomb)
+                level = (self.coulomb + (self._static - self.coulomb)
                          * np.exp(-(v / self._fall) ** 2) + self._load * np.abs(applied))
                 # state' = v - |v| stiffness / level state (in units of length), implicitly
                 state = (state + STEP * v) / (1 + STEP * np.abs(v) * stiffness / level)
                 force = (applied - stiffness * state - self._viscous * v - self.ripple(q))
-                v = v + STEP * pin.aba(self._model, self._data, q, v, force)
+                v = v + STEP * pin.aba(self.model, self.data, q, v, force)
                 q = q + STEP * v
         return float(np.sqrt(np.mean(errors[count:] ** 2)))
 

@@ -14,7 +14,8 @@
 """
 Contact detection on arms with LuGre friction that stop and start: false alarms and found pushes.
 
-    python benchmarks/contact.py [--robots panda ur5e xarm7] [--seeds 0] [--minutes 10]
+    PYTHONPATH=test python benchmarks/contact.py [--robots panda ur5e xarm7] [--seeds 0]
+        [--minutes 10]
 
 The model comes from `identify` with its defaults and a random motion of 20 s, the threshold from
 two minutes of work. Tested are other tasks on a day with 15 % more friction: false alarms per hour
@@ -29,12 +30,13 @@ from __future__ import annotations
 
 import argparse
 
+from loaded_plant import LoadedPlant
 from model_benefit import smoothed
 import numpy as np
 import pinocchio as pin
 from robot_identification import IdentifiedModel, identify, load_arm
 from robot_identification.arrays import Array
-from robot_identification.benchmarking.lugre_plant import DAY, LuGrePlant, RATE
+from robot_identification.benchmarking.lugre_plant import DAY, RATE
 from robot_identification.online import (
     calibrate_residuals,
     ContactObserver,
@@ -74,7 +76,7 @@ def median_force(model: IdentifiedModel, states: tuple[Array, ...], limits: Arra
                             for k in rows[::max(1, len(rows) // POSES)]]))
 
 
-def pushes(plant: LuGrePlant, motion: tuple[Array, ...], force: float,
+def pushes(plant: LoadedPlant, motion: tuple[Array, ...], force: float,
            rng: np.random.Generator) -> tuple[Array, Array]:
     """Return the times of pushes while all but two joints move, and their joint torques (N, n)."""
     t, q, v, _ = motion
@@ -95,7 +97,7 @@ def pushes(plant: LuGrePlant, motion: tuple[Array, ...], force: float,
     return np.array(times), torque
 
 
-def plain_residual(plant: LuGrePlant, states: tuple[Array, ...]) -> Array:
+def plain_residual(plant: LoadedPlant, states: tuple[Array, ...]) -> Array:
     """Return low-passed torques that the true model without contact does not explain, (N, n)."""
     t, q, v, tau = states
     error = tau - plant.torque(q, v, np.gradient(v, t, axis=0), rate=OBSERVED)
@@ -105,7 +107,7 @@ def plain_residual(plant: LuGrePlant, states: tuple[Array, ...]) -> Array:
     return filtered
 
 
-def evaluate_plain(plant: LuGrePlant, states: list[tuple[Array, ...]], pushed: tuple[Array, ...],
+def evaluate_plain(plant: LoadedPlant, states: list[tuple[Array, ...]], pushed: tuple[Array, ...],
                    times: Array) -> tuple[int, Array, float]:
     """Return false alarms, limits and found pushes of the true model with a constant threshold."""
     reference, *tasks = (plain_residual(plant, each) for each in states)
@@ -123,7 +125,7 @@ def push_delays(t: Array, flags: Array, times: Array) -> Array:
 
 def evaluate(name: str, seed: int, minutes: float) -> str:
     """Return the row of the table for a robot and a seed."""
-    plant = LuGrePlant(load_arm(name), seed)
+    plant = LoadedPlant(load_arm(name), seed)
     result = identify(plant.arm, plant.excite(20, 'fitted'), held_out=plant.excite(12, 'other'))
     model, rng = result.model, np.random.default_rng([seed, 5])
     observer = MomentumObserver(model)

@@ -14,14 +14,16 @@
 """
 How often 95 % intervals of each estimator hold, over seeds, on a matched arm of two joints.
 
-    PYTHONPATH=test python benchmarks/interval_coverage.py [--seeds 20] [--estimators wls didim]
+    PYTHONPATH=test python benchmarks/interval_coverage.py [--seeds 200] [--estimators wls didim]
     PYTHONPATH=test python benchmarks/interval_coverage.py --recordings 2 5    # friction differs
     PYTHONPATH=test python benchmarks/interval_coverage.py --motions own --seeds 2
 
-The truth has Coulomb and viscous friction. For `idim_iv` and `didim` a joint controller moves the
-arm, and positions have 1 mrad of white noise that no filter takes away; for the others torques
-have white noise of 0.05 N m. Only what reports `ok` counts. A column says the largest bias of any
-parameter, in its standard deviations.
+A seed draws inertias, friction, motion and white torque noise of 0.05 N m; for the closed-loop
+estimators a joint controller moves the arm, and positions have 1 mrad of white noise. Only what
+reports `ok` counts. The table shows the fraction of the true values in their intervals, that of
+the worst value and of the nonlinear friction parameters, the largest bias of any value in its
+standard deviations, and the number of estimates that state no intervals, because they would be
+wrong.
 
 `--recordings` fits several recordings of an arm with friction that differs from one to the next by
 15 %, and counts how often intervals contain the mean; `half width` is relative to it, the median.
@@ -32,48 +34,131 @@ parameters with their covariances; the plants are those of residual_part.py.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from multiprocessing import get_context
 import sys
 
-from known_truth import friction_samples, standard_truth, two_link_recording
+from known_truth import two_link_recording
 import numpy as np
 from residual_part import PLANTS
 from robot_identification import load_arm, Recording
-from robot_identification.estimation import ESTIMATORS, fit_samples, FitOptions, get_estimator
+from robot_identification.benchmarking.method import BenchmarkMethod, MODELS, VARIANTS
+from robot_identification.benchmarking.random_motion import RandomMotion
+from robot_identification.dynamics import ModelStructure
+from robot_identification.errors import RobotIdentificationError
+from robot_identification.estimation import fit_samples, FitOptions, get_estimator
 from robot_identification.estimation.estimate import Estimate
+from robot_identification.estimation.model_fit import fit_model
 from robot_identification.estimation.resampling import inflate_covariance
+from robot_identification.parallel import core_count, single_threaded_blas, use_cores
 from robot_identification.regression import build_regression
-from robot_identification.signals import process
-from robot_identification.simulation import simulate
+from robot_identification.signals import process, Samples
+from robot_identification.simulation import Plant, PlantOptions, simulate
 from robot_identification.simulation.robot import JointController
-from simulation_arms import Lively, matched_plant, two_link
 
-CLOSED_LOOP = ('idim_iv', 'didim')
-DIRECT = ('ols', 'wls', 'mle', 'ridge', 'tls', 'huber', 'kalman', 'exponential_forgetting')
-NOISE = 1e-3    # of positions [rad]
+ROBOT = 'two_link'
+RATE, SECONDS = 200.0, 8.0
+"""Rate of the samples [Hz] and period of the motion [s]; two periods are fitted."""
+NOISE = 0.05
+"""[N m] white noise of the torques."""
+POSITION_NOISE = 1e-3
+"""[rad] white noise of the positions, for estimators that simulate the closed loop."""
+FRICTIONS = ('coulomb_viscous', 'stribeck', 'atan', 'sech_tanh', 'cube_root', 'bompos')
+"""Friction models of the coverage, for estimators that find nonlinear parameters by
+optimisation."""
+SLOW = ('gradient_descent', 'ga', 'particle_filter', 'abc', 'ics', 'elpidso', 'cma_es', 'cloe',
+        'clie')
+"""Searches: their covariance is that of least squares and ignores how far they are from it."""
 
 
-def direct(name: str, seed: int):
-    """Return an estimate from exact positions, and the truth."""
-    arm = two_link()
-    data, _, standard, *_ = friction_samples(arm, 'coulomb_viscous', seed=seed, noise=0.05)
-    data = replace(data, noise=np.full(arm.n, 0.05 ** 2))    # which mle wants measured
-    estimate = get_estimator(name).fit(build_regression(arm, [data]))
-    return estimate, estimate.base.project(standard)
+def coverage_methods(estimators: Sequence[str],
+                     frictions: Sequence[str]) -> Iterator[BenchmarkMethod]:
+    """Yield the methods whose coverage is measured; by default all that state intervals."""
+    for name in estimators or [name for name in MODELS if name not in (*SLOW, *VARIANTS)]:
+        online = name in ('extended_kalman', 'exponential_forgetting_nonlinear')
+        for friction in frictions or (FRICTIONS if name == 'wls' else
+                                      ('stribeck',) if online else FRICTIONS[:1]):
+            yield BenchmarkMethod(name, friction)
 
 
-def closed_loop(name: str, seed: int):
-    """Return an estimate from noisy positions under a controller, and the truth."""
-    arm = two_link()
-    plant, motion = matched_plant(arm), Lively(arm)
-    run = simulate(plant, motion, rng=np.random.default_rng(seed), periods=1).recording
-    noise = NOISE * np.random.default_rng(1000 + seed).normal(size=run.q.shape)
-    noisy = Recording(run.t, run.q + noise, run.tau, joint_names=arm.joint_names)
-    regression = build_regression(arm, [process(noisy, arm, cutoff=100.0,
-                                                decimation_cutoff=10.0)])
-    estimate = get_estimator(name, reference=motion,
-                             control_law=JointController.tuned(plant)).fit(regression)
-    return estimate, estimate.base.project(standard_truth(estimate.base.structure, plant.truth))
+def measure(method: BenchmarkMethod, seed: int):
+    """Return errors of values and shapes in deviations, and whether intervals are unstated."""
+    arm = load_arm(ROBOT)
+    use_cores(1)
+    try:
+        with single_threaded_blas():
+            samples, standard, shape, settings = (
+                closed_loop_samples(arm, seed) if method.kind.info.control_law
+                else open_loop_samples(arm, method.friction, seed))
+            estimate = fit_model(arm, [samples], replace(method.options, settings=settings),
+                                 lambda text, fraction: None).fit.estimate
+    except RobotIdentificationError as error:
+        print(f'{method.title}, {method.friction}, seed {seed}: {error}', file=sys.stderr)
+        return None
+    if estimate.status != 'ok':
+        return None
+    z = (estimate.values - estimate.base.project(standard)) / estimate.standard_deviations
+    variances = np.diag(estimate.shape_covariance)
+    wrong = np.log(estimate.shape / shape).ravel() if shape.size else np.zeros(0)
+    return (z, wrong / np.sqrt(variances) if len(variances) == len(wrong) else wrong[:0],
+            not estimate.has_intervals)
+
+
+def coverage_row(method: BenchmarkMethod, seeds: range) -> str:
+    """Return how often the intervals of a method hold, as a row."""
+    with ProcessPoolExecutor(core_count(), mp_context=get_context('spawn')) as pool:
+        results = list(pool.map(measure, [method] * len(seeds), seeds))
+    good = [result for result in results if result is not None]
+    row = f'| {method.title} | {method.friction} | {len(good)} of {len(seeds)} | '
+    if not good:
+        return row + '- | - | - | - | - |'
+    z, shapes = np.array([each[0] for each in good]), np.concatenate([each[1] for each in good])
+    held = np.abs(z) < 1.959964
+    shape = f'{np.mean(np.abs(shapes) < 1.959964):.1%}' if shapes.size else '-'
+    return row + (f'{held.mean():.1%} | {held.mean(axis=0).min():.1%} | {shape} | '
+                  f'{np.abs(z.mean(axis=0)).max():.1f} | {sum(each[2] for each in good)} |')
+
+
+def open_loop_samples(arm, friction: str, seed: int):
+    """Return samples with noisy torques, true parameters and shapes, and settings: none."""
+    rng = np.random.default_rng(seed)
+    structure = ModelStructure.of(arm, friction)
+    low, high = np.log(np.moveaxis(structure.shape_bounds, -1, 0))
+    shape = np.exp(low + rng.uniform(0.3, 0.7, low.shape) * (high - low))
+    structure = structure.with_friction_shape(shape)
+    t = np.arange(0, 2 * SECONDS, 1 / RATE)
+    q, v, a = RandomMotion(arm, SECONDS, rng).evaluate(t)
+    standard = np.zeros(structure.count)
+    inertial = np.array(arm.inertial_parameters)
+    standard[structure.inertial_slice] = (inertial * rng.uniform(0.9, 1.1)).ravel()
+    standard[structure.rotor_slice] = rng.uniform(0.1, 0.3, len(arm.transmission))
+    sizes = rng.uniform(1.0, 3.0, (len(arm.transmission), len(structure.friction.parameters)))
+    for place, parameter in enumerate(structure.friction.parameters):
+        if parameter.startswith('f1') and friction.startswith('bompos'):
+            sizes[:, place] += 6.0    # friction must dissipate energy
+    standard[structure.friction_slice] = sizes.ravel()
+    torque = structure.columns(q, v, a, None) @ standard
+    noisy = torque + NOISE * rng.normal(size=torque.shape)
+    return (Samples(t, q, v, a, noisy, RATE, arm.joint_names, (slice(0, len(t)),),
+                    decimation_cutoff=40.0, noise=np.full(arm.n, NOISE ** 2)), standard, shape, {})
+
+
+def closed_loop_samples(arm, seed: int):
+    """Return samples with noisy positions under a controller, the truth, and settings."""
+    rng = np.random.default_rng(seed)
+    plant = Plant(arm, PlantOptions(
+        seed=seed, stribeck_ratio=1.0, delay=0.0, encoder_bits=None, torque_signal='applied',
+        velocity_signal='none', friction_compensation=1.0, rate=500.0))
+    motion = RandomMotion(arm, 4.0, rng)
+    run = simulate(plant, motion, rng=rng).recording
+    noisy = Recording(run.t, run.q + POSITION_NOISE * rng.normal(size=run.q.shape), run.tau,
+                      joint_names=arm.joint_names)
+    samples = process(noisy, arm, cutoff=100.0, decimation_cutoff=10.0)
+    settings = {'reference': motion, 'control_law': JointController.tuned(plant)}
+    standard = plant.truth.standard_parameters(ModelStructure.of(arm, 'coulomb_viscous'))
+    return samples, standard, np.zeros((arm.n, 0)), settings
 
 
 def between_recordings(count: int, seeds: int) -> str:
@@ -129,8 +214,8 @@ def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
     parser.add_argument('--seeds', type=int, default=20)
-    parser.add_argument('--estimators', nargs='*', default=[*DIRECT, *CLOSED_LOOP],
-                        choices=[*DIRECT, *CLOSED_LOOP])
+    parser.add_argument('--estimators', nargs='*', default=[])
+    parser.add_argument('--frictions', nargs='*', default=[])
     parser.add_argument('--motions', nargs='*', choices=list(PLANTS), default=[],
                         help='instead: two motions of arms with this plant')
     parser.add_argument('--robots', nargs='*', default=['panda', 'ur5e', 'ur3', 'z1', 'xarm7'])
@@ -151,18 +236,12 @@ def main() -> int:
         for count in options.recordings:
             print(between_recordings(count, options.seeds), flush=True)
         return 0
-    print('| estimator | ok | values | within their 95 % interval | largest bias | says that '
-          'intervals are too narrow |\n| --- | --- | --- | --- | --- | --- |')
-    for name in options.estimators:
-        errors = []
-        for seed in range(options.seeds):
-            estimate, truth = (closed_loop if name in CLOSED_LOOP else direct)(name, seed)
-            if estimate.status == 'ok':
-                errors.append((estimate.values - truth) / estimate.standard_deviations)
-        z = np.array(errors)
-        print(f'| {name} | {len(z)} of {options.seeds} | {z.size} | '
-              f'{np.mean(np.abs(z) < 1.96):.1%} | {np.abs(z.mean(axis=0)).max():.1f} | '
-              f"{'yes' if ESTIMATORS[name].interval_doubt else 'no'} |", flush=True)
+    print('| estimator | friction | ok | values in their interval | worst value | '
+          'shape parameters | largest bias | intervals unstated |\n'
+          '| --- | --- | --- | --- | --- | --- | --- | --- |')
+    for method in coverage_methods(options.estimators, options.frictions):
+        print(coverage_row(method, range(
+            options.first_seed, options.first_seed + options.seeds)), flush=True)
     return 0
 
 

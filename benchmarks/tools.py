@@ -14,7 +14,8 @@
 """
 Comparison, payload, drive gains and contact on arms with LuGre friction and imperfect sensors.
 
-    python benchmarks/tools.py [--quick] [--robots panda ur5e xarm7] [--pairs 100] [--first-seed 0]
+    PYTHONPATH=test python benchmarks/tools.py [--quick] [--robots panda ur5e xarm7]
+        [--pairs 100] [--first-seed 0]
 
 Every arm is drawn by a seed: masses within 10 %, LuGre friction with Stribeck effect and load
 dependence, torque sensors with gain errors of 2 % (standard deviation), delay, white and
@@ -43,10 +44,11 @@ import tempfile
 import zlib
 
 import contact
+from loaded_plant import LoadedPlant
 import numpy as np
 from robot_identification import Arm, identify, load_arm, Recording
 from robot_identification.arrays import Array
-from robot_identification.benchmarking.lugre_plant import DAY, least_jerk, LuGrePlant, RATE
+from robot_identification.benchmarking.lugre_plant import DAY, least_jerk, RATE
 from robot_identification.benchmarking.random_motion import RandomMotion
 from robot_identification.changes import payload_motion
 from robot_identification.changes.comparison import compare
@@ -83,7 +85,7 @@ def changed_joint(arm: Arm, seed: int, kind: str) -> int:
 def results(arm: Arm, folder: str, seed: int, change: Change, motion: RandomMotion,
             number: int) -> StoredResults:
     """Return the stored results of an arm after a change."""
-    plant, day = LuGrePlant(arm, seed), np.ones(arm.n)
+    plant, day = LoadedPlant(arm, seed), np.ones(arm.n)
     day[changed_joint(arm, seed, 'friction')] += change.get('friction', 0.0)
     plant.gains[changed_joint(arm, seed, 'gain')] *= 1 + change.get('gain', 0.0)
     if 'body' in change:
@@ -186,7 +188,7 @@ def payload_results(arm: Arm, seed: int) -> dict[str, tuple[float, ...]]:
     These are the error of the mass [kg], whether it is in its interval, the part of the centre's
     coordinates that are in theirs, the half-width [kg], and whether the verdict is right.
     """
-    plant, rng, unknown = LuGrePlant(arm, seed), generator(arm, seed, 1), [np.nan] * 4
+    plant, rng, unknown = LoadedPlant(arm, seed), generator(arm, seed, 1), [np.nan] * 4
     model = identify(arm, plant.repeat(RandomMotion(arm, PERIOD, rng), PERIODS)).model
     mass, centre = rng.uniform(*MASSES), [*rng.uniform(-0.05, 0.05, 2), rng.uniform(0, 0.12)]
     tasks = payload_tasks(rng, arm)
@@ -266,7 +268,7 @@ def payload_motions(name: str, seeds: range) -> Rows:
     arm, motion = load_arm(name), None
     judged: dict[str, list[list[float]]] = {'`--unloaded`': [], 'the model alone': []}
     for seed in seeds:
-        plant, rng = LuGrePlant(arm, seed), generator(arm, seed, 3)
+        plant, rng = LoadedPlant(arm, seed), generator(arm, seed, 3)
         model = identify(arm, plant.repeat(RandomMotion(arm, PERIOD, rng), PERIODS)).model
         if motion is None:
             motion = design_excitation(arm, payload_motion.payload_request(
@@ -306,7 +308,7 @@ def drive_gains(name: str, seeds: range) -> Rows:
     arm = load_arm(name)
     rows: dict[str, list[Array]] = {}
     for seed in seeds:
-        plant, rng = LuGrePlant(arm, seed), generator(arm, seed, 2)
+        plant, rng = LoadedPlant(arm, seed), generator(arm, seed, 2)
         constant, mass = rng.uniform(0.5, 2, arm.n), rng.uniform(*HEAVY)
         centre = np.array([*rng.uniform(-0.06, 0.06, 2), rng.uniform(0.02, 0.12)])
         one, other = (RandomMotion(arm, 2 * PERIOD, rng, wobble=True) for _ in range(2))
@@ -339,7 +341,7 @@ def drive_gains_row(values: Array) -> str:
             f'{" | ".join(map(percent, judged))}')
 
 
-def record_currents(plant: LuGrePlant, motion: RandomMotion, constant: Array) -> Recording:
+def record_currents(plant: LoadedPlant, motion: RandomMotion, constant: Array) -> Recording:
     """Return the currents of a motion on another day."""
     felt = plant.repeat(motion, 1, day=1 + DAY)
     return Recording(felt.t, felt.q, current=felt.tau / constant,

@@ -21,11 +21,11 @@ import json
 import subprocess
 import sys
 
+from loaded_plant import LoadedPlant
 import numpy as np
 import pytest
 from reporting_results import chain
 from robot_identification import identify, inverse_dynamics, load_arm, Recording
-from robot_identification.benchmarking.lugre_plant import LuGrePlant
 from robot_identification.benchmarking.random_motion import RandomMotion
 from robot_identification.changes.commands import CAUSES, comparison_page
 from robot_identification.changes.comparison import compare, comparison_to_dict
@@ -295,7 +295,7 @@ def test_friction_that_grows_with_the_load_of_a_body_is_not_named_beside_it(tmp_
     arm, found = load_arm('xarm7'), []
     motion = RandomMotion(arm, 10.0, np.random.default_rng([1003, 0]))
     for number in (0, 5):
-        plant = LuGrePlant(arm, 1003)
+        plant = LoadedPlant(arm, 1003)
         if number:
             plant.carry(0.3, np.array([0.02, 0.01, 0.08]))
         plant.reseed(1003, number)

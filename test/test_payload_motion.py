@@ -13,10 +13,11 @@
 # limitations under the License.
 """Motions that show a payload reach the accuracy that they state."""
 
+from loaded_plant import LoadedPlant
 import numpy as np
 import pytest
 from robot_identification import identify, load_arm
-from robot_identification.benchmarking.lugre_plant import DAY, LuGrePlant, RATE
+from robot_identification.benchmarking.lugre_plant import DAY, RATE
 from robot_identification.benchmarking.random_motion import RandomMotion
 from robot_identification.changes import payload_motion
 from robot_identification.changes.payload import identify_payload
@@ -25,7 +26,7 @@ from robot_identification.excitation import design_excitation, DesignOptions
 
 def test_payload_states_the_accuracy_that_its_motion_promises():
     arm = load_arm('ur5e')
-    plant, rng = LuGrePlant(arm, 40), np.random.default_rng(40)
+    plant, rng = LoadedPlant(arm, 40), np.random.default_rng(40)
     model = identify(arm, plant.repeat(RandomMotion(arm, 10.0, rng), 3)).model
     motion = design_excitation(arm, payload_motion.payload_request(model, DesignOptions(
         period=payload_motion.PERIOD, starts=1, harmonics=3, time_budget=4.0)))

@@ -13,26 +13,17 @@
 # limitations under the License.
 """The command benchmark: compares identification methods on simulated and real arms."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from robot_identification import console
-from robot_identification.benchmarking.coverage import coverage_methods, measure_coverage
-from robot_identification.benchmarking.output import (
-    COVERAGE_FILES,
-    FILES,
-    write_benchmark,
-    write_coverage,
-)
+from robot_identification.benchmarking.output import FILES, write_benchmark
 from robot_identification.benchmarking.run import BenchmarkOptions, RECORDS, run_benchmark
 from robot_identification.cluster import cluster_tasks
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import check_output_folder
 import typer
 
-COVERAGE_SEEDS = 200
-"""Seeds of the coverage: a fraction of 95 % then has a standard deviation of 1.5 %."""
 SHOWN = ('method', 'friction', 'model', 'error_ratio', 'rank', 'seconds', 'failures')
 
 
@@ -44,8 +35,6 @@ def benchmark_command(
         '--output', '-o', help='Folder of page and tables.')] = Path('results/benchmark'),
     resume: Annotated[bool, typer.Option(
         '--resume', help='Continue the run in the folder, and keep its results.')] = False,
-    coverage: Annotated[bool, typer.Option(
-        '--coverage', help='Instead: how often 95 % intervals contain the truth.')] = False,
     scheduler: Annotated[str | None, typer.Option(
         help='Address of a running Dask scheduler (tcp://...).')] = None,
     workers: Annotated[int | None, typer.Option(
@@ -61,27 +50,15 @@ def benchmark_command(
     """
     if options.only and not options.method:
         raise ConfigurationError('--only compares the estimators of --method; name one')
-    names = COVERAGE_FILES if coverage else FILES
-    check_output_folder(output, names, names[0], (), force=force)
-    if (output / RECORDS).exists() and not (resume or coverage):
+    check_output_folder(output, FILES, FILES[0], (), force=force)
+    if (output / RECORDS).exists() and not resume:
         if not force:
             raise ConfigurationError(f"'{output}' contains a run; continue it with --resume, "
                                      'replace it with --force, or name another folder')
         (output / RECORDS).unlink()
     with (cluster_tasks(scheduler, workers, console.note) as tasks,
           console.progress(as_json) as report):
-        if coverage:
-            methods = list(coverage_methods(options.estimators, options.friction or ()))
-            rows = measure_coverage(methods, options.seeds or COVERAGE_SEEDS, report, tasks)
-        else:
-            run = run_benchmark(options, output, report, tasks)
-    if coverage:
-        write_coverage(rows, output)
-        if as_json:
-            console.emit({'coverage': rows, 'directory': str(output)})
-        else:
-            _print_rows('coverage of 95 % intervals', list(rows[0]), rows)
-        return
+        run = run_benchmark(options, output, report, tasks)
     for sentence in run.missing:
         console.note(sentence)
     contents = write_benchmark(run, output)
@@ -89,17 +66,11 @@ def benchmark_command(
         console.emit({**contents, 'directory': str(output)})
         return
     shown = [row for row in contents['table'] if row['data'] == contents['table'][0]['data']]
-    _print_rows('benchmark', SHOWN, shown, SHOWN[3:])
+    console.print_table('benchmark', SHOWN, (
+        [f'{row[name]:.3g}' if isinstance(row[name], float) else str(row[name]) for name in SHOWN]
+        for row in shown), SHOWN[3:])
     for failure in contents['failures']:
         if failure['state'] == 'failed':
             console.note(f"{failure['method']}, {failure['friction']}, on {failure['data']}: "
                          f"{failure['reason']}")
     console.print_lines(f"wrote {output / 'benchmark.html'}")
-
-
-def _print_rows(title: str, heads: Sequence[str], rows: Sequence[Mapping[str, Any]],
-                right: Sequence[str] = ()) -> None:
-    """Print the columns `heads` of rows, numbers with three digits."""
-    console.print_table(title, heads, (
-        [f'{row[name]:.3g}' if isinstance(row[name], float) else str(row[name]) for name in heads]
-        for row in rows), right)

@@ -52,15 +52,15 @@ class LuGrePlant:
 
     def __init__(self, arm: Arm, seed: int) -> None:
         self.arm = arm
-        rng = self._rng = np.random.default_rng([seed, zlib.crc32(arm.name.encode()), 33])
-        self._model = arm.model.copy()
-        for j in range(1, self._model.njoints):
-            body = self._model.inertias[j]
+        rng = self.rng = np.random.default_rng([seed, zlib.crc32(arm.name.encode()), 33])
+        self.model = arm.model.copy()
+        for j in range(1, self.model.njoints):
+            body = self.model.inertias[j]
             factor = 1 + 0.1 * rng.uniform(-1, 1)
-            self._model.inertias[j] = pin.Inertia(body.mass * factor, body.lever,
+            self.model.inertias[j] = pin.Inertia(body.mass * factor, body.lever,
                                                   body.inertia * factor)
-        self._model.armature = np.zeros(arm.n)
-        self._data = self._model.createData()
+        self.model.armature = np.zeros(arm.n)
+        self.data = self.model.createData()
         self.limit = np.where(np.isfinite(arm.limits.torque), arm.limits.torque, 50.0)
         self.coulomb = self.limit * rng.uniform(0.02, 0.04, arm.n)
         self._static = self.coulomb * rng.uniform(1.1, 1.4, arm.n)
@@ -75,25 +75,8 @@ class LuGrePlant:
     def excite(self, seconds: float, name: str, day: float = 1.0) -> Recording:
         """Return a recording of a motion that excites all parameters."""
         t = np.arange(0, seconds, 1 / RATE)
-        return self.record(t, *RandomMotion(self.arm, seconds, self._rng, wobble=True).evaluate(t),
+        return self.record(t, *RandomMotion(self.arm, seconds, self.rng, wobble=True).evaluate(t),
                            name=name, day=day)
-
-    def repeat(self, motion: RandomMotion, periods: int, name: str = 'motion',
-               day: float | Array = 1.0) -> Recording:
-        """Return a recording of some periods of a motion."""
-        t = np.arange(0, periods * motion.period, 1 / RATE)
-        return self.record(t, *motion.evaluate(t), name=name, day=day)
-
-    def reseed(self, *seed: int) -> None:
-        """Draw motions and noise of further recordings with another seed."""
-        self._rng = np.random.default_rng([*seed, zlib.crc32(self.arm.name.encode())])
-
-    def carry(self, mass: float, centre: Array) -> None:
-        """Add a body with a radius of gyration of 3 cm to the last link; `centre` in metres."""
-        last = self._model.njoints - 1
-        self._model.inertias[last] += pin.Inertia(mass, np.array(centre),
-                                                  mass * 0.03 ** 2 * np.eye(3))
-        self._data = self._model.createData()
 
     def task(self, seconds: float) -> tuple[Array, Array, Array, Array]:
         """Return t (N,), q, v and a (N, n) of motions with least jerk, and pauses of 0.3-2 s."""
@@ -102,7 +85,7 @@ class LuGrePlant:
         return np.arange(len(q)) / RATE, q, v, a
 
     def _moves(self, seconds: float) -> Iterator[tuple[Array, Array, Array]]:
-        rng, limits = self._rng, self.arm.limits
+        rng, limits = self.rng, self.arm.limits
         lower = np.where(np.isfinite(limits.lower), limits.lower, -np.pi)
         upper = np.where(np.isfinite(limits.upper), limits.upper, np.pi)
         middle, half = (lower + upper) / 2, np.minimum((upper - lower) / 2, 1.5) * 0.6
@@ -137,20 +120,20 @@ class LuGrePlant:
         """
         torque = self.torque(q, v, a, day) - (0.0 if push is None else push)
         late = np.column_stack([np.interp(t - self.delay, t, column) for column in torque.T])
-        white = self._rng.normal(size=late.shape)
+        white = self.rng.normal(size=late.shape)
         keep = np.exp(-1 / RATE / CORRELATED)
-        slow, level = np.zeros_like(late), self._rng.normal(size=self.arm.n)
-        for k, draw in enumerate(self._rng.normal(size=late.shape)):
+        slow, level = np.zeros_like(late), self.rng.normal(size=self.arm.n)
+        for k, draw in enumerate(self.rng.normal(size=late.shape)):
             level = keep * level + np.sqrt(1 - keep**2) * draw
             slow[k] = level
         measured = self.gains * late + self.noise * (white + slow)
-        return Recording(t, q + 1e-5 * self._rng.normal(size=q.shape), measured,
+        return Recording(t, q + 1e-5 * self.rng.normal(size=q.shape), measured,
                          joint_names=self.arm.joint_names, name=name)
 
     def torque(self, q: Array, v: Array, a: Array, day: float | Array = 1.0,
                rate: float = RATE) -> Array:
         """Return the torques of bodies and friction at samples of a rate, (N, n) [N m or N]."""
-        rigid, level = self._friction(q, v, a, day)
+        rigid, level = self.friction(q, v, a, day)
         stiffness = self.coulomb / self._presliding
         steady = level * np.sign(v)
         fade = np.exp(-np.abs(v) * stiffness / level / rate)
@@ -160,13 +143,9 @@ class LuGrePlant:
             friction[k] = state
         return rigid + friction + day * self._viscous * v
 
-    def breakaway(self, q: Array, day: float | Array = 1.0) -> Array:
-        """Return the torques that overcome friction at rest, (N, n) [N m or N]."""
-        return self._friction(q, np.zeros_like(q), np.zeros_like(q), day)[1]
-
-    def _friction(self, q: Array, v: Array, a: Array, day: float | Array) -> tuple[Array, Array]:
+    def friction(self, q: Array, v: Array, a: Array, day: float | Array) -> tuple[Array, Array]:
         """Return rigid-body torques and breakaway friction torques, (N, n) each [N m or N]."""
-        rigid = np.array([pin.rnea(self._model, self._data, *row) for row in zip(q, v, a)])
+        rigid = np.array([pin.rnea(self.model, self.data, *row) for row in zip(q, v, a)])
         return rigid, day * (self.coulomb + (self._static - self.coulomb)
                              * np.exp(-(v / self._fall) ** 2) + self._load * np.abs(rigid))
 

@@ -41,7 +41,6 @@ REFERENCE = ('wls', 'coulomb_viscous', 'consistent')
 """Estimator, friction and model to whose errors the others are compared."""
 HEADS = ('method', 'friction', 'model', 'error / wls', 'rank', 'error', 'worst joint', 'time [s]',
          'failed')
-COVERAGE_FILES = ('coverage.json', 'coverage.csv')
 FILES = ('benchmark.json', 'benchmark.html', 'table.csv', 'table.tex', 'table.md', 'cite.bib')
 SOURCES = Path(__file__).with_name('sources.bib')
 
@@ -85,23 +84,6 @@ def write_benchmark(run: BenchmarkRun, folder: Path) -> dict[str, Any]:
         'cite.bib': collect_sources(run)}
     _write_texts(texts, folder)
     return contents
-
-
-def write_coverage(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
-    """
-    Write the files of a measurement of coverage.
-
-    Parameters
-    ----------
-    rows
-        Results of `measure_coverage`.
-    folder
-        Output folder.
-
-    """
-    content = plain({'environment': environment(), 'rows': rows})
-    _write_texts(dict(zip(COVERAGE_FILES, (json.dumps(content, indent=1), _write_csv(rows)))),
-                 folder)
 
 
 def _write_texts(texts: Mapping[str, str], folder: Path) -> None:

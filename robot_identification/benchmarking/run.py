@@ -89,8 +89,8 @@ class BenchmarkOptions:
     quick: Annotated[bool, typer.Option(
         '--quick', help='Few methods, data sets and seeds: some minutes.')] = False
     seeds: Annotated[int, typer.Option(
-        min=0, help='Number of seeds, which draw simulated arms; default 5, with --quick 2, with '
-                    '--coverage 200.')] = 0
+        min=0,
+        help='Number of seeds, which draw simulated arms; default 5, with --quick 2.')] = 0
     seed: Annotated[int, typer.Option(min=0, help='First random seed.')] = 0
     budget: Annotated[float, typer.Option(
         min=0, help='Processor time of each fit in seconds; default 5, with --quick 2.')] = 0.0
