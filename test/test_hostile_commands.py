@@ -272,7 +272,7 @@ REFUSED = (
     ('identify rb.yaml rec.csv -o out --setting a=1 --setting a=2', 'given twice'),
     ('identify rb.yaml rec.csv -o out --held-out-window 1s 2s', 'needs --held-out'),
     ('identify rb.yaml rec.csv -o out --limits negative.yaml', 'must be a positive number'),
-    ('identify rb.yaml rec.csv -o out --decimation-cutoff 1e-9', 'slower than all'),
+    ('identify rb.yaml rec.csv -o out --decimation-cutoff 1e-9', 'leaves 0 rows'),
     ('identify rb.yaml rec.csv -o out --method fourier --period 0.2 --harmonics ' + '9' * 20,
      'coefficients'),
     ('validate m.yaml cr.csv', 'new-line character'),
