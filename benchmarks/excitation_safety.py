@@ -37,6 +37,7 @@ import tempfile
 import time
 from typing import Any
 
+from contact_geometry import ContactGeometry
 import numpy as np
 import pinocchio as pin
 from robot_identification.arm import Arm, load_arm
@@ -52,7 +53,6 @@ from robot_identification.excitation import (
     save_excitation,
 )
 from robot_identification.simulation import Plant, PlantOptions, simulate
-from robot_identification.simulation.contacts import ContactGeometry
 
 RANDOM_TIMES = 10_000
 PATH_RATE = 1000      # samples of the executed path that are searched for contact, a second

@@ -18,6 +18,7 @@ from __future__ import annotations
 import dataclasses
 import json
 
+from contact_geometry import ContactGeometry
 from excitation_arms import chain, tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -57,7 +58,6 @@ from robot_identification.excitation.design.design import (
 from robot_identification.excitation.design.problem import Minimum
 from robot_identification.excitation.motion import get_series
 from robot_identification.simulation import Plant, PlantOptions, simulate
-from robot_identification.simulation.contacts import ContactGeometry
 from robot_identification.yaml_file import read_typed, to_plain
 from typer.testing import CliRunner
 

@@ -20,6 +20,7 @@ import json
 import subprocess
 import sys
 
+from contact_geometry import ContactGeometry
 import numpy as np
 import pytest
 from robot_identification import Arm, load_arm
@@ -29,7 +30,6 @@ from robot_identification.arm.urdf import read_urdf
 from robot_identification.cli.commands import app
 from robot_identification.errors import ArmError, ConfigurationError
 from robot_identification.excitation import motion_limits
-from robot_identification.simulation.contacts import ContactGeometry
 from slow import others_slow
 from typer.testing import CliRunner
 

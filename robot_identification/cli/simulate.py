@@ -21,7 +21,7 @@ from typing import Annotated, TYPE_CHECKING
 
 from robot_identification import console, files
 from robot_identification.cli.excite import print_design
-from robot_identification.errors import ConfigurationError, ExcitationError, SimulationError
+from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.output_folder import replace_files
 import typer
 
@@ -102,17 +102,17 @@ def simulate_command(
 def _contacts(arm: Arm, motion: Excitation, run: SimulatedRun) -> tuple[list[str] | None, str]:
     """Return contacts of links along the simulated path, None if not checked, and a note."""
     from robot_identification.excitation import build_scene
-    from robot_identification.simulation.contacts import ContactGeometry
+    from robot_identification.simulation.contacts import find_contacts
 
     if motion.requirements.clearance is None:
         return None, 'self-contact was not checked, because the design did not check it'
     try:
-        geometry = ContactGeometry(arm, motion.requirements.package_dirs,
-                                   list(build_scene(arm, motion.requirements).excluded))
-    except (ExcitationError, SimulationError) as error:
+        excluded = build_scene(arm, motion.requirements).excluded
+    except ExcitationError as error:
         return None, f'self-contact is not simulated: {error}. The recording is unaffected.'
     step = max(1, round(run.plant.options.rate / CONTACT_RATE))
-    return [str(contact) for contact in geometry.find_contacts(run.q[::step])], 'no links overlap'
+    found = find_contacts(arm, run.q[::step], motion.requirements.package_dirs, list(excluded))
+    return [f"'{first}' and '{second}' overlap" for first, second in found], 'no links overlap'
 
 
 def demo_command(
