@@ -15,14 +15,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-from robot_identification.arrays import Array, consecutive_slices, IndexArray, readonly_view
+from robot_identification.arrays import Array, consecutive_slices, IndexArray
 from robot_identification.dynamics import BaseParameters
-from robot_identification.dynamics.kinematics import Kinematics
-from robot_identification.dynamics.regressor import default_backend
 from robot_identification.errors import EstimationError
 from robot_identification.signals import Samples
 
@@ -31,7 +28,9 @@ ROWS = 256
 samples. Adjacent blocks both process the samples that the decimation filter needs beyond its rows
 (its length, 8 rows), which is 3 % of 256 rows."""
 BLOCK = 2048
-"""Number of samples processed at once, so that their friction columns fit into a core's cache."""
+"""Smallest number of samples of a block with more than `ROWS` rows."""
+CHUNK = 512
+"""Number of samples whose columns are computed at once, so that they fit into a core's cache."""
 GROUPS = 8
 """Minimum number of blocks, which are made in parallel, if there are as many rows. A fixed number,
 so that results do not depend on the number of cores."""
@@ -161,6 +160,10 @@ class RowAssembler:
         self._states = base.structure.states(samples.q)
         self._decimator, self._slides = samples.decimator(), samples.sliding_rows
         self._slices = consecutive_slices(len(chosen) + 1 for chosen in self.columns)
+        n, count = len(self.columns), base.structure.count
+        self._sources = np.concatenate([    # of [columns of all joints, torques] of a sample
+            [*(j * count + base.columns[chosen]), n * count + j]
+            for j, chosen in enumerate(self.columns)])
 
     def rows(self, block: Block) -> list[Array]:
         """
@@ -168,46 +171,17 @@ class RowAssembler:
 
         Rows that are not used (`Samples.sliding_rows`) are zero.
         """
-        compiled = (self.base.structure.backend or default_backend()) == 'numba'
-        table = self._compiled(block) if compiled else self._plain(block)
+        decimator, (first, stop) = self._decimator, (block.samples.start, block.samples.stop)
+        size = max(1, CHUNK // decimator.factor) * decimator.factor
+        weighed = []
+        for start in range(first, stop, size):
+            chunk = slice(start, min(start + size, stop))
+            columns = self.base.structure.columns(*self._motion(chunk))
+            weighed.append(decimator.weigh_groups(np.hstack(
+                [columns.reshape(len(columns), -1), self._torque(chunk)])[:, self._sources]))
+        table = decimator.sum_groups(np.concatenate(weighed), block.rows.stop - block.rows.start)
         return [table[:, joint] if used.all() else np.where(used[:, None], table[:, joint], 0.0)
                 for used, joint in zip(self._slides[block.rows].T, self._slices)]
-
-    def _compiled(self, block: Block) -> Array:
-        """Return the rows of all joints side by side, computed by the compiled kernel."""
-        from robot_identification.regression.packing_kernels import add_decimated
-        structure, decimator = self.base.structure, self._decimator
-        out = np.zeros((block.rows.stop - block.rows.start, self._slices[-1].stop))
-        first = block.samples.start
-        for start in range(first, block.samples.stop, BLOCK):
-            rows = slice(start, min(start + BLOCK, block.samples.stop))
-            motion, torque = self._motion(rows), self._torque(rows)
-            extra = structure.actuator_columns(*motion)
-            add_decimated(*map(readonly_view, motion[:3]), *Kinematics.of(structure.arm),
-                          readonly_view(extra), readonly_view(torque), *self._mapping,
-                          decimator.taps, decimator.factor, start - first, out)
-        return out
-
-    def _plain(self, block: Block) -> Array:
-        """Return the rows of all joints side by side, computed with the backend 'pinocchio'."""
-        columns = self.base.structure.columns(*self._motion(block.samples))
-        torque = self._torque(block.samples)
-        return self._decimator.apply(np.column_stack([
-            values for j, chosen in enumerate(self.columns)
-            for values in (columns[:, j, self.base.columns[chosen]], torque[:, j])]))
-
-    @cached_property
-    def _mapping(self) -> tuple[Any, ...]:
-        """Arguments of `add_decimated`, from `columns` to `tau_columns`."""
-        links = self.base.structure.inertial_slice.stop
-        torques = np.array([joint.stop - 1 for joint in self._slices])
-        columns = np.delete(np.arange(self._slices[-1].stop), torques)
-        joints = np.repeat(np.arange(len(torques)), [len(chosen) for chosen in self.columns])
-        standard = self.base.columns[np.concatenate(self.columns)]
-        rigid = standard < links
-        extra = standard[~rigid] - links
-        return (columns[rigid], (joints * links + standard)[rigid], columns[~rigid], extra,
-                self.base.structure.spread[joints[~rigid], extra], torques)
 
     def _motion(self, rows: slice) -> list[Any]:
         """Return q, v, a, load and states of friction of some samples."""

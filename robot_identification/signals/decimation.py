@@ -114,12 +114,33 @@ class Decimator:
             the sample `centres(N)[r]`.
 
         """
-        if self.factor == 1:
-            return x
-        if not self.rows(len(x)):
-            return np.empty((0, *x.shape[1:]))
-        windows = np.lib.stride_tricks.sliding_window_view(x, len(self.taps), axis=0)
-        return np.ascontiguousarray(windows[::self.factor] @ self.taps)
+        return self.sum_groups(self.weigh_groups(x), self.rows(len(x)))
+
+    def weigh_groups(self, x: Array) -> Array:
+        """
+        Return what each group of `factor` samples adds to the decimated rows up to its own.
+
+        Parameters
+        ----------
+        x
+            Consecutive samples, (N, ...); zeros complete the last group.
+
+        Returns
+        -------
+        Array
+            (groups, taps / factor, ...): entry [g, k] is a part of row g - k; see `sum_groups`.
+
+        """
+        groups = np.zeros((-(-len(x) // self.factor), self.factor, int(np.prod(x.shape[1:]))))
+        groups.reshape(-1, groups.shape[2])[:len(x)] = x.reshape(len(x), -1)
+        taps = np.zeros((-(-len(self.taps) // self.factor), self.factor))
+        taps.ravel()[:len(self.taps)] = self.taps
+        return (taps @ groups).reshape(len(groups), len(taps), *x.shape[1:])
+
+    @staticmethod
+    def sum_groups(weighed: Array, rows: int) -> Array:
+        """Return the decimated rows (rows, ...) from results of `weigh_groups`, stacked."""
+        return np.asarray(sum(weighed[k:k + rows, k] for k in range(weighed.shape[1])))
 
     def blocks(self, samples: int, rows_per_block: int) -> Iterator[tuple[slice, slice]]:
         """
