@@ -81,7 +81,7 @@ setup(
     python_requires='>=3.10',
     install_requires=[
         'numpy>=2.2', 'scipy>=1.14.1', 'pin>=3.3', 'pyyaml>=6.0.1', 'numba>=0.61',
-        'clarabel>=0.9', 'rich>=13', 'typer>=0.16,<0.29',    # 0.29 requires pydantic, 14 MB
+        'clarabel>=0.9', 'rich>=13', 'click>=8.0',
         'threadpoolctl>=3', 'jinja2>=3.1', 'xacro>=2', 'mcap>=1.1.1',
     ],
     extras_require={

@@ -22,7 +22,6 @@ from docutils import nodes
 from robot_identification.cli.commands import app, load_command
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
-from typer.main import get_command
 
 PROGRAM = 'robot-identification'
 
@@ -32,7 +31,7 @@ class CommandReference(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the sections."""
-        return list(self.parse_text_to_nodes('\n'.join(_group(PROGRAM, get_command(app))),
+        return list(self.parse_text_to_nodes('\n'.join(_group(PROGRAM, app)),
                                              allow_section_headings=True))
 
 
@@ -54,7 +53,7 @@ def _command(path: str, command: Any) -> Iterator[str]:
     shown = ''.join(f' {_argument(p)}' for p in arguments)
     yield from (f'## {path}', '', _plain(command.help), '', '```text',
                 f'{path}{shown}{" [OPTIONS]" if options else ""}', '```', '')
-    rows = [(f'`{_argument(p)}`', _plain(getattr(p, 'help', ''))) for p in arguments]
+    rows = [(f'`{_argument(p)}`', _plain(getattr(p, 'text', ''))) for p in arguments]
     rows += [(', '.join(f'`{name}`' for name in (*p.opts, *p.secondary_opts)), _described(p))
              for p in options]
     if rows:

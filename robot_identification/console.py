@@ -11,25 +11,23 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Output of the commands (text, progress, JSON) and the options that several share."""
+"""Output of the commands (text, progress, JSON), and the options of signal processing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
-import functools
-import inspect
+from dataclasses import dataclass
 import json
 from pathlib import Path
 import re
 import time
-from typing import Annotated, Any, TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
+import click
 from rich.console import Console
 from robot_identification.errors import ConfigurationError
 from robot_identification.registry import load_extensions
-import typer
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -43,51 +41,50 @@ verbosity = ''
 """'quiet' or 'verbose', as given on the command line; otherwise ''."""
 EVERY = 5.0    # [s] between two progress lines of the same step
 
-AsJson = Annotated[bool, typer.Option('--json', help='Print one JSON object.')]
-Robot = Annotated[str, typer.Argument(
-    metavar='ROBOT', help='Name of a shipped robot (see `robots`) or path of a robot YAML.')]
-SensorDeviation = Annotated[float | None, typer.Option(
-    help='Standard deviation of the gains of the torque sensors [-]; by default that of the robot '
-         'file, or 0.02 (see docs/methods.md).')]
-Force = Annotated[bool, typer.Option(
-    '--force', help='Overwrite existing files; inputs are never overwritten.')]
-Window = Annotated[tuple[str, str] | None, typer.Option(
-    metavar='FIRST LAST', help='Part of each recording to use: times after its first stamp, '
-                               'such as 2s 10s or 2.0 10.0, or sample indices, such as 200 1000.')]
-Topic = Annotated[str | None, typer.Option(
-    help='Topic of the joint states; required if a bag has several.')]
-
 
 @dataclass(frozen=True)
 class ProcessingArguments:
-    """Command-line options of signal processing, and of the thresholds of the verdict."""
+    """
+    Command-line options of signal processing, and of the thresholds of the verdict.
 
-    overall: Annotated[float | None, typer.Option(
-        help='Largest accepted relative torque error over all joints; by default 0.1.')] = None
-    joint: Annotated[float | None, typer.Option(
-        help='Largest accepted relative torque error of each joint; by default 0.3.')] = None
-    strict: Annotated[bool, typer.Option(
-        '--strict', help='A doubtful model fails: exit code 1 instead of 3.')] = False
-    cutoff: Annotated[float | None, typer.Option(
-        help='Cut-off of the position filter [Hz]; by default chosen from the data.')] = None
-    decimation_cutoff: Annotated[float | None, typer.Option(
-        help='Cut-off of the parallel decimation [Hz]; by default chosen from the data.')] = None
-    method: Annotated[str, typer.Option(
-        help='How velocities are computed: butterworth, smoothing, fourier or '
-             'spectral.')] = 'butterworth'
-    period: Annotated[float | None, typer.Option(
-        help='Period of the motion [s]; by default estimated from the data.')] = None
-    harmonics: Annotated[int | None, typer.Option(
-        min=1, metavar='N',
-        help='Number of harmonics of 1/period that the methods fourier and spectral keep; by '
-             'default all below the cut-off.')] = None
-    basis: Annotated[str | None, typer.Option(
-        help='Series of the method fourier: ffs (finite Fourier series, the default) or mfs '
-             '(Fourier series plus a quintic polynomial).')] = None
-    smoothing_passes: Annotated[int | None, typer.Option(
-        min=1, metavar='N',
-        help='Number of passes of the five-point cubic filter of the method smoothing; by '
-             'default derived from the cut-off.')] = None
+    Parameters
+    ----------
+    overall
+        Largest accepted relative torque error over all joints; by default 0.1.
+    joint
+        Largest accepted relative torque error of each joint; by default 0.3.
+    strict
+        A doubtful model fails: exit code 1 instead of 3.
+    cutoff
+        Cut-off of the position filter [Hz]; by default chosen from the data.
+    decimation_cutoff
+        Cut-off of the parallel decimation [Hz]; by default chosen from the data.
+    method
+        How velocities are computed: butterworth, smoothing, fourier or spectral.
+    period
+        Period of the motion [s]; by default estimated from the data.
+    harmonics : N >= 1
+        Number of harmonics of 1/period that the methods fourier and spectral keep; by default all
+        below the cut-off.
+    basis
+        Series of the method fourier: ffs (finite Fourier series, the default) or mfs (Fourier
+        series plus a quintic polynomial).
+    smoothing_passes : N >= 1
+        Number of passes of the five-point cubic filter of the method smoothing; by default derived
+        from the cut-off.
+
+    """
+
+    overall: float | None = None
+    joint: float | None = None
+    strict: bool = False
+    cutoff: float | None = None
+    decimation_cutoff: float | None = None
+    method: str = 'butterworth'
+    period: float | None = None
+    harmonics: int | None = None
+    basis: str | None = None
+    smoothing_passes: int | None = None
 
     @property
     def thresholds(self) -> Thresholds:
@@ -121,51 +118,6 @@ class ProcessingArguments:
                     f"not by '{self.method}'; add --method {methods[0]}")
         return {name: value for name, value in vars(self).items()
                 if value is not None and name not in ('overall', 'joint', 'strict')}
-
-
-def expand_options(command: Callable[..., None]) -> Callable[..., None]:
-    """
-    Return a command with one option for each field of its dataclass parameters.
-
-    Typer reads options from the parameters of a function. The returned function has the fields of
-    a dataclass in place of the dataclass; it builds the instance and calls `command` with it. The
-    fields have typer's annotations.
-
-    Parameters
-    ----------
-    command
-        Function with typer's annotations and at least one parameter whose type is a dataclass.
-
-    Examples
-    --------
-    >>> @dataclass
-    ... class Limits:
-    ...     velocity: Annotated[float, typer.Option(help='[rad/s]')] = 1.0
-    >>> @expand_options
-    ... def move_command(*, limits: Limits) -> None:    # has the option --velocity
-    ...     print(limits.velocity)
-
-    """
-    signature = inspect.signature(command, eval_str=True)
-    groups: dict[str, Any] = {
-        name: parameter.annotation for name, parameter in signature.parameters.items()
-        if is_dataclass(parameter.annotation)}
-    parameters: list[inspect.Parameter] = []
-    for name, parameter in signature.parameters.items():
-        parameters += (inspect.signature(groups[name], eval_str=True).parameters.values()
-                       if name in groups else [parameter])
-
-    @functools.wraps(command)
-    def run(**values: Any) -> None:
-        """Call the command with instances of the dataclasses."""
-        for name, kind in groups.items():
-            values[name] = kind(**{field.name: values.pop(field.name) for field in fields(kind)})
-        command(**values)
-
-    run.__signature__ = signature.replace(parameters=[    # type: ignore[attr-defined]
-        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters])
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return run
 
 
 def load_recording_verbose(path: Path, arm: Arm, window: tuple[str, str] | None = None,
@@ -285,4 +237,4 @@ def emit(content: Mapping[str, Any]) -> None:
     """Print a mapping as one JSON object to stdout."""
     from robot_identification.reporting.results_dict import plain
 
-    typer.echo(json.dumps(plain(content), allow_nan=False))
+    click.echo(json.dumps(plain(content), allow_nan=False))

@@ -18,6 +18,7 @@ from __future__ import annotations
 import dataclasses
 import json
 
+from click.testing import CliRunner
 from closed_recordings import closed_recording
 import numpy as np
 import pytest
@@ -37,7 +38,6 @@ from robot_identification.recording.bag.joint_states import JointStateLayout
 from robot_identification.recording.bag.write import BagWriter, Topic
 from robot_identification.ros.name_prefix import with_prefix
 from sqlite_bags import BAG_WRITERS
-from typer.testing import CliRunner
 
 rosbag2 = pytest.importorskip('rosbags.rosbag2')
 TORQUE = Effort('torque', 'joint', 1, False)

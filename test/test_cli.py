@@ -20,13 +20,13 @@ from pathlib import Path
 import re
 from tempfile import TemporaryDirectory
 
+from click.testing import CliRunner
 from command_line import call
 from excitation_arms import chain
 import numpy as np
 import pytest
 from robot_identification.cli.commands import app
 from robot_identification.errors import RobotIdentificationError
-from typer.testing import CliRunner
 import yaml
 
 

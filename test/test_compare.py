@@ -21,6 +21,7 @@ import json
 import subprocess
 import sys
 
+from click.testing import CliRunner
 from loaded_plant import LoadedPlant
 import numpy as np
 import pytest
@@ -39,7 +40,6 @@ from robot_identification.reporting.plot_data import plot_data
 from robot_identification.reporting.results_files import StoredResults
 from scipy.signal import lfilter
 from slow import others_slow
-from typer.testing import CliRunner
 
 ARM = chain(['one', 'two', 'three'])
 NAMES = ('May', 'June')

@@ -22,6 +22,7 @@ import shutil
 import subprocess
 import sys
 
+from click.testing import CliRunner
 import pytest
 from reporting_results import chain, identified
 from robot_identification import load_model
@@ -39,7 +40,6 @@ from robot_identification.output_folder import (
 from robot_identification.reporting import load_results, save_results, write_report
 from robot_identification.reporting.results_files import RESULT_FILES
 from slow import others_slow, slow
-from typer.testing import CliRunner
 
 HERE = Path(__file__).parent
 NAMES = ('a.txt', 'b.txt', 'c.txt')

@@ -17,6 +17,7 @@ import dataclasses
 from pathlib import Path
 from types import SimpleNamespace
 
+from click.testing import CliRunner
 from excitation_arms import chain
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,7 +35,6 @@ from robot_identification.excitation.certificate.nominal_torque import (
 )
 from robot_identification.excitation.certificate.requirements import GUESSED_DENSITY
 from robot_identification.yaml_file import read_typed, to_plain
-from typer.testing import CliRunner
 import yaml
 
 BOX = '<collision><geometry><box size="0.1 0.2 0.3"/></geometry></collision>'

@@ -18,6 +18,7 @@ from __future__ import annotations
 from pathlib import Path
 import re
 
+from click.testing import CliRunner
 import pytest
 import robot_identification
 from robot_identification.arm import robot_files
@@ -35,7 +36,6 @@ from robot_identification.ros.nodes.launch_arguments import (
     generic_arguments,
     INCLUDED_FILES,
 )
-from typer.testing import CliRunner
 
 ROOT = shared_folder('launch').parent
 DOCS = ROOT / 'docs'

@@ -17,11 +17,11 @@ from pathlib import Path
 import shlex
 import struct
 
+from click.testing import CliRunner
 import numpy as np
 import pytest
 from robot_identification import load_arm, load_model
 from robot_identification.cli.commands import app
-from typer.testing import CliRunner
 
 PAGE = Path(__file__).parents[1] / 'docs' / 'universal_robots.md'
 XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'

@@ -18,6 +18,7 @@ from __future__ import annotations
 import dataclasses
 import json
 
+from click.testing import CliRunner
 from contact_geometry import ContactGeometry
 from excitation_arms import chain, tree
 from hypothesis import given, settings
@@ -59,7 +60,6 @@ from robot_identification.excitation.design.problem import Minimum
 from robot_identification.excitation.motion import get_series
 from robot_identification.simulation import Plant, PlantOptions, simulate
 from robot_identification.yaml_file import read_typed, to_plain
-from typer.testing import CliRunner
 
 SAFE = Requirements(torque_margin=0.1, clearance=0.01)
 TIMES = 4000

@@ -24,6 +24,7 @@ import signal
 import subprocess
 import tempfile
 
+from click.testing import CliRunner
 from known_truth import two_link_recording as recorded
 import numpy as np
 import pytest
@@ -52,7 +53,6 @@ from robot_identification.papers.studies.repeat import run_search, SearchSetup
 from robot_identification.papers.studies.study import StudyResult, Table
 from robot_identification.reporting import RESULTS
 from robot_identification.reporting.results_files import RESULT_FILES
-from typer.testing import CliRunner
 
 ARM = 'two_link'
 

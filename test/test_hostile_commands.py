@@ -21,12 +21,12 @@ import os
 import re
 import zipfile
 
+from click.testing import CliRunner
 from fuzzers import FUZZERS
 import numpy as np
 import pytest
 from robot_identification.cli.commands import app
 from robot_identification.errors import RobotIdentificationError
-from typer.testing import CliRunner
 
 # commands in a folder with valid files, and the expected messages
 REFUSED = (

@@ -104,7 +104,7 @@ def test_importing_the_library_needs_only_what_ros_installs(tmp_path):
 import sys
 class Absent:
     def find_spec(self, name, path=None, target=None):
-        if name.split('.')[0] in {'numba', 'clarabel', 'mujoco', 'matplotlib', 'rich', 'typer',
+        if name.split('.')[0] in {'numba', 'clarabel', 'mujoco', 'matplotlib', 'rich', 'click',
                                   'threadpoolctl', 'example_robot_data', 'mcap', 'lz4',
                                   'zstandard'}:
             raise ImportError(name + ' is not installed here')

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import json
 
+from click.testing import CliRunner
 import pytest
 from robot_identification import console
 from robot_identification.cli.commands import app
 from robot_identification.excitation import DesignOptions, Requirements
 from robot_identification.excitation.design import design_motions as designs
-from typer.testing import CliRunner
 
 
 def steps(capsys, as_json=False):

@@ -93,9 +93,9 @@ def test_the_base_does_not_count():
 
 
 def test_the_refusal_comes_before_anything_is_waited_for(tmp_path, monkeypatch):
+    from click.testing import CliRunner
     from robot_identification.cli.commands import app
     from robot_identification.excitation.design import design_motions
-    from typer.testing import CliRunner
     (tmp_path / 'arm.urdf').write_text(spoiled('three', MASS, '<mass value="0"/>'))
     monkeypatch.chdir(tmp_path)
     runner = CliRunner()

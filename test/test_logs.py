@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import replace
 import json
 
+from click.testing import CliRunner
 import numpy as np
 import pytest
 from robot_identification import load_arm, Recording
@@ -29,7 +30,6 @@ from robot_identification.recording import csv_file, load_recording
 from robot_identification.recording.bag.write import write_bag
 from robot_identification.recording.infer_block import infer_recording_block
 from scipy.io import savemat
-from typer.testing import CliRunner
 import yaml
 
 UR, PANDA = load_arm('ur10e'), load_arm('panda')

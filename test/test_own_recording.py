@@ -15,13 +15,13 @@
 
 import json
 
+from click.testing import CliRunner
 import numpy as np
 import pytest
 from robot_identification import inverse_dynamics, load_arm, Recording
 from robot_identification.cli.commands import app
 from robot_identification.papers.studies.own_recording import FRICTIONS, METHODS, survey_recording
 from robot_identification.recording import load_recording
-from typer.testing import CliRunner
 
 runner = CliRunner()
 

@@ -15,6 +15,7 @@
 
 import dataclasses
 
+from click.testing import CliRunner
 from motions import excitation_of
 import numpy as np
 import pytest
@@ -30,7 +31,6 @@ from robot_identification.reporting.terminal_summary import summary
 from robot_identification.signals import process
 from scipy import stats
 from slow import others_slow
-from typer.testing import CliRunner
 import yaml
 
 LAGS = np.array([0.004, 0.002, 0.006])

@@ -17,6 +17,7 @@ import json
 import re
 from xml.etree import ElementTree
 
+from click.testing import CliRunner
 import numpy as np
 import pytest
 from robot_identification import Arm, load_arm
@@ -36,7 +37,6 @@ from robot_identification.excitation.motion.limits import (
     required_torque,
     wrong_ratings,
 )
-from typer.testing import CliRunner
 
 INERTIAL = ('<inertial><origin xyz="0 0 0.1"/><mass value="2"/><inertia ixx="0.02" iyy="0.02" '
             'izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>')

@@ -19,6 +19,7 @@ from dataclasses import replace
 from functools import cache
 import json
 
+from click.testing import CliRunner
 import mujoco
 import numpy as np
 import pytest
@@ -34,7 +35,6 @@ from robot_identification.servos.result import RATIOS, ServoResult
 from servo_bench import Bench, bench_urdf, MOTIONS
 from servo_plant import hobby_urdf, recorded, teleoperated, Truth
 from slow import others_slow
-from typer.testing import CliRunner
 
 N = 3
 IDENTIFIED = ('kp', 'damping', 'armature', 'friction', 'limit')

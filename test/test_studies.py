@@ -13,13 +13,13 @@
 # limitations under the License.
 import json
 
+from click.testing import CliRunner
 import pytest
 from robot_identification.cli.commands import app
 from robot_identification.errors import UnknownNameError
 from robot_identification.papers.searches import SEARCHES
 from robot_identification.papers.studies import run_study, STUDIES, study_name
 from robot_identification.papers.studies.study import HERE, ITEMS, PAPER
-from typer.testing import CliRunner
 
 runner = CliRunner()
 

@@ -20,6 +20,7 @@ import json
 import subprocess
 import sys
 
+from click.testing import CliRunner
 from contact_geometry import ContactGeometry
 import numpy as np
 import pytest
@@ -31,7 +32,6 @@ from robot_identification.cli.commands import app
 from robot_identification.errors import ArmError, ConfigurationError
 from robot_identification.excitation import motion_limits
 from slow import others_slow
-from typer.testing import CliRunner
 
 INERTIAL = ('<inertial><origin xyz="0 0 0.1"/><mass value="2"/><inertia ixx="0.02" iyy="0.02" '
             'izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>')

@@ -14,7 +14,6 @@
 """The command benchmark: compares identification methods on simulated and real arms."""
 
 from pathlib import Path
-from typing import Annotated
 
 from robot_identification import console
 from robot_identification.benchmarking.output import FILES, write_benchmark
@@ -22,31 +21,36 @@ from robot_identification.benchmarking.run import BenchmarkOptions, RECORDS, run
 from robot_identification.cluster import cluster_tasks
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import check_output_folder
-import typer
 
 SHOWN = ('method', 'friction', 'model', 'error_ratio', 'rank', 'seconds', 'failures')
 
 
-@console.expand_options
 def benchmark_command(
     *,
     options: BenchmarkOptions,
-    output: Annotated[Path, typer.Option(
-        '--output', '-o', help='Folder of page and tables.')] = Path('results/benchmark'),
-    resume: Annotated[bool, typer.Option(
-        '--resume', help='Continue the run in the folder, and keep its results.')] = False,
-    scheduler: Annotated[str | None, typer.Option(
-        help='Address of a running Dask scheduler (tcp://...).')] = None,
-    workers: Annotated[int | None, typer.Option(
-        min=1, help='Number of workers on this machine, one core each. Default: no workers.')
-        ] = None,
-    force: console.Force = False,
-    as_json: console.AsJson = False,
+    output: Path = Path('results/benchmark'),
+    resume: bool = False,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
     """
     Compare identification methods on many arms.
 
     The arms are simulated with known truth, or recordings of real ones.
+
+    Parameters
+    ----------
+    output : -o
+        Folder of page and tables.
+    resume
+        Continue the run in the folder, and keep its results.
+    scheduler
+        Address of a running Dask scheduler (tcp://...).
+    workers : >= 1
+        Number of workers on this machine, one core each. Default: no workers.
+
     """
     if options.only and not options.method:
         raise ConfigurationError('--only compares the estimators of --method; name one')

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import json
 import os
 from pathlib import Path
-from typing import Annotated, Any, TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 from robot_identification import __version__
 from robot_identification.benchmarking.data import BenchmarkData, DATA, METRICS
@@ -35,7 +35,6 @@ from robot_identification.benchmarking.method import (
 from robot_identification.benchmarking.recorded_data import find_recorded_data
 from robot_identification.errors import ConfigurationError
 from robot_identification.pipeline import Progress
-import typer
 
 if TYPE_CHECKING:    # Dask
     from robot_identification.cluster import Tasks
@@ -71,29 +70,41 @@ class BenchmarkOptions:
     budget
         Processor time of a fit [s]; 0 for 5 s, in a quick run 2 s.
 
+    Parameters
+    ----------
+    method
+        Estimator to compare with the others: a name, or my_package:Class or my_file.py:Class of
+        your own; may be repeated.
+    only
+        Compare the estimators of --method with wls alone.
+    friction
+        Friction model; may be repeated. Default: coulomb_viscous and stribeck.
+    data
+        Data set: a name, a YAML file that describes recordings, or my_file.py:Class; may be
+        repeated. Default: all simulated arms, and the recordings in the folder
+        ROBOT_IDENTIFICATION_DATASETS.
+    metric
+        Further metric: a name or my_file.py:function; may be repeated.
+    quick
+        Few methods, data sets and seeds: some minutes.
+    seeds : >= 0
+        Number of seeds, which draw simulated arms; default 5, with --quick 2.
+    seed : >= 0
+        First random seed.
+    budget : >= 0
+        Processor time of each fit in seconds; default 5, with --quick 2.
+
     """
 
-    method: Annotated[list[str] | None, typer.Option(
-        help='Estimator to compare with the others: a name, or my_package:Class or '
-             'my_file.py:Class of your own; may be repeated.')] = None
-    only: Annotated[bool, typer.Option(
-        '--only', help='Compare the estimators of --method with wls alone.')] = False
-    friction: Annotated[list[str] | None, typer.Option(
-        help='Friction model; may be repeated. Default: coulomb_viscous and stribeck.')] = None
-    data: Annotated[list[str] | None, typer.Option(
-        help='Data set: a name, a YAML file that describes recordings, or my_file.py:Class; may '
-             'be repeated. Default: all simulated arms, and the recordings in the folder '
-             'ROBOT_IDENTIFICATION_DATASETS.')] = None
-    metric: Annotated[list[str] | None, typer.Option(
-        help='Further metric: a name or my_file.py:function; may be repeated.')] = None
-    quick: Annotated[bool, typer.Option(
-        '--quick', help='Few methods, data sets and seeds: some minutes.')] = False
-    seeds: Annotated[int, typer.Option(
-        min=0,
-        help='Number of seeds, which draw simulated arms; default 5, with --quick 2.')] = 0
-    seed: Annotated[int, typer.Option(min=0, help='First random seed.')] = 0
-    budget: Annotated[float, typer.Option(
-        min=0, help='Processor time of each fit in seconds; default 5, with --quick 2.')] = 0.0
+    method: list[str] | None = None
+    only: bool = False
+    friction: list[str] | None = None
+    data: list[str] | None = None
+    metric: list[str] | None = None
+    quick: bool = False
+    seeds: int = 0
+    seed: int = 0
+    budget: float = 0.0
 
     @property
     def estimators(self) -> list[str]:

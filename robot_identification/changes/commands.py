@@ -16,7 +16,6 @@
 from collections.abc import Sequence
 import os
 from pathlib import Path
-from typing import Annotated
 from urllib.parse import quote
 
 from rich.text import Text
@@ -47,9 +46,7 @@ from robot_identification.reporting.figure import Curve, Figure, SERIES
 from robot_identification.reporting.pages import render_page
 from robot_identification.reporting.result_figures import friction_axes, friction_band
 from robot_identification.reporting.results_files import REPORT, RESULT_FILES
-import typer
 
-Report = Annotated[Path | None, typer.Option(help='HTML page to write.')]
 SHOWN = 6    # rows that the terminal shows of a table of compare; page and --json have all
 TEMPLATES = 'robot_identification.changes'
 BADGES = {    # sign and tone of the verdicts on payloads and gains
@@ -59,23 +56,36 @@ BADGES = {    # sign and tone of the verdicts on payloads and gains
 
 
 def payload_command(
-    model: Annotated[Path, typer.Argument(
-        metavar='MODEL', help='Model file of the arm, identified without payload.')],
-    loaded: Annotated[Path, typer.Argument(
-        metavar='RECORDING', help='CSV or NPZ recording with the payload.')],
-    unloaded: Annotated[Path | None, typer.Option(
-        help='Recording without the payload, fitted together with the other; best of the same '
-             'motion, in which all errors of the model cancel.')] = None,
-    sensor_deviation: console.SensorDeviation = None,
-    report: Report = None,
-    force: console.Force = False,
-    frame: Annotated[str | None, typer.Option(
-        metavar='LINK|X,Y,Z', help='Frame for the centre of mass: a link that moves with the last '
-                                   'joint, or an offset from the flange [m]. By default the frame '
-                                   'of the last joint.')] = None,
-    as_json: console.AsJson = False,
+    model: Path,
+    loaded: Path,
+    /,
+    *,
+    unloaded: Path | None = None,
+    sensor_deviation: float | None = None,
+    report: Path | None = None,
+    force: bool = False,
+    frame: str | None = None,
+    as_json: bool = False,
 ) -> None:
-    """Identify the ten inertial parameters of a payload."""
+    """
+    Identify the ten inertial parameters of a payload.
+
+    Parameters
+    ----------
+    model : MODEL
+        Model file of the arm, identified without payload.
+    loaded : RECORDING
+        CSV or NPZ recording with the payload.
+    unloaded
+        Recording without the payload, fitted together with the other; best of the same motion, in
+        which all errors of the model cancel.
+    report
+        HTML page to write.
+    frame : LINK|X,Y,Z
+        Frame for the centre of mass: a link that moves with the last joint, or an offset from the
+        flange [m]. By default the frame of the last joint.
+
+    """
     check_outputs([(report, HTML_PAGE)], [model, loaded, unloaded], force=force)
     identified = load_model(model)
     recording = console.load_recording_verbose(loaded, identified.arm)
@@ -105,7 +115,7 @@ def payload_command(
             'change': None if payload.change is None else vars(payload.change),
             'relative_error': payload.relative_error, 'note': note,
             'smallest_pseudo_inertia_eigenvalue': payload.certificate})
-        raise typer.Exit(exit_code)
+        raise SystemExit(exit_code)
     if stated:
         console.print_table(
             f'payload in the frame of {identified.arm.joint_names[-1]}',
@@ -118,7 +128,7 @@ def payload_command(
         f'{frame or "of " + identified.arm.joint_names[-1]} (95 % intervals)'
         if stated else ''))
     console.print_lines(note and f'note: {note}', style='yellow')
-    raise typer.Exit(exit_code)
+    raise SystemExit(exit_code)
 
 
 def _payload_sentence(payload: PayloadEstimate) -> str:
@@ -142,30 +152,47 @@ def _payload_sentence(payload: PayloadEstimate) -> str:
 
 
 def gains_command(
-    robot: console.Robot,
-    unloaded: Annotated[list[Path], typer.Option(help='Recording without payload; repeatable.')],
-    loaded: Annotated[list[Path], typer.Option(help='Recording with payload; repeatable.')],
-    mass: Annotated[float | None, typer.Option(
-        help='Mass of the payload [kg], required: a known mass gives currents their '
-             'scale.')] = None,
-    centre: Annotated[tuple[float, float, float] | None, typer.Option(
-        metavar='X Y Z', help="Payload's centre of mass in the last joint's frame [m].")] = None,
-    mass_deviation: Annotated[float, typer.Option(
-        help='Standard deviation of the mass, relative [-].')] = drive_gains.MASS_DEVIATION,
-    centre_deviation: Annotated[float, typer.Option(
-        help='Standard deviation of each coordinate of the centre [m].',
-        )] = drive_gains.CENTRE_DEVIATION,
-    sensor_deviation: Annotated[float | None, typer.Option(
-        help='Standard deviation of the gains of the current sensors [-], for the gain of the '
-             'drive alone; by default that of the robot file, or 0: that of drive and '
-             'sensor.')] = None,
-    friction: Annotated[str, typer.Option(
-        help='Friction model (see `frictions`).')] = 'coulomb_viscous',
-    report: Report = None,
-    force: console.Force = False,
-    as_json: console.AsJson = False,
+    robot: str,
+    /,
+    *,
+    unloaded: list[Path],
+    loaded: list[Path],
+    mass: float | None = None,
+    centre: tuple[float, float, float] | None = None,
+    mass_deviation: float = drive_gains.MASS_DEVIATION,
+    centre_deviation: float = drive_gains.CENTRE_DEVIATION,
+    sensor_deviation: float | None = None,
+    friction: str = 'coulomb_viscous',
+    report: Path | None = None,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
-    """Identify drive gains from recordings with a known payload."""
+    """
+    Identify drive gains from recordings with a known payload.
+
+    Parameters
+    ----------
+    unloaded
+        Recording without payload; repeatable.
+    loaded
+        Recording with payload; repeatable.
+    mass
+        Mass of the payload [kg], required: a known mass gives currents their scale.
+    centre : X Y Z
+        Payload's centre of mass in the last joint's frame [m].
+    mass_deviation
+        Standard deviation of the mass, relative [-].
+    centre_deviation
+        Standard deviation of each coordinate of the centre [m].
+    sensor_deviation
+        Standard deviation of the gains of the current sensors [-], for the gain of the drive
+        alone; by default that of the robot file, or 0: that of drive and sensor.
+    friction
+        Friction model (see `frictions`).
+    report
+        HTML page to write.
+
+    """
     if mass is None:
         raise ConfigurationError('give the mass of the payload with --mass KG: a known mass is '
                                  'what gives currents their scale')
@@ -192,7 +219,7 @@ def gains_command(
                 arm.joint_names, result.gains, result.deviations, result.undetermined,
                 arm.units('N m/A', 'N/A'))))
         console.print_lines(f'verdict: {_gains_sentence(result, arm, mass)}')
-    raise typer.Exit({'implausible': 3, 'undetermined': 1}.get(result.verdict, 0))
+    raise SystemExit({'implausible': 3, 'undetermined': 1}.get(result.verdict, 0))
 
 
 def _gains_sentence(result: drive_gains.GainEstimate, arm: Arm, mass: float) -> str:
@@ -215,16 +242,28 @@ def _millimetres(values: Array) -> str:
 
 
 def compare_command(
-    first: Annotated[Path, typer.Argument(
-        metavar='A', help='Folder that identify wrote, or the model file in it.')],
-    second: Annotated[Path, typer.Argument(
-        metavar='B', help='Folder or model file of another identification of the arm.')],
-    report: Report = None,
-    sensor_deviation: console.SensorDeviation = None,
-    force: console.Force = False,
-    as_json: console.AsJson = False,
+    first: Path,
+    second: Path,
+    /,
+    *,
+    report: Path | None = None,
+    sensor_deviation: float | None = None,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
-    """Compare two identifications of one arm, with significance."""
+    """
+    Compare two identifications of one arm, with significance.
+
+    Parameters
+    ----------
+    first : A
+        Folder that identify wrote, or the model file in it.
+    second : B
+        Folder or model file of another identification of the arm.
+    report
+        HTML page to write.
+
+    """
     folders = [path.parent if os.path.isfile(path) else path for path in (first, second)]
     check_outputs([(report, HTML_PAGE)],
                   [folder / name for folder in folders for name in RESULT_FILES], force=force)

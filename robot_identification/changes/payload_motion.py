@@ -20,7 +20,6 @@ Its expected accuracy is stated, too.
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 from robot_identification import console
@@ -51,7 +50,6 @@ from robot_identification.excitation import DesignOptions, Excitation, Payload
 from robot_identification.online.load_change import CarriedBody
 from robot_identification.regression.blocked_regression import BlockEquations, label_products
 from robot_identification.regression.inference import interval_factor
-import typer
 
 PERIOD, JOINTS = 8.0, 4
 """Default period [s], and number of the last joints that move: elbow and wrist of common arms."""
@@ -202,15 +200,13 @@ def _inertial(payload: Payload) -> Array:
         np.outer(point, point) + np.diag([_RADIUS ** 2 / 2] * 3 + [0.0])))
 
 
-@console.expand_options
 def payload_motion_command(
-    robot: console.Robot,
-    model: Annotated[Path, typer.Argument(
-        metavar='MODEL', help='Model file of the arm, identified without payload.')],
+    robot: str,
+    model: Path,
+    /,
     *,
     arguments: DesignArguments,
-    joint: Annotated[list[str] | None, typer.Option(
-        help=f'A joint that moves; repeatable. By default the last {JOINTS}.')] = None,
+    joint: list[str] | None = None,
 ) -> None:
     """
     Design a motion for payload identification.
@@ -218,6 +214,14 @@ def payload_motion_command(
     It is short, moves few joints, and its expected accuracy is printed. The other joints rest in a
     pose that the design chooses. --payload is the expected payload, for the torque limits and the
     stated accuracy. Record the motion with and without it, and identify it with `payload`.
+
+    Parameters
+    ----------
+    model : MODEL
+        Model file of the arm, identified without payload.
+    joint
+        A joint that moves; repeatable. By default the last 3.
+
     """
     arm, identified = load_arm(robot), load_model(model)
     if arm.joint_names != identified.arm.joint_names:

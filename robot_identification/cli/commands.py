@@ -16,12 +16,12 @@
 from importlib import import_module
 import logging
 import sys
-from typing import Annotated, Any
+from typing import Any
 
+import click
 import robot_identification
+from robot_identification.cli.options import make_command, SETTINGS
 from robot_identification.errors import ConfigurationError
-import typer
-from typer.core import TyperGroup
 
 COMMANDS = {    # name: module, first line of the help; `--help` imports no module
     'demo': ('cli.simulate', 'Design, simulate, record, identify, validate and report.'),
@@ -45,15 +45,26 @@ COMMANDS = {    # name: module, first line of the help; `--help` imports no modu
     'robots': ('cli.lists', 'List the shipped robots.'),
     'studies': ('papers.commands', 'List the studies.'),
     'ros': ('ros.commands', 'Run the same pipeline on ROS 2.')}
-MARKUP: Any = 'markdown'    # rich markup would remove units in brackets
-HELP = {'help_option_names': ['--help', '-h']}
 VERBOSITY = ('quiet', 'verbose')
 
 
-class _LazyGroup(TyperGroup):
+class _LazyGroup(click.Group):
     """A group that imports the module of a command when the command is called."""
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command | None:
+        """Return a command; None if there is none of this name."""
+        return load_command(cmd_name) if cmd_name in COMMANDS else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the names and first lines of the commands, without importing them."""
+        with formatter.section('Commands'):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """
         Return the name, the command and its arguments.
 
@@ -68,41 +79,37 @@ class _LazyGroup(TyperGroup):
         for word in args:
             if '\0' in word:
                 raise ConfigurationError(f'{word!r} contains a NUL character')
-        name, _, rest = super().resolve_command(ctx, args)
-        command = load_command(str(name))
+        name, command, rest = super().resolve_command(ctx, args)
         for each in (command, *getattr(command, 'commands', {}).values()):
             each.params += [option for option in self.params if option.name in VERBOSITY]
         return name, command, rest
 
 
-def load_command(name: str) -> Any:
+def load_command(name: str) -> click.Command:
     """Import the module of a command, and return the command with its options."""
-    module = import_module(f'robot_identification.{COMMANDS[name][0]}')
-    program = getattr(module, f'{name.replace("-", "_")}_command')
-    if not isinstance(program, typer.Typer):
-        function, program = program, typer.Typer(
-            add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=MARKUP,
-            context_settings=HELP)
-        program.command(name)(function)
-    command = typer.main.get_command(program)
-    command.name = name
-    return command
+    module, line = COMMANDS[name]
+    program = getattr(import_module(f'robot_identification.{module}'),
+                      f'{name.replace("-", "_")}_command')
+    if isinstance(program, dict):
+        return click.Group(name, help=line, context_settings=SETTINGS, commands={
+            each: make_command(function, each) for each, function in program.items()})
+    return make_command(program, name)
 
 
-def _print_version(requested: bool) -> None:
+def _print_version(context: click.Context, parameter: click.Parameter, requested: bool) -> None:
     """Print the version and end the program if `--version` is given."""
     if requested:
-        typer.echo(f'robot-identification {robot_identification.__version__}')
-        raise typer.Exit
+        click.echo(f'robot-identification {robot_identification.__version__}')
+        context.exit()
 
 
-def _set_verbosity(context: typer.Context, parameter: typer.CallbackParam, value: bool) -> None:
+def _set_verbosity(context: click.Context, parameter: click.Parameter, value: bool) -> None:
     """Store `--quiet` or `--verbose` in the console, and refuse both together."""
     chosen = context.meta.setdefault('verbosity', set())
     if value:
         chosen.add(parameter.name)
     if len(chosen) > 1:
-        raise typer.BadParameter('--quiet and --verbose contradict each other')
+        raise click.BadParameter('--quiet and --verbose contradict each other')
     if chosen or 'robot_identification.console' in sys.modules:
         from robot_identification import console
         console.verbosity = next(iter(chosen), '')
@@ -110,24 +117,12 @@ def _set_verbosity(context: typer.Context, parameter: typer.CallbackParam, value
             logging.ERROR if 'quiet' in chosen else logging.NOTSET)
 
 
-app = typer.Typer(cls=_LazyGroup, no_args_is_help=True,
-                  pretty_exceptions_enable=False, rich_markup_mode=MARKUP,
-                  context_settings=HELP,
-                  help='From a URDF to a validated dynamic model of a serial arm.')
-for _name, (_, _line) in COMMANDS.items():
-    app.command(_name, help=_line)(lambda: None)
-
-
-@app.callback()
-def _options(
-    version: Annotated[bool, typer.Option(
-        '--version', callback=_print_version, is_eager=True,
-        help='Print the version and exit.')] = False,
-    quiet: Annotated[bool, typer.Option(
-        '--quiet', callback=_set_verbosity, expose_value=False,
-        help='Print results and errors only.')] = False,
-    verbose: Annotated[bool, typer.Option(
-        '--verbose', callback=_set_verbosity, expose_value=False,
-        help='Print every step with its time.')] = False,
-) -> None:
-    pass
+app = _LazyGroup(
+    'robot-identification', no_args_is_help=True, context_settings=SETTINGS,
+    help='From a URDF to a validated dynamic model of a serial arm.', params=[
+        click.Option(['--version'], is_flag=True, is_eager=True, expose_value=False,
+                     callback=_print_version, help='Print the version and exit.'),
+        click.Option(['--quiet'], is_flag=True, expose_value=False, callback=_set_verbosity,
+                     help='Print results and errors only.'),
+        click.Option(['--verbose'], is_flag=True, expose_value=False, callback=_set_verbosity,
+                     help='Print every step with its time.')])

@@ -19,11 +19,11 @@ from collections.abc import Mapping
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
+import click
 from robot_identification import cli, console, files, output_folder
 from robot_identification.errors import ConfigurationError
-import typer
 
 if TYPE_CHECKING:
     from robot_identification import excitation
@@ -37,43 +37,63 @@ QUANTITIES = ('position', 'velocity', 'acceleration', 'jerk')
 
 @dataclass(frozen=True)
 class DesignArguments:
-    """Command-line options of a design: its files, and values that override its options."""
+    """
+    Command-line options of a design: its files, and values that override its options.
 
-    output: Annotated[Path | None, typer.Option(
-        '--output', '-o', help='Excitation file (YAML).')] = None
-    duration: Annotated[float | None, typer.Option(help='Period [s]; 10 by default.')] = None
-    harmonics: Annotated[int | None, typer.Option(
-        help='Number of harmonics; by default those below 0.5 Hz.')] = None
-    seed: Annotated[int | None, typer.Option(help='Seed of the random starts.')] = None
-    time_budget: Annotated[float | None, typer.Option(
-        help='Total time limit [s], from the start of the program to the HTML page.')] = None
-    good_enough: Annotated[float | None, typer.Option(
-        help='Value of the criterion (usually condition number) that ends the search.')] = None
-    margin: Annotated[float | None, typer.Option(
-        help='Fraction of every joint limit to keep free, 0 to less than 1.')] = None
-    floor: Annotated[float | None, typer.Option(
-        help='Height of the floor or table in the base frame [m].')] = None
-    payload: Annotated[str | None, typer.Option(
-        metavar='MASS,X,Y,Z[,LX,LY,LZ]',
-        help="Payload: mass [kg], centre of mass in the last joint's frame [m], and edge lengths "
-             'of a box around it for collision checks [m].')] = None
-    torque: Annotated[bool | None, typer.Option(
-        '--torque/--no-torque', help='Limit the torques of the nominal model.')] = None
-    collisions: Annotated[bool | None, typer.Option(
-        '--collisions/--no-collisions',
-        help='Keep a clearance between links, floor and obstacles.')] = None
-    guess_inertias: Annotated[bool, typer.Option(
-        '--guess-inertias', help='Replace invalid inertias by those of the collision geometry '
-                                 'at a density of 1500 kg/m^3.')] = False
-    report: Annotated[Path | None, typer.Option(
-        help='Also write an HTML page with plots and the moving arm.')] = None
-    csv: Annotated[Path | None, typer.Option(
-        help=f'Also write t, q, v, a as CSV at {CSV_RATE:g} Hz.')] = None
-    options: Annotated[Path | None, typer.Option(
-        help='YAML file with all options of the design (`excite --print-options`); those given '
-             'here override it.')] = None
-    force: console.Force = False
-    as_json: console.AsJson = False
+    Parameters
+    ----------
+    output : -o
+        Excitation file (YAML).
+    duration
+        Period [s]; 10 by default.
+    harmonics
+        Number of harmonics; by default those below 0.5 Hz.
+    seed
+        Seed of the random starts.
+    time_budget
+        Total time limit [s], from the start of the program to the HTML page.
+    good_enough
+        Value of the criterion (usually condition number) that ends the search.
+    margin
+        Fraction of every joint limit to keep free, 0 to less than 1.
+    floor
+        Height of the floor or table in the base frame [m].
+    payload : MASS,X,Y,Z[,LX,LY,LZ]
+        Payload: mass [kg], centre of mass in the last joint's frame [m], and edge lengths of a box
+        around it for collision checks [m].
+    torque
+        Limit the torques of the nominal model.
+    collisions
+        Keep a clearance between links, floor and obstacles.
+    guess_inertias
+        Replace invalid inertias by those of the collision geometry at a density of 1500 kg/m^3.
+    report
+        Also write an HTML page with plots and the moving arm.
+    csv
+        Also write t, q, v, a as CSV at 100 Hz.
+    options
+        YAML file with all options of the design (`excite --print-options`); those given here
+        override it.
+
+    """
+
+    output: Path | None = None
+    duration: float | None = None
+    harmonics: int | None = None
+    seed: int | None = None
+    time_budget: float | None = None
+    good_enough: float | None = None
+    margin: float | None = None
+    floor: float | None = None
+    payload: str | None = None
+    torque: bool | None = None
+    collisions: bool | None = None
+    guess_inertias: bool = False
+    report: Path | None = None
+    csv: Path | None = None
+    options: Path | None = None
+    force: bool = False
+    as_json: bool = False
 
     def read_request(self, **defaults: Any) -> excitation.DesignOptions:
         """Return the options of the design; defaults count without a file of `--options`."""
@@ -123,7 +143,7 @@ class DesignArguments:
 
         output, names = self.output, excitation.VALIDATION_MOTIONS if validate else ()
         if output is None:
-            raise typer.BadParameter("name the file: '--output' / '-o'")
+            raise ConfigurationError("name the file: '--output' / '-o'")
         paths = {'': output, **{name: output.with_name(f'{output.stem}_{name}.yaml')
                                 for name in names}}
         files.check_outputs((*((path, files.EXCITATION_YAML) for path in paths.values()),
@@ -137,16 +157,13 @@ class DesignArguments:
         return designs, watch, paths
 
 
-@console.expand_options
 def excite_command(
-    robot: console.Robot,
+    robot: str,
+    /,
     *,
     arguments: DesignArguments,
-    validate: Annotated[bool, typer.Option(
-        '--validate', help='Also design motions for validation.')] = False,
-    print_options: Annotated[bool, typer.Option(
-        '--print-options',
-        help='Print all options of the design as a file for --options, and exit.')] = False,
+    validate: bool = False,
+    print_options: bool = False,
 ) -> None:
     """
     Design a motion that excites all parameters within proven limits.
@@ -154,6 +171,14 @@ def excite_command(
     Further options of the design are in a YAML file, see --print-options and docs/excitation.md.
     --payload is a load that the arm carries; `payload-motion` designs a motion to identify
     one.
+
+    Parameters
+    ----------
+    validate
+        Also design motions for validation.
+    print_options
+        Print all options of the design as a file for --options, and exit.
+
     """
     from robot_identification import yaml_file
     from robot_identification.arm import load_arm
@@ -161,7 +186,7 @@ def excite_command(
 
     arm, request = load_arm(robot), arguments.read_request()
     if print_options:
-        typer.echo(yaml.safe_dump(yaml_file.to_plain(request), sort_keys=False), nl=False)
+        click.echo(yaml.safe_dump(yaml_file.to_plain(request), sort_keys=False), nl=False)
         return
     designs, watch, paths = arguments.design(arm, request, validate=validate)
     written = write_motions(arm, designs, paths, watch, arguments.csv, arguments.report)

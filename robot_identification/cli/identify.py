@@ -17,73 +17,90 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any, TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 from robot_identification import console, files
 from robot_identification.errors import ConfigurationError
-import typer
 
 if TYPE_CHECKING:
     from robot_identification.arm import Arm
 
 
-@console.expand_options
 def identify_command(
-    robot: Annotated[str, typer.Argument(
-        metavar='ROBOT', help='Name of a shipped robot (see `robots`), path of a robot YAML, or a '
-                              'rosbag with a robot_description, which is then also a recording '
-                              'to fit.')],
-    recordings: Annotated[list[Path] | None, typer.Argument(
-        metavar='[RECORDING]...', help='Recordings to fit (CSV, NPZ, MAT, Parquet or rosbag), or '
-        'folders of such files.')] = None,
-    output: Annotated[Path | None, typer.Option(
-        '--output', '-o', help='Output folder for the results; without it, they are only '
-                               'printed.')] = None,
-    estimator: Annotated[str, typer.Option(
-        help='One of `estimators`, your own FILE.py:CLASS, or auto (cross-validation).')] = 'wls',
-    friction: Annotated[str | None, typer.Option(
-        help='Friction model (see `frictions`); by default coulomb_viscous, or with auto the one '
-             'that predicts best.')] = None,
-    delay: Annotated[bool | None, typer.Option(
-        '--delay/--no-delay', help='Estimate the delay between positions and torques; by '
-                                   'default off, or with auto whichever predicts better.')] = None,
-    delay_of: Annotated[str | None, typer.Option(
-        help='Signal that the delay of a joint shifts: torques (its torque against all positions, '
-             'the default) or positions (its position against all torques).')] = None,
-    setting: Annotated[list[str] | None, typer.Option(
-        metavar='NAME=VALUE', help='Setting of the estimator, for instance objective=absolute, '
-        'budget=50000, bounds=estimate or memory=30; may be repeated.')] = None,
-    prior: Annotated[str, typer.Option(
-        help='Distance of the inertias from those of the URDF: metric or entropic.')] = 'metric',
-    prior_deviation: Annotated[float | None, typer.Option(
-        help="Relative standard deviation of the URDF's inertias; by default 0.3.")] = None,
-    limits: Annotated[Path | None, typer.Option(
-        help='YAML file with bounds of links, in the form joint: {mass: [low, high], centre: '
-             '[[x, y, z], [x, y, z]], ellipsoid: [centre, semi-axes]}.')] = None,
-    residual: Annotated[str, typer.Option(help=(
-        'Part added to the physics of joints that it helps: gp, a Gaussian process.'))] = '',
-    held_out: Annotated[list[Path] | None, typer.Option(
-        help='A recording of another motion to validate on; may be repeated.')] = None,
-    window: console.Window = None,
-    held_out_window: console.Window = None,
-    excitation: Annotated[Path | None, typer.Option(
-        help='Excitation file of the executed motion, for the report.')] = None,
+    robot: str,
+    recordings: list[Path] | None = None,
+    /,
     *,
+    output: Path | None = None,
+    estimator: str = 'wls',
+    friction: str | None = None,
+    delay: bool | None = None,
+    delay_of: str | None = None,
+    setting: list[str] | None = None,
+    prior: str = 'metric',
+    prior_deviation: float | None = None,
+    limits: Path | None = None,
+    residual: str = '',
+    held_out: list[Path] | None = None,
+    window: tuple[str, str] | None = None,
+    held_out_window: tuple[str, str] | None = None,
+    excitation: Path | None = None,
     processing: console.ProcessingArguments,
-    average: Annotated[bool, typer.Option(
-        '--average', help='Fit the mean over all periods of the motion.')] = False,
-    topic: console.Topic = None,
-    effort: Annotated[str | None, typer.Option(
-        metavar='EFFORT',
-        help='Effort in a bag without robot YAML: quantity, side, sign and gravity, such as '
-             'torque,joint,+1,gravity')] = None,
-    force: console.Force = False,
-    as_json: console.AsJson = False,
+    average: bool = False,
+    topic: str | None = None,
+    effort: str | None = None,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
     """
     Identify a dynamic model from recordings.
 
     The exit code is 1 if the verdict fails, and 3 if the model is doubtful.
+
+    Parameters
+    ----------
+    robot : ROBOT
+        Name of a shipped robot (see `robots`), path of a robot YAML, or a rosbag with a
+        robot_description, which is then also a recording to fit.
+    recordings : [RECORDING]...
+        Recordings to fit (CSV, NPZ, MAT, Parquet or rosbag), or folders of such files.
+    output : -o
+        Output folder for the results; without it, they are only printed.
+    estimator
+        One of `estimators`, your own FILE.py:CLASS, or auto (cross-validation).
+    friction
+        Friction model (see `frictions`); by default coulomb_viscous, or with auto the one that
+        predicts best.
+    delay
+        Estimate the delay between positions and torques; by default off, or with auto whichever
+        predicts better.
+    delay_of
+        Signal that the delay of a joint shifts: torques (its torque against all positions, the
+        default) or positions (its position against all torques).
+    setting : NAME=VALUE
+        Setting of the estimator, for instance objective=absolute, budget=50000, bounds=estimate or
+        memory=30; may be repeated.
+    prior
+        Distance of the inertias from those of the URDF: metric or entropic.
+    prior_deviation
+        Relative standard deviation of the URDF's inertias; by default 0.3.
+    limits
+        YAML file with bounds of links, in the form joint: {mass: [low, high], centre: [[x, y, z],
+        [x, y, z]], ellipsoid: [centre, semi-axes]}.
+    residual
+        Part added to the physics of joints that it helps: gp, a Gaussian process.
+    held_out
+        A recording of another motion to validate on; may be repeated.
+    held_out_window : FIRST LAST
+        Part of each held-out recording to use, as --window.
+    excitation
+        Excitation file of the executed motion, for the report.
+    average
+        Fit the mean over all periods of the motion.
+    effort : EFFORT
+        Effort in a bag without robot YAML: quantity, side, sign and gravity, such as
+        torque,joint,+1,gravity
+
     """
     from robot_identification import reporting
     from robot_identification.estimation.fit_inputs import load_limits, read_settings
@@ -129,7 +146,7 @@ def identify_command(
         console.out.print(summary(result, output))
     if output is None:
         console.note('nothing was saved: -o FOLDER keeps model, URDF and report')
-    raise typer.Exit(result.verdict.exit_code)
+    raise SystemExit(result.verdict.exit_code)
 
 
 def _load_robot(robot: str, recordings: list[Path], effort: str | None,

@@ -19,7 +19,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 import importlib.util
 from pathlib import Path
-from typing import Annotated, Any, TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 from robot_identification import console, files
 from robot_identification.errors import (
@@ -28,7 +28,6 @@ from robot_identification.errors import (
     ExcitationError,
     RecordingError,
 )
-import typer
 
 if TYPE_CHECKING:
     from robot_identification.arm import Arm, Limits
@@ -41,54 +40,64 @@ ASKED = {'--acceleration': 'acceleration', '--velocity': 'velocity', '--torque':
 
 @dataclass(frozen=True)
 class InitArguments:
-    """Options for data of a robot that its URDF does not contain."""
+    """
+    Options for data of a robot that its URDF does not contain.
 
-    arguments: Annotated[list[str] | None, typer.Argument(
-        metavar='[NAME:=VALUE]...', help='Arguments of the xacro, such as dof:=7.')] = None
-    base: Annotated[str | None, typer.Option(
-        help='Base link of the arm, if the robot consists of more than an arm.')] = None
-    tip: Annotated[str | None, typer.Option(
-        help='Link at the end of the arm; joints that do not move it are locked.')] = None
-    lock: Annotated[list[str] | None, typer.Option(
-        metavar='PATTERN', help='Joints to lock, such as gripper_joint or "*wheel"; may be '
-                                'repeated.')] = None
-    acceleration: Annotated[str | None, typer.Option(
-        metavar='LIMITS', help='Acceleration limit of the joints [rad/s^2 or m/s^2]: one number, '
-                               'or one for each joint, such as 5,5,5,10,10,10.')] = None
-    velocity: Annotated[str | None, typer.Option(
-        metavar='LIMITS', help='Velocity limits in the same form [rad/s or m/s]. A single number '
-                               "can only lower the URDF's limits; a list can also raise them.",
-        )] = None
-    torque: Annotated[str | None, typer.Option(
-        metavar='LIMITS',
-        help='Rated torques [N m or N]; one number or a list, as --velocity.')] = None
-    repair: Annotated[bool, typer.Option(
-        '--repair', help='Replace what cannot be used by guesses: inertias, efforts, meshes, '
-        'checks of links that touch by design; writes NAME_repaired.urdf, .srdf, .html.')] = False
-    position: Annotated[list[str] | None, typer.Option(
-        metavar='JOINT=LOWER:UPPER', help='With --repair: position limits [rad or m].')] = None
-    joint_limits: Annotated[Path | None, typer.Option(
-        help='joint_limits.yaml of MoveIt, for accelerations and slower velocities.')] = None
-    effort: Annotated[str | None, typer.Option(
-        metavar='EFFORT',
-        help='What the driver publishes as effort, such as torque,joint,+1,gravity: torque or '
-             'current; joint or motor; +1 or -1; gravity or no-gravity.')] = None
-    recording: Annotated[Path | None, typer.Option(
-        metavar='FILE', help='Log of your arm, from whose columns the block `recording` is '
-                             'proposed.')] = None
-    package_dir: Annotated[list[Path] | None, typer.Option(
-        exists=True, file_okay=False,
-        help='Folder with the ROS packages that the URDF refers to; may be repeated.',
-    )] = None
+    Parameters
+    ----------
+    base
+        Base link of the arm, if the robot consists of more than an arm.
+    tip
+        Link at the end of the arm; joints that do not move it are locked.
+    lock : PATTERN
+        Joints to lock, such as gripper_joint or "*wheel"; may be repeated.
+    acceleration : LIMITS
+        Acceleration limit of the joints [rad/s^2 or m/s^2]: one number, or one for each joint,
+        such as 5,5,5,10,10,10.
+    velocity : LIMITS
+        Velocity limits in the same form [rad/s or m/s]. A single number can only lower the URDF's
+        limits; a list can also raise them.
+    torque : LIMITS
+        Rated torques [N m or N]; one number or a list, as --velocity.
+    repair
+        Replace what cannot be used by guesses: inertias, efforts, meshes, checks of links that
+        touch by design; writes NAME_repaired.urdf, .srdf, .html.
+    position : JOINT=LOWER:UPPER
+        With --repair: position limits [rad or m].
+    joint_limits
+        joint_limits.yaml of MoveIt, for accelerations and slower velocities.
+    effort : EFFORT
+        What the driver publishes as effort, such as torque,joint,+1,gravity: torque or current;
+        joint or motor; +1 or -1; gravity or no-gravity.
+    recording : FILE
+        Log of your arm, from whose columns the block `recording` is proposed.
+    package_dir : FOLDER
+        Folder with the ROS packages that the URDF refers to; may be repeated.
 
-    def read_description(self, urdf: Path, moving: Collection[str]) -> Description:
+    """
+
+    base: str | None = None
+    tip: str | None = None
+    lock: list[str] | None = None
+    acceleration: str | None = None
+    velocity: str | None = None
+    torque: str | None = None
+    repair: bool = False
+    position: list[str] | None = None
+    joint_limits: Path | None = None
+    effort: str | None = None
+    recording: Path | None = None
+    package_dir: list[Path] | None = None
+
+    def read_description(self, urdf: Path, arguments: Collection[str],
+                         moving: Collection[str]) -> Description:
         """Return the robot description; `moving` are the joints of a controller, if known."""
         from robot_identification.arm.arm_chain import ArmChoice
         from robot_identification.arm.robot_template import read_description
 
         return read_description(
             urdf, ArmChoice(self.base, self.tip, self.lock or (), moving),
-            _parse_arguments(self.arguments or ()), self.package_dir or ())
+            _parse_arguments(arguments), self.package_dir or ())
 
     def limits(self, arm: Arm) -> tuple[Limits, tuple[str, ...]]:
         """Return the URDF's limits with those of the options in place, and notes on the unused."""
@@ -122,26 +131,38 @@ class InitArguments:
         return proposal.block, tuple(f'recording: {note}' for note in proposal.notes)
 
 
-@console.expand_options
 def init_command(
-    urdf: Annotated[Path | None, typer.Argument(
-        metavar='URDF', help='URDF or xacro file of your arm.')] = None,
-    output: Annotated[Path | None, typer.Option(
-        '--output', '-o',
-        help='Robot YAML to write; by default named after the URDF.')] = None,
+    urdf: Path | None = None,
+    arguments: list[str] | None = None,
+    /,
     *,
+    output: Path | None = None,
     options: InitArguments,
-    from_topic: Annotated[str | None, typer.Option(
-        metavar='TOPIC',
-        help='Take the URDF from a topic of the running robot, such as /robot_description, '
-             'instead of a file; it is written beside the YAML.')] = None,
-    controller: Annotated[str, typer.Option(
-        help='With --from-topic: controller whose joints move; all others are locked.',
-    )] = 'joint_trajectory_controller',
-    force: Annotated[bool, typer.Option('--force', help='Overwrite an existing file.')] = False,
-    as_json: console.AsJson = False,
+    from_topic: str | None = None,
+    controller: str = 'joint_trajectory_controller',
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
-    """Write a robot YAML from a URDF, and mark the values that are missing."""
+    """
+    Write a robot YAML from a URDF, and mark the values that are missing.
+
+    Parameters
+    ----------
+    urdf : [URDF]
+        URDF or xacro file of your arm.
+    arguments : [NAME:=VALUE]...
+        Arguments of the xacro, such as dof:=7.
+    output : -o
+        Robot YAML to write; by default named after the URDF.
+    from_topic : TOPIC
+        Take the URDF from a topic of the running robot, such as /robot_description, instead of a
+        file; it is written beside the YAML.
+    controller
+        With --from-topic: controller whose joints move; all others are locked.
+    force
+        Overwrite an existing file.
+
+    """
     from robot_identification.cli.repair import repaired_files
 
     source = urdf or from_topic
@@ -163,7 +184,7 @@ def init_command(
                         (urdf, options.joint_limits, options.recording), force=force)
     moving = _save_description(from_topic, controller, path) if from_topic else ()
     try:
-        _write(path, target, options, moving, as_json)
+        _write(path, target, options, arguments or (), moving, as_json=as_json)
     except BaseException:
         if from_topic and new:    # otherwise the next attempt would need --force
             path.unlink()
@@ -181,8 +202,8 @@ def _save_description(topic: str, controller: str, path: Path) -> tuple[str, ...
     return moving
 
 
-def _write(urdf: Path, target: Path, options: InitArguments, moving: tuple[str, ...],
-           as_json: bool) -> None:
+def _write(urdf: Path, target: Path, options: InitArguments, arguments: Collection[str],
+           moving: tuple[str, ...], *, as_json: bool) -> None:
     """Write the robot YAML, and print doubtful values and the next step."""
     from robot_identification.arm import load_arm
     from robot_identification.arm.inertia_check import check_inertias
@@ -190,7 +211,7 @@ def _write(urdf: Path, target: Path, options: InitArguments, moving: tuple[str, 
     from robot_identification.cli.repair import Repair, repaired_files
     from robot_identification.excitation.motion.limits import find_doubtful_limits
 
-    description = options.read_description(urdf, moving)
+    description = options.read_description(urdf, arguments, moving)
     repair = Repair(description, options.position or ()) if options.repair else None
     if repair is not None:
         description = repair.description(repaired_files(target.with_suffix(''))[0])

@@ -14,22 +14,21 @@
 """The commands robots, estimators and frictions: lists of the names that options accept."""
 
 from collections.abc import Sequence
-from typing import Annotated
 
-from robot_identification.console import AsJson, emit, out, print_table
+import click
+from robot_identification.console import emit, out, print_table
 from robot_identification.errors import ArmError
 from robot_identification.registry import load_extensions
-import typer
-
-Markdown = Annotated[bool, typer.Option(
-    '--markdown', help='Print the full table in Markdown, as in docs/methods.md.')]
 
 GROUPS = {'core': 'estimators', 'papers': 'methods of the papers'}
 PAPERS = ('Methods of papers, to reproduce their comparisons. For a squared cost, the estimator '
           '`bounded` finds the optimum within the same bounds in less time.')
 
 
-def robots_command(as_json: AsJson = False) -> None:
+def robots_command(
+    *,
+    as_json: bool = False,
+) -> None:
     """List the shipped robots."""
     from robot_identification.arm import load_arm, robot_files
 
@@ -47,8 +46,20 @@ def robots_command(as_json: AsJson = False) -> None:
         _show('robots', rows)
 
 
-def estimators_command(as_json: AsJson = False, markdown: Markdown = False) -> None:
-    """List the estimators."""
+def estimators_command(
+    *,
+    as_json: bool = False,
+    markdown: bool = False,
+) -> None:
+    """
+    List the estimators.
+
+    Parameters
+    ----------
+    markdown
+        Print the full table in Markdown, as in docs/methods.md.
+
+    """
     from robot_identification.estimation import ESTIMATORS
     from robot_identification.estimation.estimator import AUTO, AUTO_FEATURES, AUTO_SUMMARY
 
@@ -63,14 +74,26 @@ def estimators_command(as_json: AsJson = False, markdown: Markdown = False) -> N
         return
     for group, title in GROUPS.items():
         if group == 'papers':
-            (typer.echo if markdown else out.print)(f'\n{PAPERS}\n')
+            (click.echo if markdown else out.print)(f'\n{PAPERS}\n')
         members = [{key: text for key, text in row.items() if key != 'group' and (
             markdown or key in ('name', 'what it does'))} for row in rows if row['group'] == group]
         _show(title, members, markdown)
 
 
-def frictions_command(as_json: AsJson = False, markdown: Markdown = False) -> None:
-    """List friction terms and models."""
+def frictions_command(
+    *,
+    as_json: bool = False,
+    markdown: bool = False,
+) -> None:
+    """
+    List friction terms and models.
+
+    Parameters
+    ----------
+    markdown
+        Print the full table in Markdown, as in docs/methods.md.
+
+    """
     from robot_identification.dynamics import FRICTION_MODELS, FRICTION_TERMS
     from robot_identification.dynamics.friction import SHORT_NAMES
 
@@ -84,7 +107,7 @@ def frictions_command(as_json: AsJson = False, markdown: Markdown = False) -> No
         return
     _show('terms of a sum', terms, markdown)
     if markdown:
-        typer.echo('')
+        click.echo('')
     _show('short names', [{'name': name, 'sum': terms} for name, terms in SHORT_NAMES.items()],
           markdown)
 
@@ -96,4 +119,4 @@ def _show(title: str, rows: Sequence[dict[str, str]], markdown: bool = False) ->
         return
     cells = [[text.replace('|', '\\|') for text in row.values()] for row in rows]
     lines = [rows[0], ['---'] * len(rows[0]), *([f'`{row[0]}`', *row[1:]] for row in cells)]
-    typer.echo('\n'.join(f"| {' | '.join(line)} |" for line in lines))
+    click.echo('\n'.join(f"| {' | '.join(line)} |" for line in lines))

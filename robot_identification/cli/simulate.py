@@ -17,13 +17,12 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from robot_identification import console, files
 from robot_identification.cli.excite import print_design
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.output_folder import replace_files
-import typer
 
 if TYPE_CHECKING:
     from robot_identification.arm import Arm
@@ -38,22 +37,37 @@ INPUTS = ('excitation.yaml', 'recording.csv', 'held_out.csv')
 
 
 def simulate_command(
-    robot: console.Robot,
-    excitation: Annotated[Path, typer.Argument(metavar='EXCITATION', help='Excitation file.')],
-    output: Annotated[Path, typer.Option(
-        '--output', '-o', help='Recording to write: .csv, .npz, or, without suffix, the folder '
-                               'of a bag (MCAP).')],
-    periods: Annotated[int, typer.Option(help='Number of periods of the motion.')] = 1,
-    seed: Annotated[int, typer.Option(min=0, help='Seed of the simulated arm.')] = 0,
-    noise_seed: Annotated[int, typer.Option(
-        min=0, help='Seed of the measurement noise.')] = 0,
-    matched: Annotated[bool, typer.Option(
-        '--matched',
-        help='Simulate only effects that the model contains, and torque noise.')] = False,
-    force: console.Force = False,
-    as_json: console.AsJson = False,
+    robot: str,
+    excitation: Path,
+    /,
+    *,
+    output: Path,
+    periods: int = 1,
+    seed: int = 0,
+    noise_seed: int = 0,
+    matched: bool = False,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
-    """Record a simulated arm (MuJoCo) that differs from its URDF."""
+    """
+    Record a simulated arm (MuJoCo) that differs from its URDF.
+
+    Parameters
+    ----------
+    excitation : EXCITATION
+        Excitation file.
+    output : -o
+        Recording to write: .csv, .npz, or, without suffix, the folder of a bag (MCAP).
+    periods
+        Number of periods of the motion.
+    seed : >= 0
+        Seed of the simulated arm.
+    noise_seed : >= 0
+        Seed of the measurement noise.
+    matched
+        Simulate only effects that the model contains, and torque noise.
+
+    """
     import numpy as np
     from robot_identification.arm import load_arm
     from robot_identification.excitation import load_excitation
@@ -116,18 +130,30 @@ def _contacts(arm: Arm, motion: Excitation, run: SimulatedRun) -> tuple[list[str
 
 
 def demo_command(
-    output: Annotated[Path, typer.Option('--output', '-o', help='Folder for the results.')] = Path(
+    *,
+    output: Path = Path(
         'results/demo'),
-    robot: Annotated[str, typer.Option(help='Shipped robot or robot YAML.')] = 'panda',
-    time_budget: Annotated[float | None, typer.Option(
-        help='Time budget of the design [s]; by default the design ends at a condition number of '
-             '15.')] = None,
-    seed: Annotated[int, typer.Option(
-        help='Seed of the design, the simulated arm and its noise.')] = 0,
-    force: console.Force = False,
-    as_json: console.AsJson = False,
+    robot: str = 'panda',
+    time_budget: float | None = None,
+    seed: int = 0,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
-    """Design, simulate, record, identify, validate and report."""
+    """
+    Design, simulate, record, identify, validate and report.
+
+    Parameters
+    ----------
+    output : -o
+        Folder for the results.
+    robot
+        Shipped robot or robot YAML.
+    time_budget
+        Time budget of the design [s]; by default the design ends at a condition number of 15.
+    seed
+        Seed of the design, the simulated arm and its noise.
+
+    """
     import numpy as np
     from robot_identification.arm import load_arm
     from robot_identification.excitation import save_excitation
@@ -176,7 +202,7 @@ def demo_command(
         console.out.print(summary(result, output))
         console.out.print(f"Error against the simulated arm's noise-free, unfiltered torque: "
                           f'{error:.1%} (mostly stiction at reversals).')
-    raise typer.Exit(result.verdict.exit_code)
+    raise SystemExit(result.verdict.exit_code)
 
 
 def _design(arm: Arm, seed: int, time_budget: float | None,

@@ -15,35 +15,39 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 
 from robot_identification import console, files
 from robot_identification.errors import ConfigurationError
 from robot_identification.output_folder import sha256
-import typer
 
 
-@console.expand_options
 def validate_command(
-    model: Annotated[Path, typer.Argument(
-        metavar='MODEL', help='Model file, or the folder that identify wrote.')],
-    recordings: Annotated[list[Path], typer.Argument(
-        metavar='RECORDING...', help='Recordings to predict; the verdict covers all of them.')],
-    csv: Annotated[Path | None, typer.Option(
-        help='CSV to write for a single recording: t, predicted torques tau_hat_JOINT, and the '
-             'ends of their 95 % intervals, tau_low_JOINT and tau_high_JOINT.',
-    )] = None,
-    window: console.Window = None,
+    model: Path,
+    recordings: list[Path],
+    /,
     *,
+    csv: Path | None = None,
+    window: tuple[str, str] | None = None,
     processing: console.ProcessingArguments,
-    topic: console.Topic = None,
-    force: console.Force = False,
-    as_json: console.AsJson = False,
+    topic: str | None = None,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
     """
     Predict recorded torques with a model.
 
     The exit code is 1 if the verdict fails, and 3 if the model is doubtful.
+
+    Parameters
+    ----------
+    model : MODEL
+        Model file, or the folder that identify wrote.
+    recordings : RECORDING...
+        Recordings to predict; the verdict covers all of them.
+    csv
+        CSV to write for a single recording: t, predicted torques tau_hat_JOINT, and the ends of
+        their 95 % intervals, tau_low_JOINT and tau_high_JOINT.
+
     """
     from robot_identification.dynamics.model_file import find_model, load_model
     from robot_identification.identification import validate
@@ -72,15 +76,25 @@ def validate_command(
     else:
         console.out.print(verdict_summary(identified.arm, validation.verdict))
         console.print_lines(f'wrote {csv}' if csv else None)
-    raise typer.Exit(validation.verdict.exit_code)
+    raise SystemExit(validation.verdict.exit_code)
 
 
 def report_command(
-    directory: Annotated[Path, typer.Argument(metavar='DIR', help='Folder that identify wrote.')],
-    force: console.Force = False,
-    as_json: console.AsJson = False,
+    directory: Path,
+    /,
+    *,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
-    """Rewrite the HTML report of an identification."""
+    """
+    Rewrite the HTML report of an identification.
+
+    Parameters
+    ----------
+    directory : DIR
+        Folder that identify wrote.
+
+    """
     from robot_identification.reporting import write_report
     from robot_identification.reporting.results_files import REPORT, RESULT_FILES
 
@@ -94,38 +108,52 @@ def report_command(
 
 
 def export_command(
-    model: Annotated[Path, typer.Argument(metavar='MODEL', help='Model file.')],
-    to: Annotated[str, typer.Option(
-        '--to', metavar='FORMAT',
-        help='One of urdf, mjcf, sdf, json, ros2_control, c, drake, fmu, isaac, mat, python, '
-             'ros2.')],
-    output: Annotated[Path, typer.Option(
-        '--output', '-o', help='Output folder, or path of the main file.')] = Path('.'),
-    strict: Annotated[bool, typer.Option(
-        '--strict', help='Refuse a format that cannot express the full model.')] = False,
-    friction: Annotated[bool, typer.Option(
-        '--friction/--no-friction', help='Include friction in robot descriptions (URDF, SDF, '
-                                         'MJCF, ...), or only inertias.')] = True,
-    regressor: Annotated[bool, typer.Option(
-        '--regressor', help='Include the regressor in generated code (c and python).')] = False,
-    derivatives: Annotated[bool, typer.Option(
-        '--derivatives', help='Include the derivatives of the torque by q, v and a in generated '
-                              'code (c and python).')] = False,
-    float32: Annotated[bool, typer.Option(
-        '--float32', help='Generate code in single precision (c).')] = False,
-    urdf: Annotated[Path | None, typer.Option(
-        help='URDF or xacro of the same robot, used in place of the URDF in the model.')] = None,
-    name: Annotated[str | None, typer.Option(
-        help="Name of the files and of generated functions; by default the arm's name.")] = None,
-    force: Annotated[bool, typer.Option(
-        '--force', help='Overwrite files that are not exports too, but never an input.')] = False,
-    as_json: console.AsJson = False,
+    model: Path,
+    /,
+    *,
+    to: str,
+    output: Path = Path('.'),
+    strict: bool = False,
+    friction: bool = True,
+    regressor: bool = False,
+    derivatives: bool = False,
+    float32: bool = False,
+    urdf: Path | None = None,
+    name: str | None = None,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
     """
     Export a model to a simulator, a controller or source code.
 
     The command prints each part of the model that the format cannot express, with the rms torque
     error that results.
+
+    Parameters
+    ----------
+    model : MODEL
+        Model file.
+    to : FORMAT
+        One of urdf, mjcf, sdf, json, ros2_control, c, drake, fmu, isaac, mat, python, ros2.
+    output : -o
+        Output folder, or path of the main file.
+    strict
+        Refuse a format that cannot express the full model.
+    friction
+        Include friction in robot descriptions (URDF, SDF, MJCF, ...), or only inertias.
+    regressor
+        Include the regressor in generated code (c and python).
+    derivatives
+        Include the derivatives of the torque by q, v and a in generated code (c and python).
+    float32
+        Generate code in single precision (c).
+    urdf
+        URDF or xacro of the same robot, used in place of the URDF in the model.
+    name
+        Name of the files and of generated functions; by default the arm's name.
+    force
+        Overwrite files that are not exports too, but never an input.
+
     """
     from robot_identification.arm.urdf import read_urdf
     from robot_identification.dynamics.model_file import load_model

@@ -14,34 +14,41 @@
 """The command `fleet`."""
 
 from pathlib import Path
-from typing import Annotated
 
-from robot_identification.console import AsJson, emit, err, Force, out
+from robot_identification.console import emit, err, out
 from robot_identification.fleet import read_fleet, run_fleet
 from robot_identification.validation.verdict import exit_code
-import typer
 
 
 def fleet_command(
-    source: Annotated[Path, typer.Argument(
-        metavar='FLEET.yaml', help='Fleet file (docs/fleet.md).')],
-    output: Annotated[Path, typer.Option(
-        '--output', '-o', help='Output folder for the results of all robots.')],
-    scheduler: Annotated[str | None, typer.Option(
-        help='Address of a Dask scheduler (tcp://...); all cores of this machine if not '
-             'given.')] = None,
-    tls: Annotated[Path | None, typer.Option(
-        metavar='FOLDER', help='Folder with ca.pem, cert.pem and key.pem, for a scheduler at '
-        'tls://.')] = None,
-    workers: Annotated[int | None, typer.Option(
-        min=1, help='Workers on this machine, one core each; all cores if not given.')] = None,
-    force: Force = False,
-    as_json: AsJson = False,
+    source: Path,
+    /,
+    *,
+    output: Path,
+    scheduler: str | None = None,
+    tls: Path | None = None,
+    workers: int | None = None,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
     """
     Identify many robots, on all cores or a Dask cluster.
 
     Only robots whose inputs changed are identified again.
+
+    Parameters
+    ----------
+    source : FLEET.yaml
+        Fleet file (docs/fleet.md).
+    output : -o
+        Output folder for the results of all robots.
+    scheduler
+        Address of a Dask scheduler (tcp://...); all cores of this machine if not given.
+    tls : FOLDER
+        Folder with ca.pem, cert.pem and key.pem, for a scheduler at tls://.
+    workers : >= 1
+        Workers on this machine, one core each; all cores if not given.
+
     """
     summary = run_fleet(
         read_fleet(source), output, scheduler=scheduler, workers=workers, tls=tls,
@@ -54,4 +61,4 @@ def fleet_command(
         counts = ', '.join(f'{count} {state}' for state, count in summary.states.items())
         out.print(f'{summary.done} robots identified, {summary.unchanged} unchanged; {counts}; '
                   f'see {summary.folder}/index.html', markup=False, highlight=False)
-    raise typer.Exit(exit_code(*summary.states))
+    raise SystemExit(exit_code(*summary.states))

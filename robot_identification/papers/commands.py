@@ -17,15 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 from robot_identification.cluster import cluster_tasks
-from robot_identification.console import AsJson, emit, Force, note, out, print_table, progress
+from robot_identification.console import emit, note, out, print_table, progress
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import check_output_folder
 from robot_identification.papers.study_report import STUDY_FILES, write_study
 from robot_identification.recording import load_recording
-import typer
 
 if TYPE_CHECKING:
     from robot_identification.cluster import Tasks
@@ -36,40 +35,57 @@ DEPENDS_STYLE = 'magenta'
 
 
 def study_command(
-    name: Annotated[str | None, typer.Argument(
-        metavar='[NAME]', help='Name of a study, or its beginning; `studies` lists them.')] = None,
-    every: Annotated[bool, typer.Option(
-        '--all', help='Run all studies; finished ones in the folder are not repeated.')] = False,
-    output: Annotated[Path | None, typer.Option(
-        '--output', '-o', help='Folder for study.html and study.json. Default: results/NAME; with '
-        '--all results/studies.')] = None,
-    docs: Annotated[Path | None, typer.Option(
-        help='With --all: write the page studies.md, a page for each paper, pictures and the '
-        'stored run into this folder.')] = None,
-    recording: Annotated[Path | None, typer.Option(
-        help='With survey_er20: compare its methods on a recording of your arm.')] = None,
-    robot: Annotated[str | None, typer.Option(
-        metavar='ROBOT', help='Name or YAML of the robot of --recording, or the YAML of a data '
-        'set of `benchmark`.')] = None,
-    quick: Annotated[bool, typer.Option(
-        '--quick', help='Fewer runs, for a test; the results are not meaningful.')] = False,
-    seed: Annotated[int, typer.Option(min=0, help='Random seed of all draws.')] = 0,
-    seeds: Annotated[int, typer.Option(
-        min=1, help='With --all: number of consecutive seeds, from --seed on. The claims are '
-        'judged by the draws of all seeds, with the verdict of each seed beside it.')] = 1,
-    draws: Annotated[int | None, typer.Option(
-        min=1, help='Number of draws of all claims. Default: 14, and up to 56 for claims that are '
-        'near a limit between two verdicts.')] = None,
-    scheduler: Annotated[str | None, typer.Option(
-        help='Address of a running Dask scheduler (tcp://...) on which the study is computed.'
-        )] = None,
-    workers: Annotated[int | None, typer.Option(
-        min=1, help='Number of workers on this machine, one core each. Default: no workers.')
-        ] = None,
-    force: Force = False,
-    as_json: AsJson = False,
+    name: str | None = None,
+    /,
+    *,
+    every: bool = False,
+    output: Path | None = None,
+    docs: Path | None = None,
+    recording: Path | None = None,
+    robot: str | None = None,
+    quick: bool = False,
+    seed: int = 0,
+    seeds: int = 1,
+    draws: int | None = None,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
-    """Reproduce a paper's comparison on a simulated arm."""
+    """
+    Reproduce a paper's comparison on a simulated arm.
+
+    Parameters
+    ----------
+    name : [NAME]
+        Name of a study, or its beginning; `studies` lists them.
+    every : --all
+        Run all studies; finished ones in the folder are not repeated.
+    output : -o
+        Folder for study.html and study.json. Default: results/NAME; with --all results/studies.
+    docs
+        With --all: write the page studies.md, a page for each paper, pictures and the stored run
+        into this folder.
+    recording
+        With survey_er20: compare its methods on a recording of your arm.
+    robot : ROBOT
+        Name or YAML of the robot of --recording, or the YAML of a data set of `benchmark`.
+    quick
+        Fewer runs, for a test; the results are not meaningful.
+    seed : >= 0
+        Random seed of all draws.
+    seeds : >= 1
+        With --all: number of consecutive seeds, from --seed on. The claims are judged by the draws
+        of all seeds, with the verdict of each seed beside it.
+    draws : >= 1
+        Number of draws of all claims. Default: 14, and up to 56 for claims that are near a limit
+        between two verdicts.
+    scheduler
+        Address of a running Dask scheduler (tcp://...) on which the study is computed.
+    workers : >= 1
+        Number of workers on this machine, one core each. Default: no workers.
+
+    """
     if every != (name is None):
         raise ConfigurationError('name a study (see `studies`), or use --all')
     if docs is not None and not every:
@@ -90,13 +106,18 @@ def study_command(
         return
     with cluster_tasks(scheduler, workers, note) as tasks:
         if name is not None:
-            print_study(name, output, quick, seed, draws, as_json, force, tasks)
+            print_study(name, output, quick=quick, seed=seed, draws=draws, as_json=as_json,
+                        force=force, tasks=tasks)
         else:
-            print_all_studies(output or Path('results/studies'), docs, quick,
-                              range(seed, seed + seeds), draws, as_json, force, tasks)
+            print_all_studies(
+                output or Path('results/studies'), docs, quick=quick, draws=draws, force=force,
+                seeds=range(seed, seed + seeds), as_json=as_json, tasks=tasks)
 
 
-def studies_command(as_json: AsJson = False) -> None:
+def studies_command(
+    *,
+    as_json: bool = False,
+) -> None:
     """List the studies."""
     from robot_identification.papers.studies import STUDIES
 
@@ -107,7 +128,7 @@ def studies_command(as_json: AsJson = False) -> None:
     print_table('studies', ('name', 'what it does'), rows)
 
 
-def print_study(name: str, output: Path | None, quick: bool, seed: int, draws: int | None,
+def print_study(name: str, output: Path | None, *, quick: bool, seed: int, draws: int | None,
                 as_json: bool, force: bool, tasks: Tasks | None) -> None:
     """Run a study, write its page, and print its tables and claims."""
     from robot_identification.papers.studies import run_study, study_name
@@ -130,7 +151,7 @@ def print_study(name: str, output: Path | None, quick: bool, seed: int, draws: i
     out.print(f'wrote {page}', markup=False)
 
 
-def print_all_studies(directory: Path, docs: Path | None, quick: bool, seeds: range,
+def print_all_studies(directory: Path, docs: Path | None, *, quick: bool, seeds: range,
                       draws: int | None, as_json: bool, force: bool, tasks: Tasks | None) -> None:
     """Run all studies, write their pages and print their claims."""
     from robot_identification.papers.stored_run import run_all

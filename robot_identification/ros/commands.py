@@ -15,10 +15,9 @@
 
 import importlib.util
 from pathlib import Path
-from typing import Annotated
 
 from robot_identification.arm import load_arm
-from robot_identification.console import AsJson, emit, Force, out
+from robot_identification.console import emit, out
 from robot_identification.errors import ConfigurationError
 from robot_identification.files import (
     check_output_folder,
@@ -26,31 +25,32 @@ from robot_identification.files import (
     FileKind,
     write_text,
 )
-import typer
-
-ros_command = typer.Typer(no_args_is_help=True, add_completion=False,
-                          help='Run the same pipeline on ROS 2.')
 
 
-@ros_command.callback()
-def group() -> None:
-    """Run the same pipeline on ROS 2."""
-
-
-@ros_command.command('demo')
 def ros_demo_command(
-    output: Annotated[
-        Path,
-        typer.Option('--output', '-o', help='Folder for the results.')] = Path('results/ros_demo'),
-    robot: Annotated[str, typer.Option(help='Shipped robot or robot YAML.')] = 'panda',
-    time_budget: Annotated[float | None, typer.Option(
-        help='Time limit of the first design [s]; if omitted, each design runs until one start '
-             'converges.')] = None,
-    seed: Annotated[int, typer.Option(help='Seed of the designs and of the simulated arm.')] = 0,
-    force: Force = False,
-    as_json: AsJson = False,
+    *,
+    output: Path = Path('results/ros_demo'),
+    robot: str = 'panda',
+    time_budget: float | None = None,
+    seed: int = 0,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
-    """Excite, record, identify and validate the simulated robot with the ROS nodes."""
+    """
+    Excite, record, identify and validate the simulated robot with the ROS nodes.
+
+    Parameters
+    ----------
+    output : -o
+        Folder for the results.
+    robot
+        Shipped robot or robot YAML.
+    time_budget
+        Time limit of the first design [s]; if omitted, each design runs until one start converges.
+    seed
+        Seed of the designs and of the simulated arm.
+
+    """
     for module in ('rclpy', 'robot_identification_interfaces'):
         if importlib.util.find_spec(module) is None:
             raise ConfigurationError(
@@ -76,21 +76,30 @@ def ros_demo_command(
         for reason in (*result.reasons, *result.doubts):
             out.print(f'  {reason}', markup=False, style='red')
         out.print(f'open {result.report}', markup=False)
-    raise typer.Exit(exit_code('passed' if result.passed else 'doubtful' if result.doubtful
+    raise SystemExit(exit_code('passed' if result.passed else 'doubtful' if result.doubtful
                                else 'failed'))
 
 
-@ros_command.command('controllers')
 def ros_controllers_command(
-    robot: Annotated[str, typer.Argument(metavar='ROBOT', help='Shipped robot or robot YAML.')],
-    output: Annotated[Path, typer.Option('--output', '-o', help='Controllers file to write.')],
-    force: Force = False,
+    robot: str,
+    /,
+    *,
+    output: Path,
+    force: bool = False,
 ) -> None:
     """
     Write the controllers file of ros2_control that the simulations use, to change it.
 
     Name it <name>_controllers.yaml and keep it beside the robot YAML. Its effort gains are
     computed from the inertias, torque limits and friction of the robot.
+
+    Parameters
+    ----------
+    robot : ROBOT
+        Shipped robot or robot YAML.
+    output : -o
+        Controllers file to write.
+
     """
     from robot_identification.ros.controllers_file import controllers_text
     arm = load_arm(robot)
@@ -98,3 +107,6 @@ def ros_controllers_command(
     check_outputs([(output, kind)], arm.files, force=force)
     write_text(output, controllers_text(arm))
     out.print(f'wrote {output}', markup=False)
+
+
+ros_command = {'demo': ros_demo_command, 'controllers': ros_controllers_command}

@@ -16,12 +16,11 @@
 from collections.abc import Sequence
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from robot_identification import console, output_folder
 from robot_identification.arm import load_arm
-from robot_identification.console import AsJson, Force, Robot, Topic, Window
 from robot_identification.errors import ConfigurationError
 from robot_identification.export import export_model, ExportOptions
 from robot_identification.files import check_output_folder
@@ -30,33 +29,45 @@ from robot_identification.servos import identify_servos, ServoRecording, ServoRe
 from robot_identification.servos.page import PREDICTIONS, servo_page
 from robot_identification.servos.parameters import PARAMETERS
 from robot_identification.servos.result import BETTER, PLAIN
-import typer
 
 STYLES = {'passed': 'bold green', 'failed': 'bold red', 'not validated': 'bold black on yellow'}
 MODEL, MJCF, RESULT, PAGE = 'model.yaml', 'servos.xml', 'servos.json', 'servos.html'
 
 
 def servos_command(
-    robot: Robot,
-    recordings: Annotated[list[Path], typer.Argument(
-        metavar='RECORDING...', help='Recordings with commanded positions (command_JOINT, or '
-                                     '`recording: {command: ...}` in the robot YAML).')],
-    output: Annotated[Path, typer.Option('--output', '-o', help='Output folder.')],
-    held_out: Annotated[list[Path] | None, typer.Option(
-        help='A recording of another motion to validate on; may be repeated.')] = None,
-    window: Window = None,
-    topic: Topic = None,
-    force: Force = False,
-    as_json: AsJson = False,
-    gain: Annotated[list[str] | None, typer.Option(
-        metavar='FILE=FACTOR', help='Position gain of the servos in a recording, divided by that '
-                                    'for which kp is identified; may be repeated.')] = None,
-    payload: Annotated[list[str] | None, typer.Option(
-        metavar='FILE=MASS[,X,Y,Z]', help='Mass [kg] that the last link carried in a recording, '
-                                          'and its centre in the frame of the last joint [m]; may '
-                                          'be repeated.')] = None,
+    robot: str,
+    recordings: list[Path],
+    /,
+    *,
+    output: Path,
+    held_out: list[Path] | None = None,
+    window: tuple[str, str] | None = None,
+    topic: str | None = None,
+    force: bool = False,
+    as_json: bool = False,
+    gain: list[str] | None = None,
+    payload: list[str] | None = None,
 ) -> None:
-    """Identify position servos without torque measurements."""
+    """
+    Identify position servos without torque measurements.
+
+    Parameters
+    ----------
+    recordings : RECORDING...
+        Recordings with commanded positions (command_JOINT, or `recording: {command: ...}` in the
+        robot YAML).
+    output : -o
+        Output folder.
+    held_out
+        A recording of another motion to validate on; may be repeated.
+    gain : FILE=FACTOR
+        Position gain of the servos in a recording, divided by that for which kp is identified; may
+        be repeated.
+    payload : FILE=MASS[,X,Y,Z]
+        Mass [kg] that the last link carried in a recording, and its centre in the frame of the
+        last joint [m]; may be repeated.
+
+    """
     arm = load_arm(robot)
     check_output_folder(output, (MODEL, MJCF, RESULT, PAGE), RESULT,
                         (*arm.files, *recordings, *(held_out or ())), force=force)
@@ -73,7 +84,7 @@ def servos_command(
         console.emit({**content, 'directory': str(output)})
     else:
         _print_servos(result, output)
-    raise typer.Exit(0 if result.status == 'passed' else 1)
+    raise SystemExit(0 if result.status == 'passed' else 1)
 
 
 def _settings(paths: Sequence[Path], gains: Sequence[str], payloads: Sequence[str]

@@ -52,13 +52,14 @@ def find_contacts(arm: Arm, q: ArrayLike, package_dirs: Iterable[str | Path] = (
     geometry = pin.buildGeomFromUrdfString(
         arm.model, with_mesh_paths(arm, package_dirs), pin.GeometryType.COLLISION)
     data, skipped = arm.model.createData(), {frozenset(pair) for pair in ignored}
-    pairs = {}
+    pairs: dict[int, tuple[str, str]] = {}
     for (i, first), (k, second) in combinations(enumerate(geometry.geometryObjects), 2):
-        names = tuple(arm.model.frames[item.parentFrame].name for item in (first, second))
+        names = (arm.model.frames[first.parentFrame].name,
+                 arm.model.frames[second.parentFrame].name)
         if first.parentJoint != second.parentJoint and frozenset(names) not in skipped:
             geometry.addCollisionPair(pin.CollisionPair(i, k))
             pairs[len(pairs)] = names
-    placed, found = geometry.createData(), {}
+    placed, found = geometry.createData(), dict[tuple[str, str], None]()
     for state in np.asarray(q, dtype=float):
         pin.updateGeometryPlacements(arm.model, data, geometry, placed, state)
         found |= {names: None for number, names in pairs.items()

@@ -535,8 +535,8 @@ def _read_results(path):
     """Write the report of an identification, and compare it with itself."""
     folder = _unpacked(path)
     write_report(folder)
-    compare_command(folder, folder, folder / 'comparison.html', True, True)
-    compare_command(folder, folder, None, False, False)
+    compare_command(folder, folder, report=folder / 'comparison.html', force=True, as_json=True)
+    compare_command(folder, folder)
 
 
 def _fleet_seed():

@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import replace
 from xml.etree import ElementTree
 
+from click.testing import CliRunner
 from contracts import arm_of, CONTRACTS, needs_xacro
 import numpy as np
 import pinocchio as pin
@@ -40,7 +41,6 @@ from robot_identification.ros.controllers_file import (
     urdf_friction,
 )
 from robot_identification.ros.mujoco_scene import scene_drives
-from typer.testing import CliRunner
 import yaml
 
 EFFORT = 'joint_trajectory_effort_controller'
