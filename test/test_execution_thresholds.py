@@ -523,6 +523,7 @@ def test_faults_of_goals_name_the_controller_and_its_words():
 
 def test_files_of_a_data_directory(tmp_path):
     data = DataDirectory(tmp_path / 'a' / 'b')
+    assert DataDirectory(data.root).root == data.root   # that exists now
     (data.root / 'old.yaml').write_text('x')
     assert data.new('new.yml', 'excitation', ('.yaml', '.yml')) == data.root / 'new.yml'
     for name, text in (('old.yaml', "the excitation 'old.yaml' already exists"),
@@ -709,6 +710,19 @@ def test_the_progress_is_shifted_by_the_lead_of_the_command(plan):
         np.testing.assert_array_equal(progress.command, at(plan, t + lead))
     progress.update_reference(t + 1.0, None, 0.01, True)
     assert progress.command is None     # outdated
+
+
+@pytest.mark.parametrize(('rate', 'reason'), [(1.0, 'clock'), (0.981, 'clock'), (0.97, None)])
+def test_a_slow_reference_at_full_scaling_may_be_explained_later(plan, rate, reason):
+    progress, start = ControllerProgress(plan, 0.2, True), plan.start_of('excitation') + 0.5
+    for now in start + np.array([0.0, 0.01, 0.02]):
+        q = at(plan, start - 0.05 + rate * (now - start))
+        progress.update_reference(now, ControllerState(now, q, 1.0), 0.01, True)
+    fault = progress.check_reference(now)
+    assert (fault and fault.reason) == reason
+    if not reason:
+        assert progress.check_reference(now + 0.49) is None
+        assert progress.check_reference(now + 0.51).reason == 'speed_scaling'
 
 
 def test_a_reference_is_expected_while_it_is_recent_and_on_the_plan(plan):
