@@ -512,6 +512,25 @@ def test_clearance_is_proven_up_to_the_true_distance_and_not_beyond(monkeypatch)
     assert re.fullmatch(r"'tip' and 'post' at \d\.\d\d\d s", found.detail)
 
 
+def test_halved_segments_cover_the_period_without_overlap(monkeypatch):
+    proof, halvings = ClearanceProof(swing(1.0), balls()), []
+
+    def margin(t, pair, clearance, h, segment):
+        halvings.append((t, h, segment))
+        return np.where(len(halvings) < 3, -1.0, 1.0) * np.ones(len(t))
+    monkeypatch.setattr(proof, '_margin', margin)
+    proof.subdivide(0.1)
+    edges = proof.segments.edges
+    assert proof.proven and [len(t) for t, _, _ in halvings] == [
+        (len(edges) - 1) * parts for parts in (1, 2, 4)]
+    for t, h, segment in halvings:
+        order = np.argsort(t)
+        starts, ends = (t - h)[order], (t + h)[order]
+        np.testing.assert_allclose((starts[0], ends[-1]), (0.0, PERIOD), atol=1e-9)
+        np.testing.assert_allclose(starts[1:], ends[:-1], atol=1e-9)
+        assert np.all((edges[segment] < t) & (t < edges[segment + 1]))
+
+
 def test_the_reach_beyond_a_slide_is_that_of_its_furthest_position():
     arm = chain(kind='prismatic')
     shapes = (Shape('tip', 2, np.array([[0.0, 0.1, -0.2]]), 0.1),

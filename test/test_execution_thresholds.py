@@ -15,6 +15,7 @@
 
 import dataclasses
 import re
+from types import SimpleNamespace
 
 from motions import excitation_of
 import numpy as np
@@ -22,10 +23,12 @@ import pytest
 from robot_identification.arm import load_arm
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import ConfigurationError, ExcitationError, ExecutionError
+from robot_identification.excitation import Requirements
 from robot_identification.excitation.motion.quintic_spline import rest_to_rest
 from robot_identification.ros.execution import (
     ControllerState,
     Fault,
+    motion_plan,
     MotionExecutor,
     MotionMonitor,
     MotionTolerances,
@@ -43,7 +46,12 @@ from robot_identification.ros.execution.emergency_stop import EmergencyStop, Obs
 from robot_identification.ros.execution.fault import goal_fault
 from robot_identification.ros.execution.motion_executor import BrakeTiming
 from robot_identification.ros.execution.motion_monitor import JointStateWatchdog
-from robot_identification.ros.execution.motion_plan import MotionPlan, plan_path, straight_line
+from robot_identification.ros.execution.motion_plan import (
+    check_approach,
+    MotionPlan,
+    plan_path,
+    straight_line,
+)
 from robot_identification.ros.execution.plan_tracker import PlanPosition, PlanTracker
 from robot_identification.ros.execution.rest_detector import RestDetector
 from robot_identification.ros.execution.robot_clock import RobotClock
@@ -231,6 +239,17 @@ def test_the_start_may_be_on_a_limit(arm, plan):
         assert info.value.reason == 'start_outside_limits'
 
 
+@pytest.mark.parametrize(('smallest', 'said'), [
+    (-0.1, 'would collide'), (0.0, 'would collide'),
+    (0.1236, r'would come within 123\.6 mm of each other')])
+def test_an_approach_without_clearance_tells_the_distance(arm, monkeypatch, smallest, said):
+    monkeypatch.setattr(motion_plan, 'prove_clearance', lambda *_: SimpleNamespace(
+        proven=False, smallest=smallest, pair="'a' and 'b'"))
+    with pytest.raises(ExecutionError, match=rf"'a' and 'b' {said}; the required clearance is "
+                       r'200 mm\. Move .*: panda_joint1 0\.1, '):
+        check_approach(arm, Requirements(clearance=0.2), np.zeros(arm.n), np.full(arm.n, 0.1))
+
+
 # ---- detectors and tracker ----
 
 def test_a_slow_arm_rests():
@@ -386,6 +405,27 @@ def test_velocity_limits_are_multiples(arm, plan):
     assert "'panda_joint2' moves at 1.21 times its velocity limit (median of 2" in fault.text
 
 
+def test_one_fast_joint_state_at_50_hz_is_a_late_stamp(arm, plan):
+    for fast, found in (([0, 0, 5], False), ([0, 5], False), ([0, 2, 5], True)):
+        monitor = MotionMonitor(arm, plan, MotionTolerances())
+        faults = [monitor.check_states(np.array([0.02 * k]), at(plan, 0)[None],
+                                       factor * arm.limits.velocity[None], None, False)
+                  for k, factor in enumerate(fast)]
+        assert faults[:-1] == [None] * (len(fast) - 1) and (faults[-1] is not None) == found
+    assert '2.00 times its velocity limit (median of 3 joint states)' in faults[-1].text
+
+
+@pytest.mark.parametrize('joints', [slice(0, 1), slice(None)])
+def test_an_effort_of_a_joint_that_is_not_a_number_is_missing(arm, plan, joints):
+    q, effort = at(plan, 0), np.ones(arm.n)
+    effort[joints] = np.nan
+    monitor = MotionMonitor(arm, plan, MotionTolerances(published_effort=(9.0,) * arm.n))
+    assert 'have no efforts' in monitor.start_effort_monitoring(effort[None], q)
+    assert not monitor.start_effort_monitoring(np.ones((1, arm.n)), q)
+    fault = monitor.check_states(np.zeros(1), q[None], None, effort[None])
+    assert fault.reason == 'effort_missing'
+
+
 @pytest.mark.parametrize(('ratio', 'compensated', 'text'), [
     (0.31, False, ''), (0.29, False, 'it is a current'), (2.9, False, ''),
     (3.1, False, 'its unit, gain'), (-0.31, False, 'its sign'), (-0.29, False, 'it is a current'),
@@ -475,12 +515,15 @@ def test_faults_of_goals_name_the_controller_and_its_words():
         assert (fault.reason, fault.touch) == (reason, False)
         assert fault.text == f"'c' aborted the motion with error {code}: words"
     assert goal_fault('aborted', -4, '', 'c', newest=True).text.endswith('no text')
-    assert not goal_fault('canceled', 0, '', 'c', newest=True).touch
+    cancelled = goal_fault('canceled', 0, '', 'c', newest=True)
+    assert cancelled.text == "the goal of 'c' was cancelled by another client"
+    assert not cancelled.touch
     assert not goal_fault('canceled', 0, 'Deactivated', 'c', newest=True).touch
 
 
 def test_files_of_a_data_directory(tmp_path):
     data = DataDirectory(tmp_path / 'a' / 'b')
+    assert DataDirectory(data.root).root == data.root   # that exists now
     (data.root / 'old.yaml').write_text('x')
     assert data.new('new.yml', 'excitation', ('.yaml', '.yml')) == data.root / 'new.yml'
     for name, text in (('old.yaml', "the excitation 'old.yaml' already exists"),
@@ -593,7 +636,8 @@ def test_a_stop_just_before_the_end_lets_the_motion_end(arm, plan):
     while not run.finished:
         t += 0.01
         run.step(t, states(at(plan, t), t), 0.0, 0.01)
-    assert len(link.sent) == 1 and run.at_rest and t < plan.duration + 0.32
+    assert len(link.sent) == 1 and run.at_rest
+    assert plan.duration + 0.3 - 1e-9 <= t < plan.duration + 0.32
 
 
 def late(plan, start, delay, rate=None, scaling=float('nan')):
@@ -666,6 +710,19 @@ def test_the_progress_is_shifted_by_the_lead_of_the_command(plan):
         np.testing.assert_array_equal(progress.command, at(plan, t + lead))
     progress.update_reference(t + 1.0, None, 0.01, True)
     assert progress.command is None     # outdated
+
+
+@pytest.mark.parametrize(('rate', 'reason'), [(1.0, 'clock'), (0.981, 'clock'), (0.97, None)])
+def test_a_slow_reference_at_full_scaling_may_be_explained_later(plan, rate, reason):
+    progress, start = ControllerProgress(plan, 0.2, True), plan.start_of('excitation') + 0.5
+    for now in start + np.array([0.0, 0.01, 0.02]):
+        q = at(plan, start - 0.05 + rate * (now - start))
+        progress.update_reference(now, ControllerState(now, q, 1.0), 0.01, True)
+    fault = progress.check_reference(now)
+    assert (fault and fault.reason) == reason
+    if not reason:
+        assert progress.check_reference(now + 0.49) is None
+        assert progress.check_reference(now + 0.51).reason == 'speed_scaling'
 
 
 def test_a_reference_is_expected_while_it_is_recent_and_on_the_plan(plan):
