@@ -20,13 +20,7 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.changes.explanations import (
-    Candidates,
-    Explanation,
-    find_explanation,
-    FURTHER_LEVEL,
-    LEVEL,
-)
+from robot_identification.changes import explanations
 from robot_identification.changes.joint_fit import join_runs, JointFit
 from robot_identification.changes.motion_run import MotionRun, path_torque, stored_runs, top_speed
 from robot_identification.changes.torque_columns import sensor_deviations, standard_columns
@@ -104,7 +98,7 @@ class MotionComparison:
     """
 
     same_motion: bool
-    explanation: Explanation
+    explanation: explanations.Explanation
     parameters: Mapping[tuple[str, str], tuple[float, float, float]]
     alone: float
     prediction: tuple[float, float]
@@ -183,7 +177,7 @@ class ModelComparison:
     friction: tuple[FrictionChange, ...]
     notes: tuple[str, ...] = ()
     models: tuple[str, str] = ('', '')
-    explanation: Explanation | None = None
+    explanation: explanations.Explanation | None = None
     same_motion: bool = False
     prediction: tuple[float, float] = (float('nan'), float('nan'))
     predicts: bool = False
@@ -239,7 +233,7 @@ class ModelComparison:
         return by_joint
 
 
-def describe_detectable(explanation: Explanation) -> str:
+def describe_detectable(explanation: explanations.Explanation) -> str:
     """Return the smallest changes of an arm that would have been found, as text."""
     found = []
     for kind, words in (('body', ''), ('friction', 'a change of friction of '),
@@ -382,7 +376,7 @@ def compare_motions(first: Sequence[MotionRun], second: Sequence[MotionRun],
     model = models[0]
     base = base_parameters(model.structure)
     top = top_speed((*first, *second))
-    candidates = Candidates.of(model, top, first)
+    candidates = explanations.Candidates.of(model, top, first)
     errors = [*(run.residual for run in first), *(run.residual - run.apply(
         lambda q, v, a: path_torque(model, q, v, a) - path_torque(models[1], q, v, a))
         for run in second)]
@@ -395,7 +389,7 @@ def compare_motions(first: Sequence[MotionRun], second: Sequence[MotionRun],
     changed = [run.apply(effects) for run in second]
     equations, same = join_runs(model, (first, second), errors, changed, top)
     number = len(changed[0][0, 0]) - base.rank
-    explanation = find_explanation(equations, candidates.members, sensors)
+    explanation = explanations.find_explanation(equations, candidates.members, sensors)
     own = range(number, number + base.rank)
     joint_fit = JointFit.of(equations, own)
     fit = joint_fit.estimate(own, unbiased=True)
@@ -419,7 +413,7 @@ def comparison_to_dict(comparison: ModelComparison) -> dict[str, Any]:
     """Return a comparison as a dictionary for JSON."""
     explanation = comparison.explanation
     content: dict[str, Any] = plain({
-        **vars(comparison), 'level': LEVEL, 'verdict': comparison.verdict,
+        **vars(comparison), 'level': explanations.LEVEL, 'verdict': comparison.verdict,
         'headline': comparison.headline, 'prediction_sentence': comparison.prediction_sentence,
         'explanation': None if explanation is None else {
             'changes': [change.text for change in explanation.changes],
@@ -476,9 +470,9 @@ def _changes(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
                    for key in ('value', 'std'))
     std = std * factors
     difference, difference_std = values[:, 1] - values[:, 0], np.hypot(*std.T)
-    freedom, level, alone = np.full(len(pairs), np.inf), LEVEL, 0.0
+    freedom, level, alone = np.full(len(pairs), np.inf), explanations.LEVEL, 0.0
     if motion is not None:
-        level, alone = FURTHER_LEVEL, motion.alone
+        level, alone = explanations.FURTHER_LEVEL, motion.alone
         for k, (row, _) in enumerate(pairs):
             if (found := motion.parameters.get((row['label'], row['combination']))) is not None:
                 difference[k], difference_std[k], freedom[k] = found

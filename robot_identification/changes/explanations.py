@@ -22,15 +22,9 @@ import math
 
 import numpy as np
 from robot_identification.arrays import Array
+from robot_identification.changes import torque_columns
 from robot_identification.changes.joint_fit import Effect, Equations, JointFit
 from robot_identification.changes.motion_run import MotionRun, path_torque
-from robot_identification.changes.torque_columns import (
-    body_friction,
-    body_torques,
-    friction_shapes,
-    SHAPES,
-    standard_columns,
-)
 from robot_identification.dynamics import IdentifiedModel, inverse_dynamics
 from robot_identification.estimation.tilt import perpendicular_axes
 from scipy.special import fdtri, ncfdtrinc, ndtri, stdtrit
@@ -191,7 +185,7 @@ class Candidates:
     @classmethod
     def of(cls, model: IdentifiedModel, top: Array, runs: Sequence[MotionRun]) -> Candidates:
         """Return the candidates; friction is corrected by the residuals of runs of the model."""
-        start = np.eye(1, 1 + SHAPES).repeat(len(model.arm.transmission), axis=0)
+        start = np.eye(1, 1 + torque_columns.SHAPES).repeat(len(model.arm.transmission), axis=0)
         plain = cls(model, top, start, np.zeros(len(start) + 1 + model.arm.n))
         residual = np.concatenate([run.residual for run in runs])
         used = np.concatenate([run.moving(top) for run in runs])
@@ -211,7 +205,7 @@ class Candidates:
         for run in runs:
             q, v, a = (x[::run.step] for x in (run.q, run.v, run.a))
             drives, joints = self.drive_torques(q, v, a), np.eye(q.shape[1])
-            ahead, back = (standard_columns(self.model, q, speed, a) @ directions.T
+            ahead, back = (torque_columns.standard_columns(self.model, q, speed, a) @ directions.T
                            for speed in (v, -v))
             changes = (np.concatenate([drives, drives.sum(axis=2, keepdims=True)], axis=2),
                        joints * path_torque(self.model, q, v, a)[:, :, None])
@@ -231,10 +225,10 @@ class Candidates:
         model, transmission = self.model, self.model.arm.transmission
         load = model.transmitted_torque(q, v, a)
         friction = (model.friction_torque(v, load, q) - model.friction_torque(-v, load, q)) / 2
-        shapes = friction_shapes(model, q, v, a, self.top)
+        shapes = torque_columns.friction_shapes(model, q, v, a, self.top)
         return np.concatenate([
             (friction[:, None] * transmission.T)[..., None],
-            shapes.reshape(*q.shape, len(transmission), SHAPES)], axis=3)
+            shapes.reshape(*q.shape, len(transmission), torque_columns.SHAPES)], axis=3)
 
     @cached_property
     def members(self) -> tuple[Candidate, ...]:
@@ -264,7 +258,7 @@ class Candidates:
         model, arm = self.model, self.model.arm
         drives = self.drive_torques(q, v, a)
         joints = np.tile(np.eye(arm.n), (len(q), 1, 1))
-        parts = [body_torques(model, q, v, a)[:, :, :4], drives,
+        parts = [torque_columns.body_torques(model, q, v, a)[:, :, :4], drives,
                  joints * path_torque(model, q, v, a)[:, :, None], joints,
                  drives.sum(axis=2, keepdims=True)]
         if np.any(arm.gravity):
@@ -272,7 +266,8 @@ class Candidates:
             parts.append(np.stack([inverse_dynamics(
                 arm.with_gravity(np.cross(axis, arm.gravity)), q, still, still, model.inertial)
                 for axis in perpendicular_axes(arm.gravity)], axis=2))
-        return np.concatenate([*parts, body_friction(model, q, v, a)[:, :, :4]], axis=2)
+        body = torque_columns.body_friction(model, q, v, a)[:, :, :4]
+        return np.concatenate([*parts, body], axis=2)
 
 
 def find_explanation(equations: Sequence[Equations],

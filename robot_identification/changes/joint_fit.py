@@ -33,12 +33,7 @@ from robot_identification.arrays import (
 from robot_identification.changes.motion_run import find_repetition, MotionRun
 from robot_identification.changes.torque_columns import common_columns, LOAD
 from robot_identification.dynamics import IdentifiedModel
-from robot_identification.regression.blocked_regression import (
-    block_count,
-    block_labels,
-    BlockEquations,
-    label_products,
-)
+from robot_identification.regression import blocked_regression
 from robot_identification.regression.inference import (
     autocorrelation_factor,
     interval_factor,
@@ -202,8 +197,9 @@ class JointFit(ReadOnlyArrays):
         factors = autocorrelation_factor([errors], len(errors))
         numbers = _number_blocks(recordings)
         blocks = numbers[:, None].repeat(n, axis=1)[used]
-        return cls(label_products(rows, blocks), label_products(rows, joint, n), basis.shape[1],
-                   noise, float(np.sum(np.bincount(joint, minlength=n) / factors)), errors,
+        products = blocked_regression.label_products
+        return cls(products(rows, blocks), products(rows, joint, n), basis.shape[1], noise,
+                   float(np.sum(np.bincount(joint, minlength=n) / factors)), errors,
                    _widening(factors, numbers))
 
     def estimate(self, columns: Sequence[int], prior: Array | float = np.inf,
@@ -242,9 +238,9 @@ class JointFit(ReadOnlyArrays):
                       equations.degrees_of_freedom())
 
     @cached_property
-    def _effects(self) -> BlockEquations:
+    def _effects(self) -> blocked_regression.BlockEquations:
         """Normal equations of the effects, with the nuisance fitted beside them."""
-        return BlockEquations.of(self.by_block).eliminate(self.nuisance)
+        return blocked_regression.BlockEquations.of(self.by_block).eliminate(self.nuisance)
 
     def equations_of(self, count: int, prior: Array) -> tuple[Array, Array]:
         """
@@ -370,8 +366,8 @@ def time_blocks(t: Array, period: float | None = None) -> IndexArray:
         Period of the motion [s]; None if it does not repeat.
 
     """
-    count = block_count(t, period, _BLOCK_SECONDS, _MOST_BLOCKS)
-    return block_labels(t, max(count, _FEWEST_BLOCKS), period)
+    count = blocked_regression.block_count(t, period, _BLOCK_SECONDS, _MOST_BLOCKS)
+    return blocked_regression.block_labels(t, max(count, _FEWEST_BLOCKS), period)
 
 
 def _widening(factors: Array, numbers: IndexArray) -> Array:

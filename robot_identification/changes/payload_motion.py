@@ -25,22 +25,8 @@ import numpy as np
 from robot_identification import console
 from robot_identification.arm import load_arm
 from robot_identification.arrays import Array
+from robot_identification.changes import motion_run, torque_columns
 from robot_identification.changes.joint_fit import LARGEST, time_blocks
-from robot_identification.changes.motion_run import (
-    FEWEST_ROWS,
-    FINE,
-    planned_run,
-    ROWS,
-    top_speed,
-)
-from robot_identification.changes.torque_columns import (
-    body_friction,
-    body_torques,
-    learnt_errors,
-    LOAD,
-    model_errors,
-    sensor_deviations,
-)
 from robot_identification.cli.excite import DesignArguments, print_design, write_motions
 from robot_identification.dynamics import from_pseudo_inertia, IdentifiedModel
 from robot_identification.dynamics.inertial import BODY_SCALE
@@ -118,21 +104,23 @@ def expected_accuracy(model: IdentifiedModel, motion: Excitation) -> tuple[Paylo
     """
     payload = motion.requirements.payload or _EXAMPLE
     body = _inertial(payload)
-    run = planned_run(*motion.sample(rate=FINE))
-    used = run.moving(top_speed([run])) & model.arm.measured
-    used &= used.sum(axis=0) >= FEWEST_ROWS
+    run = motion_run.planned_run(*motion.sample(rate=motion_run.FINE))
+    used = run.moving(motion_run.top_speed([run])) & model.arm.measured
+    used &= used.sum(axis=0) >= motion_run.FEWEST_ROWS
     if not used.any():
         raise ExcitationError('no joint moves in this motion')
     band, n = model.band, model.arm.n
     white, rest = (np.full((2, n), 1e-9) if band is None else
                    np.maximum([band.noise / 1.96, band.rest], 1e-9))
-    columns, friction = (run.apply(partial(each, model)) for each in (body_torques, body_friction))
+    columns, friction = (run.apply(partial(each, model)) for each in (
+        torque_columns.body_torques, torque_columns.body_friction))
     load, rows = columns @ body, columns * BODY_SCALE
     changes = np.concatenate([each[:, :, None] * np.eye(n) for each in (
-        load * sensor_deviations(model.arm), LOAD * friction @ body)], axis=2)
-    learnt = learnt_errors(model)
+        load * torque_columns.sensor_deviations(model.arm),
+        torque_columns.LOAD * friction @ body)], axis=2)
+    learnt = torque_columns.learnt_errors(model)
     modelled = np.concatenate([rows, run.apply(
-        lambda q, v, a: model_errors(model, q, v, a, learnt))], axis=2)
+        lambda q, v, a: torque_columns.model_errors(model, q, v, a, learnt))], axis=2)
     unloaded, alone = (
         CarriedBody(body, _expected_covariance(each, changes, used / size, noise)).deviations
         for each, size, noise in ((rows, white, np.sqrt(2) * white), (modelled, rest, white)))
@@ -158,12 +146,12 @@ def _expected_covariance(columns: Array, changes: Array, weights: Array, noise: 
         Standard deviation of each joint's errors that are correlated over `_CORRELATED`, (n,).
 
     """
-    decay = np.exp(-1 / ROWS / _CORRELATED)
+    decay = np.exp(-1 / motion_run.ROWS / _CORRELATED)
     size = noise * weights * np.sqrt((1 + decay) / (1 - decay))
     flat, others, errors = ((x * weight[:, :, None]).reshape(weights.size, -1) for x, weight in (
         (columns, weights), (changes, weights), (columns, weights * size)))
     prior = np.diag([*[LARGEST ** -2.0] * 10, *[1.0] * (columns.shape[2] - 10)])
-    block = np.repeat(time_blocks(np.arange(len(weights)) / ROWS), weights.shape[1])
+    block = np.repeat(time_blocks(np.arange(len(weights)) / motion_run.ROWS), weights.shape[1])
     equations = BlockEquations.of(label_products(
         np.column_stack([flat, np.zeros(len(flat))]), block), precision=prior)
     noisy, known, change = (equations.inverses[0] @ each for each in (
@@ -175,8 +163,8 @@ def _expected_covariance(columns: Array, changes: Array, weights: Array, noise: 
 
 def payload_condition(model: IdentifiedModel, motion: Excitation) -> float:
     """Return the condition number of the scaled columns of a payload in the moving joints."""
-    _, q, v, a = motion.sample(rate=ROWS)
-    columns = body_torques(model, q, v, a) * BODY_SCALE
+    _, q, v, a = motion.sample(rate=motion_run.ROWS)
+    columns = torque_columns.body_torques(model, q, v, a) * BODY_SCALE
     return float(np.linalg.cond(columns[:, np.ptp(q, axis=0) > 1e-9].reshape(-1, 10)))
 
 

@@ -18,15 +18,8 @@ from dataclasses import replace
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import ConfigurationError
+from robot_identification.estimation import estimator
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
-from robot_identification.estimation.estimator import (
-    Estimator,
-    EstimatorInfo,
-    make_estimate,
-    ReweightedFit,
-    solve,
-    with_values,
-)
 from robot_identification.regression import ReducedRegression, Regression
 from robot_identification.regression.reduced_regression import triangle
 from robot_identification.signals import Samples
@@ -48,7 +41,7 @@ LEVEL, QUANTILE = 0.9, 1.6449
 quantised torque is constant at most samples, so its median deviation is 0."""
 
 
-class Huber(Estimator):
+class Huber(estimator.Estimator):
     """
     Robust regression with the Huber loss: quadratic for small residuals, linear for large ones.
 
@@ -72,7 +65,7 @@ class Huber(Estimator):
     name = 'huber'
     candidate = True
     summary = 'robust: Huber loss by re-weighting rows; for outliers, collisions, sticking'
-    info = EstimatorInfo(consistent='nearest',
+    info = estimator.EstimatorInfo(consistent='nearest',
                          cost='one pass, then some ten rounds over kept rows',
                          purpose='there are outliers: collisions, slips, sticking')
     own_covariance = True
@@ -102,7 +95,7 @@ class Huber(Estimator):
         normal = regression.normal
         rows = [part[part.any(axis=1)] if part.any() else part for part in regression.rows()]
         columns = regression.base.joint_columns
-        reweighted = ReweightedFit.of(normal)
+        reweighted = estimator.ReweightedFit.of(normal)
         _, factors = self.noise(regression, reweighted)
         floor = np.finfo(float).eps * np.sqrt(normal.energy() / normal.rows) + np.finfo(float).tiny
         beta, status, iteration = reweighted.solution.beta, NOT_CONVERGED, 0
@@ -115,7 +108,7 @@ class Huber(Estimator):
                        for e, s in zip(errors, scale)]
             robust = ReducedRegression(normal.base, tuple(
                 triangle(np.sqrt(w)[:, None] * r) for w, r in zip(weights, rows)), normal.rows)
-            solution = solve(robust, 1 / scale)
+            solution = estimator.solve(robust, 1 / scale)
             deviations = np.linalg.norm(solution.inverse, axis=1)
             change = np.max(np.abs(solution.beta - beta) / np.maximum(deviations, 1e-300))
             beta = solution.beta
@@ -125,13 +118,14 @@ class Huber(Estimator):
             np.sqrt(np.mean((w * e) ** 2)) / max(np.mean(np.abs(e) < self.threshold * s), 0.1)
             for e, w, s in zip(errors, weights, scale)])
         noise[~normal.measured] = 1.0
-        plain = make_estimate(self.name, normal, 1 / scale, solve(normal, 1 / scale), noise,
-                              factors, status=status, iterations=iteration)
+        plain = estimator.make_estimate(
+            self.name, normal, 1 / scale, estimator.solve(normal, 1 / scale), noise, factors,
+            status=status, iterations=iteration)
         message = plain.message
         if status == OK and not plain.unexcited:
             reduced = np.mean([np.mean(w < 1) for w in weights])
             message += f'; {reduced:.0%} of the rows have reduced weight'
-        return with_values(plain, normal, beta, plain.covariance, own_values=True,
+        return estimator.with_values(plain, normal, beta, plain.covariance, own_values=True,
                            message=message)
 
 
@@ -155,7 +149,7 @@ def remove_spikes(regression: Regression) -> tuple[Regression, int]:
 
     """
     base, cleaned, count = regression.base, [], 0
-    standard = base.lift(ReweightedFit.of(regression.normal).solution.beta)
+    standard = base.lift(estimator.ReweightedFit.of(regression.normal).solution.beta)
     for samples, load in regression.samples_with_loads:
         predicted = base.structure.torque(samples.q, samples.v, samples.a, standard, load,
                                           base.structure.states(samples.q))

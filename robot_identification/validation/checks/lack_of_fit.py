@@ -20,13 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array, orthonormal_basis
 from robot_identification.regression.inference import autocorrelation_factor, f_test
-from robot_identification.validation.checks.check import (
-    Check,
-    CheckInput,
-    Measurement,
-    RECORDINGS,
-    require,
-)
+from robot_identification.validation.checks import check
 from robot_identification.validation.checks.residual_regression import ResidualRegression
 
 _EXCESS = 2.0
@@ -229,7 +223,7 @@ class _JointFit:
         return float(np.sqrt(self.residual / self.expected))
 
 
-def measure_lack_of_fit(data: CheckInput) -> Measurement | None:
+def measure_lack_of_fit(data: check.CheckInput) -> check.Measurement | None:
     """
     Compare the residuals with noise and uncertainty, and search them for effects along the axes.
 
@@ -284,13 +278,13 @@ def measure_lack_of_fit(data: CheckInput) -> Measurement | None:
         effect = shown[0] if wrong else max(shown, key=lambda each: each.energy)
         text += (f'; an effect of {np.sqrt(effect.energy / fits[effect.joint].torque):.1%} of the '
                  f'torque of {names[effect.joint]} varies with {effect.axis.name}')
-    return Measurement(excess, _EXCESS, '-', text, advice,
+    return check.Measurement(excess, _EXCESS, '-', text, advice,
                        names[worst] if wrong or lacking else '', bool(wrong or lacking))
 
 
-def _friction_beyond(data: CheckInput) -> Array:
+def _friction_beyond(data: check.CheckInput) -> Array:
     """Return the mean square deviation of friction above the speeds of training, (n,)."""
-    samples = require(data.samples)
+    samples = check.require(data.samples)
     rows = slice(None, None, 1 + len(samples) // _MAX_ROWS)
     q, v, a = samples.q[rows], samples.v[rows], samples.a[rows]
     load = data.model.transmitted_torque(q, v, a)
@@ -365,10 +359,10 @@ def _project_out(columns: Array, base: Array) -> Array:
     return columns
 
 
-CHECK = Check(
+CHECK = check.Check(
     'lack of fit', 'Do noise and the uncertainty of the parameters explain the residuals?',
     f'an error above {_NOTICEABLE:.0%} of the torque of the arm, or {_OF_JOINT:.0%} of that of a '
     f'joint, and above {_EXCESS:g} times what the noise of this recording and the uncertainty of '
     f'the parameters explain; or an effect of that size along one axis that explains {_MOST:.0%} '
     f'of what no parameter fits (F tests at a common level of {_LEVEL:.0%})',
-    RECORDINGS, measure_lack_of_fit)
+    check.RECORDINGS, measure_lack_of_fit)
