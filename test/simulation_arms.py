@@ -16,7 +16,7 @@
 import numpy as np
 import pytest
 from robot_identification.arm import Arm
-from robot_identification.arm.library import example_folder
+from robot_identification.arm.packages import example_folder
 from robot_identification.simulation import Plant, PlantOptions
 
 EXAMPLES = {

@@ -20,8 +20,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification import Arm, load_arm
-from robot_identification.arm import library, meshes, robot_files
-from robot_identification.arm.library import example_folder
+from robot_identification.arm import meshes, packages, robot_files
+from robot_identification.arm.packages import example_folder
 from robot_identification.errors import ArmError, ConfigurationError, UnknownNameError
 from robot_identification.files import shared_folder
 from simulation_arms import MIXED
@@ -147,7 +147,7 @@ def test_shipped_robots_load(name):
 def test_the_shipped_panda_needs_no_other_package(monkeypatch):
     """Without example-robot-data, the shipped copy of the Panda has the same text and geometry."""
     installed = load_arm('panda')
-    for module in (library, meshes):
+    for module in (packages, meshes):
         monkeypatch.setattr(module, 'example_folder', lambda: None)
     shipped = load_arm('panda')
     assert shipped.urdf_file.is_relative_to(shared_folder('urdf'))

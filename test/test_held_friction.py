@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from robot_identification import IdentifiedModel
 from robot_identification.signals import Samples
-from robot_identification.validation.predict import stiction_torque
+from robot_identification.validation.metrics import stiction_torque
 
 ARM = chain()
 FRICTION = np.array([[2.0, 0.5, 0.3], [4.0, 1.0, -0.2], [1.0, 0.0, 0.0]])

@@ -31,7 +31,7 @@ from robot_identification.excitation.motion import get_series, Trajectory
 from robot_identification.excitation.motion.limits import motion_limits
 from robot_identification.helper_process import HELPERS
 from robot_identification.recording import Recording
-from robot_identification.recording.published import published_effort
+from robot_identification.recording.effort import published_effort
 from robot_identification.yaml_file import parse_yaml
 
 YAML = """urdf: arm.urdf

@@ -23,7 +23,7 @@ from excitation_arms import chain, tree
 import numpy as np
 import pytest
 from robot_identification import Arm, IdentifiedModel, inverse_dynamics, load_model
-from robot_identification.arm.library import example_folder
+from robot_identification.arm.packages import example_folder
 from robot_identification.arm.robot_file import arm_from_mapping, arm_to_mapping
 from robot_identification.dynamics import (
     from_pseudo_inertia,

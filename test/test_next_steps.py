@@ -21,7 +21,7 @@ from robot_identification import identify, load_arm
 from robot_identification.reporting import results_to_dict
 from robot_identification.reporting.terminal_summary import summary
 from robot_identification.validation import Thresholds
-from robot_identification.validation.next_steps import suggest_next_steps
+from robot_identification.validation.verdict import suggest_next_steps
 
 ARM = load_arm('two_link')
 

@@ -31,7 +31,7 @@ from robot_identification.errors import (
     ModelFileError,
     UnknownNameError,
 )
-from robot_identification.estimation.uncertainty import (
+from robot_identification.estimation.estimate import (
     halton_points,
     low_rank_covariance,
     to_rows,

@@ -24,7 +24,7 @@ from recording_arms import TWO_LINK
 from robot_identification.arm.robot_file import arm_from_mapping
 from robot_identification.errors import RecordingError
 from robot_identification.recording import load_recording, Recording
-from robot_identification.recording.published import published_effort, published_position
+from robot_identification.recording.effort import published_effort, published_position
 
 NAMES = ('shoulder', 'elbow')
 EFFORT = {'quantity': 'torque', 'side': 'joint', 'sign': 1, 'gravity_compensated': False}

@@ -22,7 +22,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification import Arm, inverse_dynamics, joint_torque_regressor
-from robot_identification.arm.library import example_folder
+from robot_identification.arm.packages import example_folder
 from robot_identification.errors import ConfigurationError, UnknownNameError
 from simulation_arms import example, MIXED
 

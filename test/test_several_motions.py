@@ -23,7 +23,7 @@ from robot_identification import identify, inverse_dynamics, load_arm, Recording
 from robot_identification.errors import EstimationError
 from robot_identification.validation import errors, make_verdict, Thresholds
 from robot_identification.validation.held_out import HeldOut, nearly_resting
-from robot_identification.validation.next_steps import suggest_next_steps
+from robot_identification.validation.verdict import suggest_next_steps
 
 ARM = load_arm('two_link')
 RATE = 250.0

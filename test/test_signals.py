@@ -39,8 +39,8 @@ from robot_identification.signals.filters import (
     central_differences,
     filter_both_ways,
     lowpass_sections,
+    power_density,
 )
-from robot_identification.signals.spectrum import power_density
 from scipy import signal
 
 RNG_SEED = 20

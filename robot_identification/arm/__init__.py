@@ -15,8 +15,8 @@
 
 from robot_identification.arm.arm import Arm
 from robot_identification.arm.drives import Drives, Effort
-from robot_identification.arm.library import robot_files
 from robot_identification.arm.limits import Limits
+from robot_identification.arm.packages import robot_files
 from robot_identification.arm.robot_file import load_arm
 
 __all__ = ['Arm', 'Drives', 'Effort', 'Limits', 'load_arm', 'robot_files']

@@ -21,8 +21,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 from robot_identification.arm import Arm
-from robot_identification.arm.library import example_folder, PACKAGE
-from robot_identification.arm.packages import find_package
+from robot_identification.arm.packages import example_folder, find_package, PACKAGE
 from robot_identification.arm.urdf_check import parse_xml
 from robot_identification.errors import ExcitationError, explain_missing
 from robot_identification.files import HEAD, read_text, shared_folder, TEXT_SIZE

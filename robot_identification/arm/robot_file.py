@@ -24,8 +24,8 @@ import pinocchio as pin
 from robot_identification.arm.arm import Arm, STANDARD_GRAVITY
 from robot_identification.arm.balancers import Balancer, read_balancer
 from robot_identification.arm.drives import Drives, PositionSignal
-from robot_identification.arm.library import find_urdf, robot_files
 from robot_identification.arm.limits import FASTEST, Limits
+from robot_identification.arm.packages import find_urdf, robot_files
 from robot_identification.arm.robot_keys import argument_texts, read_recording_block, RobotFile
 from robot_identification.errors import ArmError, ConfigurationError, UnknownNameError
 from robot_identification.yaml_file import read_typed, read_yaml, to_plain

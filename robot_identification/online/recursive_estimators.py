@@ -30,8 +30,7 @@ from robot_identification.estimation.variable_projection import best_shape, proj
 from robot_identification.online.torque_filter import REST_SPEED, TorqueFilter, WIDTH
 from robot_identification.registry import Registry
 from robot_identification.regression import Regression
-from robot_identification.regression.rows import shapes_of_speed
-from robot_identification.regression.separable import SeparableRegression
+from robot_identification.regression.separable import SeparableRegression, shapes_of_speed
 
 MEMORY = 20.0
 """[s] Default time constant of the forgetting: of the order of one excitation motion."""

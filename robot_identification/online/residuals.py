@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from robot_identification.arrays import Array, ReadOnlyArrays, true_runs
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError, EstimationError
-from robot_identification.estimation.uncertainty import covariance_root
+from robot_identification.estimation.estimate import covariance_root
 from robot_identification.online.momentum import (
     holding_torque,
     model_friction,

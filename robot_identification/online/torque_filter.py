@@ -20,7 +20,7 @@ from robot_identification.dynamics import BaseParameters
 from robot_identification.errors import ConfigurationError, explain_missing, UnknownNameError
 from robot_identification.estimation.prior import Prior
 from robot_identification.regression import Regression
-from robot_identification.regression.rows import row_chunks
+from robot_identification.regression.separable import row_chunks
 from scipy.linalg.lapack import dtpqrt, dtrtrs
 
 REST_SPEED = 0.01

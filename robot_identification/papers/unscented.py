@@ -29,7 +29,7 @@ from robot_identification.estimation.estimator import ReweightedFit
 from robot_identification.online.recursive_estimators import FILTER, RecursiveEstimator
 from robot_identification.online.torque_filter import REST_SPEED, TorqueFilter, WIDTH
 from robot_identification.regression import Regression
-from robot_identification.regression.rows import shapes_of_speed
+from robot_identification.regression.separable import shapes_of_speed
 from robot_identification.signals import Samples
 from scipy.linalg import block_diag, solve_triangular
 

@@ -13,6 +13,7 @@
 # limitations under the License.
 """Regression for many values of the nonlinear friction parameters (variable projection)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,8 +21,11 @@ import numpy as np
 from robot_identification.arrays import Array, IndexArray
 from robot_identification.dynamics import BaseParameters
 from robot_identification.dynamics.friction.friction import differentiate
+from robot_identification.errors import EstimationError
+from robot_identification.regression.packing import iterate_row_blocks, RowAssembler
 from robot_identification.regression.reduced_regression import ReducedRegression, triangle
 from robot_identification.regression.regression import Regression
+from robot_identification.signals.decimation import Decimator
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,3 +203,93 @@ def _factored(base: BaseParameters, joint: int, chosen: IndexArray, packed: Arra
     return _Joint(basis, corner, chosen[~moves], chosen[moves], actuator[moves],
                   parameter[moves], structure.arm.transmission[actuator[moves], joint],
                   packed.any(axis=1, keepdims=True).astype(float))
+
+
+ROWS = 2048
+"""Default number of decimated rows in a chunk: 10 MB of columns for seven joints."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowChunk:
+    """
+    Consecutive decimated rows of a regression.
+
+    Parameters
+    ----------
+    columns
+        Indices of the base parameters that can act on each joint, tuple of (c_j,) int.
+    matrices
+        Decimated columns of each joint, tuple of (rows, c_j).
+    torques
+        Decimated torques, (rows, n) [N m or N].
+    v
+        Joint velocities of all samples that the decimation filter uses, (samples, n).
+    load
+        Transmitted torques of these samples, (samples, n), or None.
+    decimator
+        The decimation filter.
+
+    """
+
+    columns: tuple[IndexArray, ...]
+    matrices: tuple[Array, ...]
+    torques: Array
+    v: Array
+    load: Array | None
+    decimator: Decimator
+
+    def __len__(self) -> int:
+        """Return the number of rows of each joint."""
+        return len(self.torques)
+
+    def stacked(self, rank: int) -> Array:
+        """Return the columns of all joints and base parameters, (rows, n, rank)."""
+        out = np.zeros((len(self), len(self.columns), rank))
+        for j, (chosen, matrix) in enumerate(zip(self.columns, self.matrices)):
+            out[:, j, chosen] = matrix
+        return out
+
+
+def row_chunks(regression: Regression, rows: int = ROWS) -> Iterator[RowChunk]:
+    """
+    Yield the rows of a regression in chronological order.
+
+    Parameters
+    ----------
+    regression
+        The problem; friction columns are computed with the nonlinear parameters of its structure.
+    rows
+        Largest number of rows in a chunk.
+
+    """
+    for samples, load in regression.samples_with_loads:
+        packing = RowAssembler(regression.base, samples, load)
+        for block in iterate_row_blocks(samples, rows):
+            packed, within = packing.rows(block), block.samples
+            yield RowChunk(
+                packing.columns, tuple(p[:, :-1] for p in packed),
+                np.column_stack([p[:, -1] for p in packed]), samples.v[within],
+                None if load is None else load[within], samples.decimator())
+
+
+def shapes_of_speed(regression: Regression) -> None:
+    """
+    Raise an error if nonlinear parameters of friction with position or memory are estimated.
+
+    Parameters
+    ----------
+    regression
+        The problem of an estimator that computes friction columns from speeds and loads only.
+
+    Raises
+    ------
+    EstimationError
+        The friction depends on positions or has memory, and its nonlinear parameters are not
+        fixed.
+
+    """
+    friction = regression.base.structure.friction
+    if not regression.fixed and (friction.needs_position or friction.has_state):
+        raise EstimationError(
+            'this estimator can fit the shape only of friction that depends on speed, but '
+            f"'{friction.key}' depends on positions or has memory: use wls or auto")

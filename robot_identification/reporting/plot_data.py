@@ -25,8 +25,8 @@ from robot_identification.dynamics import inverse_dynamics
 from robot_identification.dynamics.friction import FrictionInput
 from robot_identification.files import HUGE
 from robot_identification.pipeline import Identification
+from robot_identification.signals.filters import power_density
 from robot_identification.signals.samples import spread_rows, subsample
-from robot_identification.signals.spectrum import power_density
 from robot_identification.validation import HeldOut
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ from robot_identification.pipeline import Identification
 from robot_identification.signals.process import add_notes
 from robot_identification.validation import Finding, HeldOut, Thresholds, Verdict
 from robot_identification.validation.checks import CHECKS
-from robot_identification.validation.next_steps import suggest_next_steps
+from robot_identification.validation.verdict import suggest_next_steps
 from scipy.special import ndtri
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from robot_identification.estimation.auto import Choice
 from robot_identification.pipeline import Identification
 from robot_identification.reporting.pages import format_correlation
 from robot_identification.validation import HeldOut, Thresholds, Verdict
-from robot_identification.validation.next_steps import suggest_next_steps
+from robot_identification.validation.verdict import suggest_next_steps
 
 STATUS = {'passed': ('PASS', 'bold white on green'),
           'doubtful': ('DOUBT', 'bold black on yellow'),

@@ -28,9 +28,8 @@ from robot_identification.dynamics import ModelStructure
 from robot_identification.errors import SignalError
 from robot_identification.recording.stamps import SHORTEST
 from robot_identification.signals.decimation import Decimator
-from robot_identification.signals.filters import butterworth_gain
+from robot_identification.signals.filters import butterworth_gain, Spectrum
 from robot_identification.signals.resampling import FIT_SAMPLES
-from robot_identification.signals.spectrum import Spectrum
 
 HIGHEST = 0.4
 """Highest cut-off relative to the sampling rate (0.8 of the Nyquist frequency)."""

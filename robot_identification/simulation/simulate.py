@@ -24,7 +24,7 @@ from robot_identification.arm import Arm
 from robot_identification.arrays import Array, ReadOnlyArrays
 from robot_identification.errors import SimulationError
 from robot_identification.recording import Recording
-from robot_identification.recording.published import published_effort, published_position
+from robot_identification.recording.effort import published_effort, published_position
 from robot_identification.simulation.plant import Plant, PlantState
 from robot_identification.simulation.robot import Reading, Sensors, SimulatedRobot
 from scipy.interpolate import CubicHermiteSpline

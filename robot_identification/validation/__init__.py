@@ -14,8 +14,7 @@
 """Torque errors on held-out motion, overlap with the training motion, and the verdict."""
 
 from robot_identification.validation.held_out import evaluate, HeldOut
-from robot_identification.validation.metrics import Errors, errors, JointErrors
-from robot_identification.validation.predict import predict
+from robot_identification.validation.metrics import Errors, errors, JointErrors, predict
 from robot_identification.validation.verdict import Finding, make_verdict, Thresholds, Verdict
 
 __all__ = ['Errors', 'Finding', 'HeldOut', 'JointErrors', 'Thresholds',

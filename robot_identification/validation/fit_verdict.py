@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from robot_identification.dynamics.base_parameters import VISIBLE
 from robot_identification.dynamics.identified_model import UNCERTAINTY
-from robot_identification.estimation import Fit, uncertainty
+from robot_identification.estimation import Fit
+from robot_identification.estimation.estimate import low_rank_covariance, to_rows
 from robot_identification.estimation.tilt import estimate_tilt, Tilt
 from robot_identification.signals import Samples
 from robot_identification.validation.held_out import HeldOut
@@ -141,7 +142,7 @@ def describe_fit(fit: Fit, recordings: Sequence[tuple[str, float]],
         'rows_per_joint': int(estimate.rows.max()),
         'condition_number': float(estimate.condition_number),
         'status': estimate.status,
-        UNCERTAINTY: uncertainty.to_rows(uncertainty.low_rank_covariance(
+        UNCERTAINTY: to_rows(low_rank_covariance(
             consistent.structure, consistent.covariance)),
         'smallest_pseudo_inertia_eigenvalue': dict(zip(
             consistent.structure.arm.joint_names, consistent.certificate.tolist()))}

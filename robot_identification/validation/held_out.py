@@ -25,8 +25,7 @@ from robot_identification.dynamics import IdentifiedModel
 from robot_identification.dynamics.identified_model import COVERAGE
 from robot_identification.errors import SignalError
 from robot_identification.signals import delayed, Samples
-from robot_identification.signals.filters import filter_both_ways, lowpass_sections
-from robot_identification.signals.spectrum import power_density
+from robot_identification.signals.filters import filter_both_ways, lowpass_sections, power_density
 from robot_identification.validation.metrics import Errors, errors, JointErrors
 
 CUTOFF = 7.5

@@ -37,7 +37,7 @@ from robot_identification.validation.held_out import (
     HeldOut,
     SHORTEST,
 )
-from robot_identification.validation.predict import keep_rests, predict_pieces
+from robot_identification.validation.metrics import keep_rests, predict_pieces
 from robot_identification.validation.repeats import (
     describe_distance,
     MotionTrace,

@@ -23,8 +23,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.arm import load_arm
-from robot_identification.arm.library import example_folder
 from robot_identification.arm.meshes import with_mesh_paths
+from robot_identification.arm.packages import example_folder
 from robot_identification.excitation import build_scene, check_certificate, design, Requirements
 
 OWN = [name for name, contract in CONTRACTS.items() if contract.own_urdf]

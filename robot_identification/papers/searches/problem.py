@@ -25,7 +25,7 @@ from robot_identification.arrays import Array
 from robot_identification.dynamics.friction import FrictionInput, FrictionModel
 from robot_identification.parallel import core_count, single_threaded_blas
 from robot_identification.regression import Regression
-from robot_identification.regression.rows import row_chunks, RowChunk, shapes_of_speed
+from robot_identification.regression.separable import row_chunks, RowChunk, shapes_of_speed
 
 ROWS = 1024
 """Number of rows of a chunk; its residuals fit into the processor's cache."""

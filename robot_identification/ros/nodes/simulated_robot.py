@@ -25,7 +25,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_identification import errors
 from robot_identification.arm import Arm
 from robot_identification.recording.bag.joint_states import JointStateLayout
-from robot_identification.recording.published import published_effort, published_position
+from robot_identification.recording.effort import published_effort, published_position
 from robot_identification.ros.gazebo_plant import GazeboPlant
 from robot_identification.ros.nodes.injected_faults import InjectedFaults
 from robot_identification.ros.nodes.messages import SECOND, time_message
