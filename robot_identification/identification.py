@@ -14,14 +14,12 @@
 """Identification of a model, `identify`, and its result, `IdentificationResult`."""
 
 from dataclasses import dataclass
-from html import escape
 import io
 from pathlib import Path
 from typing import Any
 
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
-from robot_identification.html_table import html_table
 from robot_identification.pipeline import (
     Identification,
     IdentificationOptions,
@@ -57,19 +55,6 @@ class IdentificationResult(Identification):
                           file=io.StringIO())
         console.print(summary(self))
         return console.export_text()
-
-    def _repr_html_(self) -> str:
-        """Return verdict, reasons, torque errors and model as HTML, for notebooks."""
-        verdict = self.verdict
-        lines = [f'<b>{escape(verdict.status.upper())}</b> {escape(self.arm.name)}',
-                 *map(escape, (*verdict.reasons, *verdict.doubts, *verdict.notes))]
-        tables = [html_table(
-            f'{motion.name}: error {motion.relative_error:.2%} of the torque',
-            ('joint', 'relative error [%]', 'RMSE', 'correlation'),
-            ((joint, 100 * error.relative_error, error.rmse, error.correlation)
-             for joint, error in motion.joints.items()))
-            for motion in verdict.held_out or self.fitted]
-        return '<br>'.join(lines) + ''.join(tables) + self.model._repr_html_()
 
     def conf_int(self, level: float = 0.95) -> Array:
         """Return confidence intervals of the base parameters, (r, 2)."""

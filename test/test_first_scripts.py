@@ -111,8 +111,8 @@ import robot_identification as ri
 arm = ri.load_arm('two_link')
 recording = ri.load_recording('motion.csv')
 result = ri.identify(arm, recording)
-for thing in (arm, recording, result, result.model):
-    assert '<table>' in thing._repr_html_()
+assert all(len(repr(thing).splitlines()) == 1 for thing in (arm, recording, result, result.model))
+assert '<table' in result.to_frame('links')._repr_html_()
 """,
     'lists instead of arrays': """
 import csv

@@ -498,7 +498,7 @@ READ = {
     'CSV with quotation marks': quoted, 'text with another extension': other_suffix,
     'NPZ': own_npz, 'MATLAB 5': mat_5, 'MATLAB 7.3': mat_73, 'HDF5': hdf5,
     'HDF5 with groups': hdf5_groups, 'HDF5 of a structured array': hdf5_compound,
-    'HDF5 of pandas': hdf5_pandas, 'Parquet': parquet, 'Feather': feather,
+    'Parquet': parquet, 'Feather': feather,
     'Arrow with lists': feather_lists, 'Feather with dates': feather_dates, 'Excel': excel,
     'Excel with titles, units and dates': excel_titles, 'gz': compressed(gzip.open, '.gz'),
     'bz2': compressed(bz2.open, '.bz2'), 'xz': compressed(lzma.open, '.xz'), 'zst': zstd,
@@ -522,7 +522,8 @@ REFUSED = {
     'npy without velocities': (npy_unclear, r'no names for its 13 columns.*t,q_shoulder_pan'),
     'without a header or velocities': (
         headerless_unclear, r'no names for its 13 columns.*put this line before.*t,q_shoulder'),
-    'HDF5 of pandas, table': (hdf5_pandas_table, "format='table'.*format='fixed'"),
+    'HDF5 of pandas': (hdf5_pandas, 'pandas wrote it with to_hdf; write it with to_parquet'),
+    'HDF5 of pandas, table': (hdf5_pandas_table, 'with to_hdf; write it with to_parquet'),
     'old Excel': (old_excel, r'spreadsheet of another kind than \.xlsx; save it as'),
     'zip of two': (zipped_two, 'archive of 2 files; unpack it'),
     'day or month': (american, 'may have the day or the month first; write them as 2026-05-03'),

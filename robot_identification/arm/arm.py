@@ -33,7 +33,6 @@ from robot_identification.arm.limits import Limits
 from robot_identification.arm.robot_keys import Driver
 from robot_identification.arrays import Array, read_only
 from robot_identification.errors import ArmError, ListedAttributes
-from robot_identification.html_table import html_table
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 """[m/s^2] Gravity in the frame of an upright base."""
@@ -221,13 +220,6 @@ class Arm(ListedAttributes):
     def __repr__(self) -> str:
         return (f'<Arm {self.name}: {self.n} joints, {self.joint_names[0]} to '
                 f'{self.joint_names[-1]}>')
-
-    def _repr_html_(self) -> str:
-        """Return a table of joints and limits, for notebooks."""
-        limits = vars(self.limits)
-        return html_table(
-            f'{self.name}: {self.n} joints', ('joint', 'unit', *limits),
-            zip(self.joint_names, self.units('rad, N m', 'm, N'), *limits.values()))
 
     @property
     def n(self) -> int:

@@ -32,7 +32,6 @@ from robot_identification.dynamics.friction import get_friction
 from robot_identification.dynamics.regressor import inverse_dynamics
 from robot_identification.dynamics.structure import ModelStructure
 from robot_identification.errors import ListedAttributes, ModelFileError
-from robot_identification.html_table import html_table
 import yaml
 
 if TYPE_CHECKING:
@@ -198,16 +197,6 @@ class IdentifiedModel(ListedAttributes):
     def __repr__(self) -> str:
         return (f'<IdentifiedModel of {self.arm.name}: {self.arm.n} joints, friction '
                 f"'{self.friction}'>")
-
-    def _repr_html_(self) -> str:
-        """Return a table of masses, rotor inertias and friction, for notebooks."""
-        friction, names = self.structure.friction, self.arm.actuator_names
-        masses = dict(zip(self.arm.joint_names, self.inertial[:, 0]))
-        return html_table(
-            repr(self)[1:-1], ('joint', 'mass of its link [kg]', 'rotor_inertia',
-                               *friction.parameters, *friction.nonlinear),
-            ((name, masses.get(name, ''), rotor, *values, *shape) for name, rotor, values, shape
-             in zip(names, self.rotor_inertia, self.friction_parameters, self.friction_shape)))
 
     def torque(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                states: Array | None = None) -> Array:

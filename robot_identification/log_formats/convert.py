@@ -190,8 +190,8 @@ def hdf5(source: str, target: str, limit: int) -> int | None:
     """
     Write the datasets of an HDF5 file as NPZ, with the name `log.q` for the dataset `log/q`.
 
-    The file may be of any program, of MATLAB 7.3, or of pandas (`to_hdf`, fixed format). Links to
-    other files are not followed.
+    The file may be of any program but pandas, also of MATLAB 7.3. Links to other files are not
+    followed.
     """
     import h5py
     with h5py.File(source, 'r') as file:
@@ -199,27 +199,20 @@ def hdf5(source: str, target: str, limit: int) -> int | None:
         file.visititems(lambda name, node: nodes.update({name: node}))    # follows no links
         nodes = {name: node for name, node in nodes.items()    # others are groups of MATLAB
                  if name.split('/')[0] not in ('#refs#', '#subsystem#')}
-        frames = {name: node for name, node in nodes.items()
-                  if text_of(node.attrs.get('pandas_type', '')) == 'frame'}
+        if any('pandas_type' in node.attrs for node in nodes.values()):
+            raise ValueError('pandas wrote it with to_hdf; write it with to_parquet')
         datasets = {name: node for name, node in nodes.items() if isinstance(node, h5py.Dataset)
                     and node.shape is not None and node.ndim <= 2}
         for name, node in datasets.items():
             if node.external or node.is_virtual:
                 raise ValueError(f"its dataset '{name}' refers to other files; write the values "
                                  'into it')
-            if any(field.startswith('values_block_') for field in node.dtype.names or ()):
-                raise ValueError("pandas wrote it with format='table', which pickles the column "
-                                 "names; write it with to_hdf(..., format='fixed') or to_parquet")
         size = sum(math.prod(node.shape) * node.dtype.itemsize for node in datasets.values())
         if size > limit:
             return size
         arrays: dict[str, np.ndarray] = {}
         for name, node in datasets.items():
-            if not any(name.startswith(f'{frame}/' if frame else '') for frame in frames):
-                arrays.update(dataset_arrays(file, name.replace('/', '.'), node))
-        for name, node in frames.items():
-            head = f'{name.replace("/", ".")}.' if len(frames) > 1 else ''
-            arrays.update({head + key: value for key, value in pandas_columns(node).items()})
+            arrays.update(dataset_arrays(file, name.replace('/', '.'), node))
     if not arrays:
         raise ValueError('it has no datasets of numbers')
     save_arrays(target, arrays)
@@ -247,31 +240,6 @@ def dataset_arrays(file: Any, name: str, node: Any) -> dict[str, np.ndarray]:
     elif check_string_dtype(node.dtype) and node.size <= MAX_TEXTS:
         return {name: np.array([text_of(value) for value in np.ravel(node[()])], str)}
     return {}
-
-
-def pandas_columns(group: Any) -> dict[str, np.ndarray]:
-    """Return the columns of a data frame of pandas in fixed format, and its index of times."""
-    columns: dict[str, np.ndarray] = {}
-    for number in range(int(group.attrs['nblocks'])):
-        node = group[f'block{number}_values']
-        if node.dtype.kind in 'fiu' and node.ndim == 2:
-            names = map(text_of, group[f'block{number}_items'][()])
-            columns.update(zip(names, seconds(node, 'value_type').T))
-    index, name = group['axis1'], text_of(group['axis1'].attrs.get('name', ''))
-    if text_of(index.attrs.get('kind', '')).startswith('datetime64'):
-        columns.setdefault('t', seconds(index, 'kind'))
-    elif index.dtype.kind in 'fiu' and name.isidentifier():
-        columns.setdefault(name, index[()])
-    return columns
-
-
-def seconds(node: Any, attribute: str) -> np.ndarray:
-    """Return dates, such as `datetime64[us]`, in seconds since 1970; other values as they are."""
-    kind = text_of(node.attrs.get(attribute, ''))
-    if not kind.startswith('datetime64'):
-        return np.asarray(node[()])
-    factor = {'[s]': 1, '[ms]': 1e3, '[us]': 1e6}.get(kind.removeprefix('datetime64'), 1e9)
-    return np.asarray(node[()] / factor)
 
 
 def text_of(value: Any) -> str:

@@ -29,7 +29,6 @@ from robot_identification.arm.urdf_check import MAX_NUMBER
 from robot_identification.arrays import Array, column_range, read_only
 from robot_identification.errors import ListedAttributes, RecordingError
 from robot_identification.files import atomic_write
-from robot_identification.html_table import html_table
 from robot_identification.recording import columns, effort, stamps
 from robot_identification.recording.column_source import ColumnSource, frame_arrays
 
@@ -202,15 +201,6 @@ class Recording(ListedAttributes):
         return (f'<Recording {self.name or "without a name"}: {len(self)} samples of '
                 f'{len(self.joint_names)} joints, {self.duration:.4g} s at {self.rate:.4g} Hz, '
                 f'{", ".join(self.signals)}>')
-
-    def _repr_html_(self) -> str:
-        """Return a table of the ranges of the signals, for notebooks."""
-        ends = [end(values, axis=0) for values in self.signals.values()
-                for end in (np.min, np.max)]
-        return html_table(
-            repr(self)[1:-1],
-            ('joint', *(f'{name}, {end}' for name in self.signals for end in ('min', 'max'))),
-            zip(self.joint_names, *ends))
 
     def __len__(self) -> int:
         return len(self.t)
