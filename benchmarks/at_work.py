@@ -25,8 +25,8 @@ For each arm: identify from 40 s of motion, then
     python benchmarks/at_work.py [--arms panda ur10e xarm7] [--seeds 0 1] [--minutes 5]
 
 `--minutes 60` measures the false alarms over an hour. With `--plant lugre` the arm shares no
-structure with the model (`robot_identification/benchmarking/lugre_plant.py`): LuGre friction that
-grows with the load, ripple of the gears, a delay of the commands and sensors with gain errors.
+structure with the model (`robot_identification/benchmarking/simulated_data.py`): LuGre friction
+that grows with the load, ripple of the gears, a delay of the commands, sensors with gain errors.
 There the identified model is also compared with what an engineer does without one: a PID loop, the
 dynamics of the URDF, and a guess of the friction, 3 % of the torque limit and half of that per
 rad/s. The true Coulomb friction is 2 to 4 % of the limit.
@@ -61,7 +61,7 @@ from robot_identification import (
     load_arm,
     Recording,
 )
-from robot_identification.benchmarking.lugre_plant import LuGrePlant, RATE
+from robot_identification.benchmarking.simulated_data import LuGrePlant, RATE
 from robot_identification.changes.payload import identify_payload
 from robot_identification.identification import identify
 from robot_identification.simulation import Plant, PlantOptions, simulate

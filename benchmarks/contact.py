@@ -36,7 +36,7 @@ import numpy as np
 import pinocchio as pin
 from robot_identification import IdentifiedModel, identify, load_arm
 from robot_identification.arrays import Array
-from robot_identification.benchmarking.lugre_plant import DAY, RATE
+from robot_identification.benchmarking.simulated_data import DAY, RATE
 from robot_identification.online import (
     calibrate_residuals,
     ContactObserver,

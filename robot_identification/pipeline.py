@@ -36,10 +36,14 @@ from robot_identification.signals import process_pieces, ProcessingOptions, Samp
 from robot_identification.signals.effort_check import check_effort, EffortCheck
 from robot_identification.spilling_list import SpillingList
 from robot_identification.validation import HeldOut, Thresholds, Verdict
-from robot_identification.validation.band_calibration import calibrate_band, widen_band
 from robot_identification.validation.checks.residual_regression import build_residual_regression
 from robot_identification.validation.checks.run_checks import check_fit
-from robot_identification.validation.fit_verdict import describe_fit, make_fit_verdict
+from robot_identification.validation.fit_verdict import (
+    calibrate_band,
+    describe_fit,
+    make_fit_verdict,
+    widen_band,
+)
 from robot_identification.validation.repeats import MotionTrace
 from robot_identification.validation.validate_model import evaluate_fitted, validate_pieces
 from robot_identification.yaml_file import check_keys

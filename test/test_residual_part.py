@@ -40,8 +40,8 @@ from robot_identification.registry import load_extensions
 from robot_identification.reporting.results_files import load_results
 from robot_identification.signals import Samples
 from robot_identification.validation import evaluate
-from robot_identification.validation.band_calibration import calibrate_band
 from robot_identification.validation.checks.residual_regression import build_residual_regression
+from robot_identification.validation.fit_verdict import calibrate_band
 from simulation_arms import two_link
 from slow import slow
 

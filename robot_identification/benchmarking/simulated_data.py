@@ -11,19 +11,20 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Simulated arms as data sets; their parameters differ from those of their URDFs."""
+"""Data sets of simulated arms, among them one with LuGre friction that shares no code."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 import zlib
 
 import numpy as np
+import pinocchio as pin
+from robot_identification import Arm, Recording
 from robot_identification.arm import load_arm
 from robot_identification.arrays import Array
 from robot_identification.benchmarking.data import BenchmarkCase, BenchmarkData, DATA
-from robot_identification.benchmarking.lugre_plant import LuGrePlant
 from robot_identification.benchmarking.random_motion import RandomMotion
 from robot_identification.dynamics import ModelStructure
 from robot_identification.signals import process, Samples
@@ -158,3 +159,131 @@ for _data in (
         partial(LuGreArm, 'panda_lugre', 'seven joints, LuGre friction, load, gain errors',
                 'panda')):
     DATA.register(_data.args[0], _data)
+
+
+RATE = 500.0    # [Hz]
+GAIN = 0.02     # standard deviation of the sensors' gains
+DAY = 0.15      # relative change of friction on another day
+CORRELATED = 0.2    # [s] time constant of the correlated noise
+SPEED = 0.5     # largest speed of tasks as a fraction of the limits
+
+
+class LuGrePlant:
+    """
+    A simulated arm whose parameters are drawn from the name of the robot and a seed.
+
+    Parameters
+    ----------
+    arm
+        The arm of the URDF.
+    seed
+        Seed of the drawn numbers.
+
+    """
+
+    def __init__(self, arm: Arm, seed: int) -> None:
+        self.arm = arm
+        rng = self.rng = np.random.default_rng([seed, zlib.crc32(arm.name.encode()), 33])
+        self.model = arm.model.copy()
+        for j in range(1, self.model.njoints):
+            body = self.model.inertias[j]
+            factor = 1 + 0.1 * rng.uniform(-1, 1)
+            self.model.inertias[j] = pin.Inertia(body.mass * factor, body.lever,
+                                                  body.inertia * factor)
+        self.model.armature = np.zeros(arm.n)
+        self.data = self.model.createData()
+        self.limit = np.where(np.isfinite(arm.limits.torque), arm.limits.torque, 50.0)
+        self.coulomb = self.limit * rng.uniform(0.02, 0.04, arm.n)
+        self._static = self.coulomb * rng.uniform(1.1, 1.4, arm.n)
+        self._fall = rng.uniform(0.03, 0.08, arm.n)     # [rad/s] Stribeck velocity
+        self._viscous = self.coulomb * rng.uniform(0.3, 0.8, arm.n)
+        self._load = rng.uniform(0.0, 0.04, arm.n)
+        self._presliding = rng.uniform(0.5e-3, 2e-3, arm.n)    # [rad]
+        self.gains = 1 + GAIN * rng.normal(size=arm.n)
+        self.noise = self.limit * rng.uniform(1e-3, 3e-3, arm.n)
+        self.delay = rng.uniform(0.003, 0.008)
+
+    def excite(self, seconds: float, name: str, day: float = 1.0) -> Recording:
+        """Return a recording of a motion that excites all parameters."""
+        t = np.arange(0, seconds, 1 / RATE)
+        return self.record(t, *RandomMotion(self.arm, seconds, self.rng, wobble=True).evaluate(t),
+                           name=name, day=day)
+
+    def task(self, seconds: float) -> tuple[Array, Array, Array, Array]:
+        """Return t (N,), q, v and a (N, n) of motions with least jerk, and pauses of 0.3-2 s."""
+        pieces = [np.concatenate(part) for part in zip(*self._moves(seconds))]
+        q, v, a = (part[:round(seconds * RATE)] for part in pieces)
+        return np.arange(len(q)) / RATE, q, v, a
+
+    def _moves(self, seconds: float) -> Iterator[tuple[Array, Array, Array]]:
+        rng, limits = self.rng, self.arm.limits
+        lower = np.where(np.isfinite(limits.lower), limits.lower, -np.pi)
+        upper = np.where(np.isfinite(limits.upper), limits.upper, np.pi)
+        middle, half = (lower + upper) / 2, np.minimum((upper - lower) / 2, 1.5) * 0.6
+        here, passed = middle + half * rng.uniform(-1, 1, self.arm.n), 0.0
+        while passed < seconds:
+            way = middle + half * rng.uniform(-1, 1, self.arm.n) - here
+            way[rng.uniform(size=self.arm.n) < 0.3] = 0.0    # joints that wait
+            velocity = np.where(np.isfinite(limits.velocity), limits.velocity, 2.0)
+            duration = max(1.875 * float(np.max(np.abs(way) / velocity)) / SPEED, 0.6)
+            yield least_jerk(here, way, duration)
+            here = here + way
+            still = np.zeros((round(rng.uniform(0.3, 2.0) * RATE), self.arm.n))
+            yield here + still, still, still
+            passed += duration + len(still) / RATE
+
+    def record(self, t: Array, q: Array, v: Array, a: Array, *, name: str,
+               day: float | Array = 1.0, push: Array | None = None) -> Recording:
+        """
+        Return the recording of a motion by the simulated sensors.
+
+        Parameters
+        ----------
+        t, q, v, a
+            Stamps (N,) [s], positions, velocities and accelerations, (N, n).
+        name
+            Name of the recording.
+        day
+            Factor of the friction, of all joints or of each one, (n,).
+        push
+            External torques, (N, n) [N m or N].
+
+        """
+        torque = self.torque(q, v, a, day) - (0.0 if push is None else push)
+        late = np.column_stack([np.interp(t - self.delay, t, column) for column in torque.T])
+        white = self.rng.normal(size=late.shape)
+        keep = np.exp(-1 / RATE / CORRELATED)
+        slow, level = np.zeros_like(late), self.rng.normal(size=self.arm.n)
+        for k, draw in enumerate(self.rng.normal(size=late.shape)):
+            level = keep * level + np.sqrt(1 - keep**2) * draw
+            slow[k] = level
+        measured = self.gains * late + self.noise * (white + slow)
+        return Recording(t, q + 1e-5 * self.rng.normal(size=q.shape), measured,
+                         joint_names=self.arm.joint_names, name=name)
+
+    def torque(self, q: Array, v: Array, a: Array, day: float | Array = 1.0,
+               rate: float = RATE) -> Array:
+        """Return the torques of bodies and friction at samples of a rate, (N, n) [N m or N]."""
+        rigid, level = self.friction(q, v, a, day)
+        stiffness = self.coulomb / self._presliding
+        steady = level * np.sign(v)
+        fade = np.exp(-np.abs(v) * stiffness / level / rate)
+        friction, state = np.empty_like(v), np.zeros(self.arm.n)
+        for k in range(len(v)):
+            state = steady[k] + (state - steady[k]) * fade[k]
+            friction[k] = state
+        return rigid + friction + day * self._viscous * v
+
+    def friction(self, q: Array, v: Array, a: Array, day: float | Array) -> tuple[Array, Array]:
+        """Return rigid-body torques and breakaway friction torques, (N, n) each [N m or N]."""
+        rigid = np.array([pin.rnea(self.model, self.data, *row) for row in zip(q, v, a)])
+        return rigid, day * (self.coulomb + (self._static - self.coulomb)
+                             * np.exp(-(v / self._fall) ** 2) + self._load * np.abs(rigid))
+
+
+def least_jerk(start: Array, way: Array, duration: float) -> tuple[Array, Array, Array]:
+    """Return positions and derivatives of a motion from rest to rest, (N, n) each, at `RATE`."""
+    s = np.arange(0, duration, 1 / RATE)[:, None] / duration
+    return (start + way * (10 * s**3 - 15 * s**4 + 6 * s**5),
+            way / duration * (30 * s**2 - 60 * s**3 + 30 * s**4),
+            way / duration**2 * (60 * s - 180 * s**2 + 120 * s**3))

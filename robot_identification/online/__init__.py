@@ -18,13 +18,6 @@ Importing this package registers the recursive estimators in `ESTIMATORS`.
 """
 
 from robot_identification.estimation import ESTIMATORS
-from robot_identification.online.contact import (
-    ContactObserver,
-    detectable_force,
-    ExternalTorque,
-    tool_wrench,
-    Wrench,
-)
 from robot_identification.online.feedforward import (
     Compensation,
     CompensationLimits,
@@ -38,7 +31,14 @@ from robot_identification.online.online_estimator import (
     start_online,
 )
 from robot_identification.online.recursive_estimators import RECURSIVE
-from robot_identification.online.residuals import calibrate_residuals
+from robot_identification.online.residuals import (
+    calibrate_residuals,
+    ContactObserver,
+    detectable_force,
+    ExternalTorque,
+    tool_wrench,
+    Wrench,
+)
 
 for _estimator in RECURSIVE.values():
     ESTIMATORS.register(_estimator.name, _estimator)
