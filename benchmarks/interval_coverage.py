@@ -45,7 +45,7 @@ import numpy as np
 from residual_part import PLANTS
 from robot_identification import load_arm, Recording
 from robot_identification.benchmarking.method import BenchmarkMethod, MODELS, VARIANTS
-from robot_identification.benchmarking.random_motion import RandomMotion
+from robot_identification.benchmarking.simulated_data import RandomMotion
 from robot_identification.dynamics import ModelStructure
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.estimation import fit_samples, FitOptions, get_estimator

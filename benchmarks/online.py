@@ -42,7 +42,7 @@ from types import SimpleNamespace
 import numpy as np
 import pinocchio as pin
 from robot_identification import inverse_dynamics, load_arm
-from robot_identification.benchmarking.random_motion import RandomMotion
+from robot_identification.benchmarking.simulated_data import RandomMotion
 from robot_identification.online import LoadChange, OnlineEstimator
 from robot_identification.online.torque_filter import TorqueFilter, WIDTH
 

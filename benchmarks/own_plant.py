@@ -28,7 +28,7 @@ import numpy as np
 import pinocchio as pin
 from robot_identification import Arm, Recording
 from robot_identification.arrays import Array
-from robot_identification.benchmarking.random_motion import RandomMotion
+from robot_identification.benchmarking.simulated_data import RandomMotion
 
 RATE = 250.0    # [Hz]
 COUNT = 2 * np.pi / 2 ** 18    # [rad]

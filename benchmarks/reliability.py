@@ -45,7 +45,7 @@ from corruptions import CORRUPTIONS, spoil
 import numpy as np
 from real_arms import CASES
 from robot_identification import Arm, identify, load_arm, load_recording, Recording
-from robot_identification.benchmarking.random_motion import RandomMotion
+from robot_identification.benchmarking.simulated_data import RandomMotion
 from robot_identification.errors import RobotIdentificationError
 from robot_identification.simulation import Plant, PlantOptions, simulate
 from robot_identification.validation import Verdict

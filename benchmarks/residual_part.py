@@ -36,7 +36,7 @@ import sys
 import numpy as np
 from own_plant import OwnPlant
 from robot_identification import Arm, identify, load_arm, Recording
-from robot_identification.benchmarking.random_motion import RandomMotion
+from robot_identification.benchmarking.simulated_data import RandomMotion
 from robot_identification.simulation import Plant, PlantOptions, simulate
 
 SECONDS = (30.0, 15.0)

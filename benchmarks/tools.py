@@ -48,8 +48,7 @@ from loaded_plant import LoadedPlant
 import numpy as np
 from robot_identification import Arm, identify, load_arm, Recording
 from robot_identification.arrays import Array
-from robot_identification.benchmarking.random_motion import RandomMotion
-from robot_identification.benchmarking.simulated_data import DAY, least_jerk, RATE
+from robot_identification.benchmarking.simulated_data import DAY, least_jerk, RandomMotion, RATE
 from robot_identification.changes import payload_motion
 from robot_identification.changes.comparison import compare
 from robot_identification.changes.drive_gains import (

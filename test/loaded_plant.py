@@ -19,8 +19,7 @@ import numpy as np
 import pinocchio as pin
 from robot_identification import Recording
 from robot_identification.arrays import Array
-from robot_identification.benchmarking.random_motion import RandomMotion
-from robot_identification.benchmarking.simulated_data import LuGrePlant, RATE
+from robot_identification.benchmarking.simulated_data import LuGrePlant, RandomMotion, RATE
 
 
 class LoadedPlant(LuGrePlant):

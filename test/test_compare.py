@@ -27,7 +27,7 @@ import numpy as np
 import pytest
 from reporting_results import chain
 from robot_identification import identify, inverse_dynamics, load_arm, Recording
-from robot_identification.benchmarking.random_motion import RandomMotion
+from robot_identification.benchmarking.simulated_data import RandomMotion
 from robot_identification.changes.commands import CAUSES, comparison_page
 from robot_identification.changes.comparison import compare, comparison_to_dict
 from robot_identification.changes.explanations import Candidate, find_explanation, KINDS

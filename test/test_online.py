@@ -18,7 +18,7 @@ import online_data as data
 import pinocchio as pin
 import pytest
 from robot_identification import joint_torque_regressor
-from robot_identification.benchmarking.random_motion import RandomMotion
+from robot_identification.benchmarking.simulated_data import RandomMotion
 from robot_identification.errors import ConfigurationError, EstimationError
 from robot_identification.estimation import get_estimator
 from robot_identification.online import OnlineEstimator

@@ -17,8 +17,7 @@ from loaded_plant import LoadedPlant
 import numpy as np
 import pytest
 from robot_identification import identify, load_arm
-from robot_identification.benchmarking.random_motion import RandomMotion
-from robot_identification.benchmarking.simulated_data import DAY, RATE
+from robot_identification.benchmarking.simulated_data import DAY, RandomMotion, RATE
 from robot_identification.changes import payload_motion
 from robot_identification.changes.payload import identify_payload
 from robot_identification.excitation import design_excitation, DesignOptions

@@ -24,9 +24,8 @@ from robot_identification.arm.meshes import with_mesh_paths
 from robot_identification.arrays import Array
 from robot_identification.errors import ExcitationError, SimulationError
 from robot_identification.ros.name_prefix import with_prefix
-from robot_identification.simulation.options import PlantOptions
 from robot_identification.simulation.plant import add_tendons, mujoco_module
-from robot_identification.simulation.truth import draw_drives, rated
+from robot_identification.simulation.truth import draw_drives, PlantOptions, rated
 
 MESHES = ('.stl', '.obj')    # formats that MuJoCo reads
 FREQUENCY, DAMPING = 100.0, 0.7    # natural frequency [rad/s] and damping ratio of the servos

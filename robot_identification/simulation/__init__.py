@@ -13,9 +13,8 @@
 # limitations under the License.
 """Simulation of an arm in MuJoCo, independent of the identified model."""
 
-from robot_identification.simulation.options import PlantOptions
 from robot_identification.simulation.plant import Plant
 from robot_identification.simulation.simulate import Reference, simulate, SimulatedRun
-from robot_identification.simulation.truth import PlantFriction
+from robot_identification.simulation.truth import PlantFriction, PlantOptions
 
 __all__ = ['Plant', 'PlantFriction', 'PlantOptions', 'Reference', 'SimulatedRun', 'simulate']

@@ -26,8 +26,7 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import explain_missing, SimulationError, UnknownNameError
-from robot_identification.simulation.options import PlantOptions
-from robot_identification.simulation.truth import draw_plant
+from robot_identification.simulation.truth import draw_plant, PlantOptions
 
 JAMMED = 1e3  # dry friction of a jammed joint, as a multiple of its rated torque
 RUNAWAY = 20.0  # multiple of the rated velocity above which a simulation counts as unstable
