@@ -25,19 +25,20 @@ The files of a run are written into a hidden folder beside their target and flus
   the next command of this package that reads or writes the folder moves the others first. Other
   programs may see a mixture until then; the digests in the results show it (`is_of_other_run`).
 
-Symbolic links to one folder per run would need one mechanism only, but `mv result/model.yaml`,
-`git add` and Windows do not follow them.
+Symbolic links to one folder per run would need one mechanism only, but `mv result/model.yaml`
+and `git add` do not follow them.
 
 Locks (flock of the folders, not of files in them) let one writer at a time replace files, make
 readers wait for it, and show whether a hidden file belongs to a running program; a kill releases
-them. File systems without locks (NFS), and Windows, work without: there, two writers at once may
-leave a mixture, which readers detect.
+them. File systems without locks (NFS) work without: there, two writers at once may leave a mixture,
+which readers detect.
 """
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, ExitStack, suppress
 import ctypes
 import errno
+import fcntl
 import hashlib
 import json
 import logging
@@ -50,11 +51,6 @@ import time
 from uuid import uuid4
 
 from robot_identification.errors import ConfigurationError
-
-try:
-    import fcntl
-except ImportError:    # Windows
-    fcntl = None    # type: ignore[assignment]
 
 PREFIX = '.robot_identification-'
 """Beginning of the names of temporary files and folders."""
@@ -95,7 +91,7 @@ def locked(path: Path, *, exclusive: bool = True) -> Iterator[None]:
     held = vars(_held).setdefault('keys', set())
     with ExitStack() as stack:
         with suppress(OSError, ValueError):    # there is no such file, or no lock
-            while fcntl is not None:
+            while True:
                 descriptor = stack.enter_context(_opened(path))
                 status = os.fstat(descriptor)
                 key = (status.st_dev, status.st_ino)
@@ -117,7 +113,7 @@ def _is_abandoned(path: Path) -> bool:
         return True
     except BlockingIOError:
         return False
-    except (OSError, AttributeError):    # no locks
+    except OSError:    # no locks
         return time.time() - path.stat().st_mtime > OLD
 
 

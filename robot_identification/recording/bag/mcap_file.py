@@ -115,8 +115,7 @@ class McapFile:
             elif kind == DATA_END:
                 self.closed = True
                 return
-            if (in_file and start - released > _RELEASED_BYTES
-                    and hasattr(mmap, 'MADV_DONTNEED')):    # not on Windows
+            if in_file and start - released > _RELEASED_BYTES:
                 buffer.madvise(mmap.MADV_DONTNEED)
                 released = start
 
