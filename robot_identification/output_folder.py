@@ -30,8 +30,8 @@ and `git add` do not follow them.
 
 Locks (flock of the folders, not of files in them) let one writer at a time replace files, make
 readers wait for it, and show whether a hidden file belongs to a running program; a kill releases
-them. File systems without locks (NFS) work without: there, two writers at once may leave a mixture,
-which readers detect.
+them. File systems without locks (NFS) work without: there, two writers at once may leave a
+mixture, which readers detect.
 """
 
 from collections.abc import Iterable, Iterator

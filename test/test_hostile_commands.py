@@ -263,7 +263,7 @@ REFUSED = (
     ('demo -o rec.csv', 'is a file'),
     ('demo -o x --time-budget nan', 'time_budget must be a positive'),
     ('demo -o x --seed -1', 'seed must be a whole number of at least 0'),
-    ('robots --json --markdown', 'No such option'),
+    ('robots --json --csv', 'No such option'),
     ('identify rb.yaml rec.csv hard.csv -o out', 'are identical'),
     ('identify rb.yaml rec.csv link.csv -o out', 'are identical'),
     ('identify rb.yaml rec.csv -o out --setting budget=5', 'no setting .budget.'),

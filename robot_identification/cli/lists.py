@@ -15,7 +15,6 @@
 
 from collections.abc import Sequence
 
-import click
 from robot_identification.console import emit, out, print_table
 from robot_identification.errors import ArmError
 from robot_identification.registry import load_extensions
@@ -49,17 +48,8 @@ def robots_command(
 def estimators_command(
     *,
     as_json: bool = False,
-    markdown: bool = False,
 ) -> None:
-    """
-    List the estimators.
-
-    Parameters
-    ----------
-    markdown
-        Print the full table in Markdown, as in docs/methods.md.
-
-    """
+    """List the estimators."""
     from robot_identification.estimation import ESTIMATORS
     from robot_identification.estimation.estimator import AUTO, AUTO_FEATURES, AUTO_SUMMARY
 
@@ -74,26 +64,16 @@ def estimators_command(
         return
     for group, title in GROUPS.items():
         if group == 'papers':
-            (click.echo if markdown else out.print)(f'\n{PAPERS}\n')
-        members = [{key: text for key, text in row.items() if key != 'group' and (
-            markdown or key in ('name', 'what it does'))} for row in rows if row['group'] == group]
-        _show(title, members, markdown)
+            out.print(f'\n{PAPERS}\n')
+        _show(title, [{key: row[key] for key in ('name', 'what it does')} for row in rows
+                      if row['group'] == group])
 
 
 def frictions_command(
     *,
     as_json: bool = False,
-    markdown: bool = False,
 ) -> None:
-    """
-    List friction terms and models.
-
-    Parameters
-    ----------
-    markdown
-        Print the full table in Markdown, as in docs/methods.md.
-
-    """
+    """List friction terms and models."""
     from robot_identification.dynamics import FRICTION_MODELS, FRICTION_TERMS
     from robot_identification.dynamics.friction import SHORT_NAMES
 
@@ -105,18 +85,10 @@ def frictions_command(
         emit({'friction terms': terms,
               'friction models': [{**row, 'sum': SHORT_NAMES[row['name']]} for row in models]})
         return
-    _show('terms of a sum', terms, markdown)
-    if markdown:
-        click.echo('')
-    _show('short names', [{'name': name, 'sum': terms} for name, terms in SHORT_NAMES.items()],
-          markdown)
+    _show('terms of a sum', terms)
+    _show('short names', [{'name': name, 'sum': terms} for name, terms in SHORT_NAMES.items()])
 
 
-def _show(title: str, rows: Sequence[dict[str, str]], markdown: bool = False) -> None:
-    """Print a table; in Markdown, the first column is formatted as code and | is escaped."""
-    if not markdown:
-        print_table(title, list(rows[0]), (row.values() for row in rows))
-        return
-    cells = [[text.replace('|', '\\|') for text in row.values()] for row in rows]
-    lines = [rows[0], ['---'] * len(rows[0]), *([f'`{row[0]}`', *row[1:]] for row in cells)]
-    click.echo('\n'.join(f"| {' | '.join(line)} |" for line in lines))
+def _show(title: str, rows: Sequence[dict[str, str]]) -> None:
+    """Print a table."""
+    print_table(title, list(rows[0]), (row.values() for row in rows))
