@@ -35,9 +35,9 @@ EXTENSIONS = ('papers', 'benchmarking', 'fleet', 'formats', 'code_generation', '
 LIMITS = {    # a commit that raises one states the reason
     'package': 43_000, 'core': 25_500, 'behind pipeline': 12_000, 'import cycles': 0,
     'tuned constants': 850, 'arrows between extensions': 1}
-ABOVE = {'core': 26_850, 'behind pipeline': 12_300}
-"""Figures that are still above `LIMITS`, with room for contributions: they may only be lowered,
-and an entry goes once its limit is met."""
+CONTRIBUTIONS = 0.03
+"""Room above the limits of lines and constants, relative: a contribution never fails for its size.
+A release is within the limits themselves."""
 ROOM = {    # added to the first three for a capability with this option, once it exists
     '--tree': (1_000, 800, 200), '--rollout': (400, 400, 0), '--figure': (500, 0, 0),
     "'inspect'": (400, 400, 0)}
@@ -205,9 +205,10 @@ class House:
     def violations(self) -> list[str]:
         """A message for each limit that the package exceeds."""
         return [
-            *(f'{title}: {figure}, at most {self.limits[title]}'
+            *(f'{title}: {figure}, at most {self.limits[title]} and {CONTRIBUTIONS:.0%} more'
               for title, figure in self.figures.items()
-              if figure > ABOVE.get(title, self.limits[title])),
+              if figure > int((1 + CONTRIBUTIONS) * self.limits[title])
+              or (figure > self.limits[title] < 10)),
             *(f'{name} uses {n} modules of other folders, at most {MOST_MODULES}'
               for name, n in self.used_modules.items() if n > MOST_MODULES),
             *(f'defined in several modules: {each}' for each in self.repeated_names)]
