@@ -59,6 +59,7 @@ from robot_identification.excitation.design.design import (
 from robot_identification.excitation.design.problem import Minimum
 from robot_identification.excitation.motion import get_series
 from robot_identification.simulation import Plant, PlantOptions, simulate
+from robot_identification.simulation.contacts import find_contacts
 from robot_identification.yaml_file import read_typed, to_plain
 
 SAFE = Requirements(torque_margin=0.1, clearance=0.01)
@@ -186,7 +187,11 @@ def test_an_engine_that_knows_nothing_of_the_proof_finds_no_contact(panda, safe,
 def test_both_judges_see_a_folded_arm(panda, scene, meshes):
     folded = np.array([[0.0, -0.2, 0.0, -3.0, 0.0, 0.5, 0.0], [0.0, 0.0, 0.0, -1.5, 0.0, 1.5, 0.7],
                        [0.0, -1.7, 0.0, -3.07, 0.0, 0.0, 0.0]])
-    contacts = ContactGeometry(panda, ignored=list(scene.excluded)).find_contacts(folded)
+    ignored = list(scene.excluded)
+    contacts = ContactGeometry(panda, ignored=ignored).find_contacts(folded)
+    assert {frozenset(pair) for pair in find_contacts(panda, folded, ignored=ignored)} == {
+        frozenset(contact.links) for contact in contacts}
+    assert find_contacts(panda, folded[1:2], ignored=ignored) == ()
     assert contacts and contacts[0].depth > 0.001
     assert "'panda_" in str(contacts[0]) and 'overlap by' in str(contacts[0])
     assert too_near(panda, meshes, folded[1:2], 0.01) == 0
