@@ -14,6 +14,8 @@
 """Thresholds, formulas and messages of the execution of motions, one value on each side."""
 
 import dataclasses
+import os
+from pathlib import Path
 import re
 from types import SimpleNamespace
 
@@ -546,6 +548,27 @@ def test_files_of_a_data_directory(tmp_path):
     for find in (data.existing, lambda name, what: data.new(name, what, ('.bag',))):
         with pytest.raises(ConfigurationError, match=r"the recording '\.\./x\.bag' is out"):
             find('../x.bag', 'recording')
+
+
+@pytest.mark.parametrize(('name', 'message'), [
+    ('', 'the name of the recording is empty'),
+    ('a\0', 'the name of the recording has a null character'),
+    ('a' * 201, f"the name of the recording '{'a' * 40}...' is too long"),
+    ('.', "the recording '.' is the data directory itself"),
+    ('a/b', "there is no recording 'a/b' in the data directory"),
+    ('pipe', "the recording 'pipe' is neither a file nor a folder"),
+    ('closed', "the recording 'closed' cannot be read: Permission denied")])
+def test_refusals_of_a_data_directory_name_the_file(tmp_path, monkeypatch, name, message):
+    data, stat = DataDirectory(tmp_path), Path.stat
+    os.mkfifo(tmp_path / 'pipe')
+
+    def closed(path, **options):
+        if path.name == 'closed':
+            raise PermissionError(13, 'Permission denied')
+        return stat(path, **options)
+    monkeypatch.setattr(Path, 'stat', closed)
+    with pytest.raises(ConfigurationError, match=re.escape(message)):
+        data.existing(name, 'recording')
 
 
 # ---- executor and progress ----
