@@ -827,6 +827,11 @@ def test_a_stop_without_effect_escalates_in_time(plan):
     brake, again, cancel, deactivate = list(first.values())[:4]
     assert brake == 0 and 0.5 < again < 0.8 and again + 0.25 < cancel < again + 0.6
     assert cancel + 0.4 - 1e-9 <= deactivate < cancel + 0.43
+    later, order = next((x, order) for x, order in sent
+                        if x > deactivate and not isinstance(order, str))
+    assert deactivate + 0.6 - 1e-9 <= later < deactivate + 0.63
+    departure = order.departure - plan.start_of('excitation') - 1.0
+    assert later + 0.25 - 1e-9 <= departure < later + 0.27 + 1e-9
     cancels = [seconds for seconds, order in sent if order == 'cancel']
     np.testing.assert_allclose(np.diff(cancels[:2]), 0.2, atol=0.011)
     assert 'a request to cancel the goals, a request to deactivate' in stop.report(0.0)
@@ -834,7 +839,8 @@ def test_a_stop_without_effect_escalates_in_time(plan):
 
 def test_a_stop_that_loses_sight_cancels(plan):
     begin = plan.start_of('excitation') + 1.0
-    stop, sent, _ = stopped(plan, lambda t, sent: (None, at(plan, t) if t < begin + 0.3 else None))
+    stop, sent, _ = stopped(plan, lambda t, sent: (
+        None, at(plan, t) if t < begin + 0.45 else None))
     cancel = next(seconds for seconds, order in sent if order == 'cancel')
     assert stop.measures == ['brake', 'cancel'] and 1.5 <= cancel < 1.54
     assert 'neither joint states' in stop.report(begin)
