@@ -371,6 +371,9 @@ def test_claims_of_joint_limits_name_the_worst_joint_and_wider_limits():
         assert claim.bound == row.max() and claim.limit == 0.75
         assert claim.holds == (row.max() <= 0.75) and claim.detail.startswith(f"joint '{worst}'")
         assert ('widens' in claim.detail) == (claim.quantity != 'acceleration')
+    jerk = dataclasses.replace(limits, jerk=np.array([np.inf, 50.0, np.inf]))     # of one joint
+    claims = JointLimits(trajectory.series, jerk, arm.joint_names).prove(trajectory)
+    assert claims[-1].quantity == 'jerk' and claims[-1].detail.startswith("joint 'elbow'")
 
 
 def claim(**changes):

@@ -282,6 +282,20 @@ def test_the_rate_of_measured_positions_is_that_over_a_window(plan):
         tracker.position.at, tracker.position.at + tracker.position.rate])
 
 
+def test_a_growing_delay_of_a_periodic_motion_is_followed():
+    def evaluate(t):
+        rate = 2 * np.pi / 0.8      # [rad/s] the nearest position from t is that of another period
+        q = np.column_stack([np.sin(rate * t), 0.1 * t])
+        v = np.column_stack([rate * np.cos(rate * t), np.full(len(t), 0.1)])
+        return q, v, np.column_stack([-rate ** 2 * q[:, 0], np.zeros(len(t))])
+    tracker = PlanTracker(SimpleNamespace(evaluate=evaluate, limits=SimpleNamespace(
+        velocity=np.array([8.0, 1.0]))))
+    for delay in 0.005 * np.arange(60):
+        reached = 2.0 + delay       # at half the speed
+        tracker.update(reached + delay, evaluate(np.array([reached]))[0][0])
+        assert tracker.position.at == pytest.approx(reached, abs=1e-9)
+
+
 def test_an_arm_at_rest_shows_no_delay(plan):
     tracker, t = PlanTracker(plan), plan.start_of('settle') + 0.5
     tracker.update(t, at(plan, t) + 2e-6)
