@@ -371,6 +371,9 @@ def test_claims_of_joint_limits_name_the_worst_joint_and_wider_limits():
         assert claim.bound == row.max() and claim.limit == 0.75
         assert claim.holds == (row.max() <= 0.75) and claim.detail.startswith(f"joint '{worst}'")
         assert ('widens' in claim.detail) == (claim.quantity != 'acceleration')
+    jerk = dataclasses.replace(limits, jerk=np.array([np.inf, 50.0, np.inf]))     # of one joint
+    claims = JointLimits(trajectory.series, jerk, arm.joint_names).prove(trajectory)
+    assert claims[-1].quantity == 'jerk' and claims[-1].detail.startswith("joint 'elbow'")
 
 
 def claim(**changes):
@@ -700,6 +703,14 @@ def test_a_long_slide_is_not_skipped_while_a_shape_comes_near():
     np.testing.assert_allclose(scene.distances(q, 0.2)[0], alone, atol=1e-9)
 
 
+def test_a_slide_towards_a_large_ball_is_not_skipped():
+    shapes = (Shape('rod', 0, np.zeros((1, 3)), 2.0),
+              Shape('post', -1, np.array([[0.0, 10.0, 0.0]]), 2.0))
+    scene = Scene(Kinematics.of(one_joint('prismatic')), shapes, np.array([[0, 1]]), {}, ())
+    q = np.linspace(0.0, 9.0, 100)[:, None]
+    np.testing.assert_allclose(scene.distances(q, 1.0)[0], np.minimum(6.0 - q, 1.0), atol=1e-9)
+
+
 def test_distances_of_degenerate_hulls():
     """Points that repeat, flat and straight hulls, and touching ones."""
     square = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0.5, 0.5, 0], [1, 1, 0]])
@@ -908,6 +919,15 @@ def test_a_scene_pairs_what_can_come_close():
     alone = build_scene(arm, Requirements(clearance=0.01, floor=-0.3, self_collision=False))
     assert names_of_pairs(alone) == {(link, 'floor') for link in ('one', 'two', 'three')}
     assert alone.excluded == {}
+
+
+def test_a_link_fixed_to_the_base_is_a_neighbour_of_the_first_link():
+    size = collision('<box size="0.1 0.1 0.1"/>')
+    arm = one_joint(geometry=size, more=f'<link name="camera">{size}</link><joint name="z" '
+                    'type="fixed"><parent link="base"/><child link="camera"/></joint>')
+    scene = build_scene(arm, Requirements(clearance=0.01))
+    assert [(shape.name, shape.link) for shape in scene.shapes] == [('rod', 0), ('camera', -1)]
+    assert scene.excluded == {('rod', 'camera'): 'neighbours'} and not len(scene.pairs)
 
 
 def test_an_srdf_disables_pairs_and_bare_links_are_named(tmp_path):

@@ -659,7 +659,9 @@ UR = 'ur_robot_driver/URPositionHardwareInterface'
 
 @pytest.mark.parametrize(('description', 'said'), [
     ('', ''), ('<robot', ''), ('<robot/>', ''), (HARDWARE.format('mock', 'true'), ''),
-    (HARDWARE.format(UR, ''), ''), (HARDWARE.format(UR, 'false'), 'torque')])
+    (HARDWARE.format(UR, ''), ''), (HARDWARE.format(UR, 'false'), 'torque'),
+    (HARDWARE.format('gripper', 'true').removesuffix('</robot>')
+     + HARDWARE.format(UR, 'false').removeprefix('<robot>'), 'torque')])
 def test_what_a_driver_says_of_its_efforts(description, said):
     assert check_driver_effort(load_arm('ur5e'), description) == said
 

@@ -14,6 +14,8 @@
 """Thresholds, formulas and messages of the execution of motions, one value on each side."""
 
 import dataclasses
+import os
+from pathlib import Path
 import re
 from types import SimpleNamespace
 
@@ -278,6 +280,20 @@ def test_the_rate_of_measured_positions_is_that_over_a_window(plan):
     assert tracker.explained_by_delay and tracker.distance < 1e-3
     np.testing.assert_allclose(tracker.position.on_plan([t, t + 1.0]), [
         tracker.position.at, tracker.position.at + tracker.position.rate])
+
+
+def test_a_growing_delay_of_a_periodic_motion_is_followed():
+    def evaluate(t):
+        rate = 2 * np.pi / 0.8      # [rad/s] the nearest position from t is that of another period
+        q = np.column_stack([np.sin(rate * t), 0.1 * t])
+        v = np.column_stack([rate * np.cos(rate * t), np.full(len(t), 0.1)])
+        return q, v, np.column_stack([-rate ** 2 * q[:, 0], np.zeros(len(t))])
+    tracker = PlanTracker(SimpleNamespace(evaluate=evaluate, limits=SimpleNamespace(
+        velocity=np.array([8.0, 1.0]))))
+    for delay in 0.005 * np.arange(60):
+        reached = 2.0 + delay       # at half the speed
+        tracker.update(reached + delay, evaluate(np.array([reached]))[0][0])
+        assert tracker.position.at == pytest.approx(reached, abs=1e-9)
 
 
 def test_an_arm_at_rest_shows_no_delay(plan):
@@ -548,6 +564,27 @@ def test_files_of_a_data_directory(tmp_path):
             find('../x.bag', 'recording')
 
 
+@pytest.mark.parametrize(('name', 'message'), [
+    ('', 'the name of the recording is empty'),
+    ('a\0', 'the name of the recording has a null character'),
+    ('a' * 201, f"the name of the recording '{'a' * 40}...' is too long"),
+    ('.', "the recording '.' is the data directory itself"),
+    ('a/b', "there is no recording 'a/b' in the data directory"),
+    ('pipe', "the recording 'pipe' is neither a file nor a folder"),
+    ('closed', "the recording 'closed' cannot be read: Permission denied")])
+def test_refusals_of_a_data_directory_name_the_file(tmp_path, monkeypatch, name, message):
+    data, stat = DataDirectory(tmp_path), Path.stat
+    os.mkfifo(tmp_path / 'pipe')
+
+    def closed(path, **options):
+        if path.name == 'closed':
+            raise PermissionError(13, 'Permission denied')
+        return stat(path, **options)
+    monkeypatch.setattr(Path, 'stat', closed)
+    with pytest.raises(ConfigurationError, match=re.escape(message)):
+        data.existing(name, 'recording')
+
+
 # ---- executor and progress ----
 
 class Link:
@@ -804,6 +841,11 @@ def test_a_stop_without_effect_escalates_in_time(plan):
     brake, again, cancel, deactivate = list(first.values())[:4]
     assert brake == 0 and 0.5 < again < 0.8 and again + 0.25 < cancel < again + 0.6
     assert cancel + 0.4 - 1e-9 <= deactivate < cancel + 0.43
+    later, order = next((x, order) for x, order in sent
+                        if x > deactivate and not isinstance(order, str))
+    assert deactivate + 0.6 - 1e-9 <= later < deactivate + 0.63
+    departure = order.departure - plan.start_of('excitation') - 1.0
+    assert later + 0.25 - 1e-9 <= departure < later + 0.27 + 1e-9
     cancels = [seconds for seconds, order in sent if order == 'cancel']
     np.testing.assert_allclose(np.diff(cancels[:2]), 0.2, atol=0.011)
     assert 'a request to cancel the goals, a request to deactivate' in stop.report(0.0)
@@ -811,7 +853,8 @@ def test_a_stop_without_effect_escalates_in_time(plan):
 
 def test_a_stop_that_loses_sight_cancels(plan):
     begin = plan.start_of('excitation') + 1.0
-    stop, sent, _ = stopped(plan, lambda t, sent: (None, at(plan, t) if t < begin + 0.3 else None))
+    stop, sent, _ = stopped(plan, lambda t, sent: (
+        None, at(plan, t) if t < begin + 0.45 else None))
     cancel = next(seconds for seconds, order in sent if order == 'cancel')
     assert stop.measures == ['brake', 'cancel'] and 1.5 <= cancel < 1.54
     assert 'neither joint states' in stop.report(begin)

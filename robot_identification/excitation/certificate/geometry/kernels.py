@@ -209,9 +209,7 @@ def point_distances(points, vertices, out):
     v, near, far, work = _scratch()
     for k in range(len(points)):
         v[:] = points[k] - vertices[0]
-        out[k] = 0.0
-        if _dot(v, v) >= 1e-18:
-            out[k] = _gjk(points[k:k + 1], vertices, 1e300, v, near, far, work)
+        out[k] = _gjk(points[k:k + 1], vertices, 1e300, v, near, far, work)
 
 
 @njit(**OPTIONS)
