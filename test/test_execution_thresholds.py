@@ -222,6 +222,15 @@ def test_a_motion_may_last_fifteen_minutes(arm):
         plan_motion(arm, excitation, q, periods=226)
 
 
+def test_a_motion_whose_ramps_exceed_the_acceleration_limits_is_refused(arm):
+    middle = (arm.limits.lower + arm.limits.upper) / 2
+    weak = dataclasses.replace(arm, limits=dataclasses.replace(
+        arm.limits, acceleration=np.full(arm.n, 1e-3)))
+    with pytest.raises(ExecutionError, match=r'no run-in or run-out of up to 14\.2 s') as info:
+        plan_motion(weak, excitation_of('panda_4s', arm), middle)
+    assert info.value.reason == 'acceleration_limit'
+
+
 def test_an_excitation_of_another_arm_is_refused():
     other = load_arm('ur5e')
     with pytest.raises(ExcitationError):
