@@ -31,8 +31,11 @@ import pytest
 from robot_identification import load_arm, Recording, registry
 from robot_identification.errors import MissingDependencyError, RecordingError
 from robot_identification.log_formats import converted_file
+from robot_identification.log_formats.readers import FORMATS
 from robot_identification.recording import load, load_recording
 from robot_identification.recording.bag.write import write_bag
+from robot_identification.recording.csv_file import CsvSource
+from robot_identification.recording.inputs import list_files
 from scipy.io import savemat
 
 ARM = load_arm('ur10e')
@@ -601,6 +604,29 @@ def test_an_extension_of_another_distribution_reads_its_logs(tmp_path, monkeypat
     monkeypatch.setattr(load, 'OTHER_READERS', [])
     log = own_csv(tmp_path).rename(tmp_path / 'log.mylog')
     assert len(load_recording(log).t) > 10
+
+
+def test_a_reader_needs_one_entry(tmp_path, monkeypatch):
+    monkeypatch.setitem(FORMATS, '.x', lambda path: CsvSource(path))
+    log = own_csv(tmp_path).rename(tmp_path / 'single.x')
+    np.testing.assert_array_equal(load_recording(log, ARM).q, Q)
+    folder = tmp_path / 'parts'
+    folder.mkdir()
+    parts(folder)
+    logs = [path.rename(path.with_suffix('.x')) for path in sorted(folder.glob('*.csv'))]
+    assert list_files(folder) == logs and len(logs) == 3
+    np.testing.assert_array_equal(load_recording(folder / 'log_*.x', ARM).q, Q)
+    with pytest.raises(RecordingError, match=r'supported: .*\.parquet, .*\.x, '):
+        load_recording(old_excel(tmp_path).rename(tmp_path / 'log.unknown'), ARM)
+
+
+def test_files_in_a_folder_are_found_in_a_fresh_interpreter(tmp_path):
+    path = hdf5(tmp_path)
+    subprocess.run(
+        [sys.executable, '-c', 'import sys\n'
+         'from robot_identification.recording.inputs import list_files\n'
+         'assert [str(path) for path in list_files(sys.argv[1])] == sys.argv[2:]',
+         str(tmp_path), str(path)], check=True)
 
 
 def test_hdf5_does_not_follow_links_to_other_files(tmp_path):

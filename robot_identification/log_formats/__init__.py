@@ -15,7 +15,7 @@
 Readers of log formats that few need: HDF5, Excel, Feather, JSON, ROS 1 bags, unusual text tables.
 
 `log_formats.readers` adds them to those of `recording`, which does not know this package: it
-calls `registry.load_log_formats` when it meets a file that it does not read itself. Formats that
-are decoded by large libraries are converted by helper processes, which have limits of time and
-memory, into files that `recording` reads.
+calls `registry.load_log_formats` when it meets an extension that it does not read itself. Formats
+that are decoded by large libraries are converted by helper processes, which have limits of time
+and memory, into files that `recording` reads.
 """

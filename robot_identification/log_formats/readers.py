@@ -62,9 +62,8 @@ REFUSED = {
 """Formats that are refused, by extension, with the reason and what to do."""
 FORMATS: dict[str, Reader] = {
     **CONVERTED, **dict.fromkeys(('.json', '.jsonl', '.ndjson'), json_source),
-    **dict.fromkeys(COMPRESSIONS, compressed_source),
-    '.npy': npy_source, '.parquet': ParquetSource}
-"""Functions that read the columns of a file, by its extension."""
+    **dict.fromkeys(COMPRESSIONS, compressed_source), '.parquet': ParquetSource}
+"""Functions that read the columns of a file, by its extension; `.npy` may be a part of one."""
 
 
 def find_other_reader(path: Path) -> Reader | None:
@@ -99,6 +98,8 @@ def find_other_reader(path: Path) -> Reader | None:
         raise RecordingError(f"the recording '{path}' {reason}")
     if suffix in FORMATS:
         return FORMATS[suffix]
+    if suffix == '.npy':
+        return npy_source
     if suffix not in {*READERS, *BAG_FILES} and is_hdf5(path):
         return HDF5.source
     return None if suffix in {'.npz', *BAG_FILES} else text_layout(path)
@@ -168,5 +169,6 @@ def _with_names(path: Path) -> ColumnSource | None:
     return table if isinstance(table, DatedCsv) else None
 
 
+READERS.maps.append(FORMATS)
 OTHER_READERS.append(find_other_reader)
 OTHER_BAG_FILES['.bag'] = Ros1File

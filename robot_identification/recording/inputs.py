@@ -22,7 +22,7 @@ from robot_identification.arm import Arm
 from robot_identification.errors import RecordingError
 from robot_identification.recording import pieces
 from robot_identification.recording.bag.bag import is_bag
-from robot_identification.recording.load import load_pieces, load_recording, READERS
+from robot_identification.recording.load import is_recording, load_pieces, load_recording
 from robot_identification.recording.recording import Recording
 from robot_identification.spilling_list import SpillingList, View
 
@@ -73,8 +73,7 @@ def list_files(path: str | Path) -> list[Path]:
     path = Path(path)
     if not path.is_dir() or is_bag(path):
         return [path]
-    found = sorted(item for item in path.iterdir()
-                   if item.suffix.lower() in READERS or is_bag(item))
+    found = sorted(filter(is_recording, path.iterdir()))
     return found or [path]    # the reader of bags names what is missing
 
 

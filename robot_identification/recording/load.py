@@ -13,6 +13,7 @@
 # limitations under the License.
 """Loads recordings from files, as a whole or in pieces."""
 
+from collections import ChainMap
 from collections.abc import Callable, Iterator
 import os
 from pathlib import Path
@@ -47,11 +48,9 @@ def _csv_source(path: Path) -> ColumnSource:
     return (_other_reader(path) or (lambda _: source))(path)
 
 
-READERS: dict[str, Reader | None] = {
-    '.npz': npz_source, **dict.fromkeys(('.csv', '.tsv', '.txt'), _csv_source),
-    **dict.fromkeys(('.arrow', '.bz2', '.feather', '.gz', '.h5', '.hdf5', '.json', '.jsonl',
-                     '.mat', '.ndjson', '.parquet', '.xlsx', '.xz', '.zip', '.zst'))}
-"""Functions that read the columns of a file, by extension; None for those of `log_formats`."""
+READERS: ChainMap[str, Reader] = ChainMap({
+    '.npz': npz_source, **dict.fromkeys(('.csv', '.tsv', '.txt'), _csv_source)})
+"""Functions that read the columns of a file, by extension; `load_log_formats` adds others."""
 
 
 def load_recording(path: str | Path, arm: Arm | None = None,
@@ -149,6 +148,13 @@ def find_reader(path: Path) -> Reader | None:
         raise RecordingError(f"there is no recording '{path}'{suggest_file(path)}")
     raise RecordingError(f"the recording '{path}' has an unsupported format; supported: "
                          f"{', '.join(sorted(READERS))}, and rosbag2 bags")
+
+
+def is_recording(path: Path) -> bool:
+    """Return whether a path is a bag, or has the extension of a recording."""
+    if path.suffix.lower() not in READERS:
+        load_log_formats()
+    return path.suffix.lower() in READERS or is_bag(path)
 
 
 def _other_reader(path: Path) -> Reader | None:
