@@ -112,7 +112,8 @@ def test_the_docstring_is_the_help():
     text = ' '.join(CliRunner().invoke(make_command(move_command, 'move'), ['-h']).output.split())
     for part in ('Move an arm. It moves `robot`. Arguments:',
                  'ROBOT Name of a shipped robot (see `robots`) or path of a robot YAML.',
-                 '[RECORDING]... What was recorded.', '--seeds N Number of seeds. [x>=1; required]',
+                 '[RECORDING]... What was recorded.',
+                 '--seeds N Number of seeds. [x>=1; required]',
                  '--fastest RATE Largest speed [rad/s]. [default: 2.0]', '--folder FOLDER',
                  '--brake / --no-brake', '-o, --output FILE Output. [default: out]',
                  '--all All of them.', '--json Print one JSON object.',

@@ -96,10 +96,8 @@ def find_other_reader(path: Path) -> Reader | None:
     if suffix in REFUSED:
         reason = REFUSED[suffix].format(path, path.with_suffix(''))
         raise RecordingError(f"the recording '{path}' {reason}")
-    if suffix in FORMATS:
-        return FORMATS[suffix]
-    if suffix == '.npy':
-        return npy_source
+    if reader := {'.npy': npy_source, **FORMATS}.get(suffix):
+        return reader
     if suffix not in {*READERS, *BAG_FILES} and is_hdf5(path):
         return HDF5.source
     return None if suffix in {'.npz', *BAG_FILES} else text_layout(path)
