@@ -24,7 +24,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.arm import Arm, load_arm
-from robot_identification.arm.library import example_folder
+from robot_identification.arm.packages import example_folder
 from robot_identification.arrays import sphere_points
 from robot_identification.dynamics import inverse_dynamics
 from robot_identification.errors import ExcitationError

@@ -346,6 +346,6 @@ def test_commands_as_newcomers_type_them(files):
     subprocess.run([sys.executable, '-m', 'robot_identification', '-h'], check=True)
     for words, answer in ((('identify', 'two_lnik', 'motion.csv'), "did you mean 'two_link'"),
                           (('identify', 'two_link', 'motoin.csv'), "did you mean 'motion.csv'"),
-                          (('identfy',), "Did you mean 'identify'")):
+                          (('identfy',), "did you mean 'identify'")):
         code, text = run(*words)
         assert code == 2 and answer in text, text

@@ -21,7 +21,7 @@ from typing import Any
 import click
 import robot_identification
 from robot_identification.cli.options import make_command, SETTINGS
-from robot_identification.errors import ConfigurationError
+from robot_identification.errors import ConfigurationError, did_you_mean
 
 COMMANDS = {    # name: module, first line of the help; `--help` imports no module
     'demo': ('cli.simulate', 'Design, simulate, record, identify, validate and report.'),
@@ -79,6 +79,8 @@ class _LazyGroup(click.Group):
         for word in args:
             if '\0' in word:
                 raise ConfigurationError(f'{word!r} contains a NUL character')
+        if not args[0].startswith('-') and args[0] not in COMMANDS:
+            ctx.fail(f"No such command '{args[0]}'{did_you_mean(args[0], list(COMMANDS))}.")
         name, command, rest = super().resolve_command(ctx, args)
         for each in (command, *getattr(command, 'commands', {}).values()):
             each.params += [option for option in self.params if option.name in VERBOSITY]
@@ -94,13 +96,6 @@ def load_command(name: str) -> click.Command:
         return click.Group(name, help=line, context_settings=SETTINGS, commands={
             each: make_command(function, each) for each, function in program.items()})
     return make_command(program, name)
-
-
-def _print_version(context: click.Context, parameter: click.Parameter, requested: bool) -> None:
-    """Print the version and end the program if `--version` is given."""
-    if requested:
-        click.echo(f'robot-identification {robot_identification.__version__}')
-        context.exit()
 
 
 def _set_verbosity(context: click.Context, parameter: click.Parameter, value: bool) -> None:
@@ -120,9 +115,9 @@ def _set_verbosity(context: click.Context, parameter: click.Parameter, value: bo
 app = _LazyGroup(
     'robot-identification', no_args_is_help=True, context_settings=SETTINGS,
     help='From a URDF to a validated dynamic model of a serial arm.', params=[
-        click.Option(['--version'], is_flag=True, is_eager=True, expose_value=False,
-                     callback=_print_version, help='Print the version and exit.'),
         click.Option(['--quiet'], is_flag=True, expose_value=False, callback=_set_verbosity,
                      help='Print results and errors only.'),
         click.Option(['--verbose'], is_flag=True, expose_value=False, callback=_set_verbosity,
                      help='Print every step with its time.')])
+click.version_option(robot_identification.__version__, help='Print the version and exit.',
+                     message='robot-identification %(version)s')(app)
