@@ -39,7 +39,7 @@ class LoadedPlant(LuGrePlant):
         """Add a body with a radius of gyration of 3 cm to the last link; `centre` in metres."""
         last = self.model.njoints - 1
         self.model.inertias[last] += pin.Inertia(mass, np.array(centre),
-                                                  mass * 0.03 ** 2 * np.eye(3))
+                                                 mass * 0.03 ** 2 * np.eye(3))
         self.data = self.model.createData()
 
     def breakaway(self, q: Array, day: float | Array = 1.0) -> Array:

@@ -188,7 +188,7 @@ class LuGrePlant:
             body = self.model.inertias[j]
             factor = 1 + 0.1 * rng.uniform(-1, 1)
             self.model.inertias[j] = pin.Inertia(body.mass * factor, body.lever,
-                                                  body.inertia * factor)
+                                                 body.inertia * factor)
         self.model.armature = np.zeros(arm.n)
         self.data = self.model.createData()
         self.limit = np.where(np.isfinite(arm.limits.torque), arm.limits.torque, 50.0)

@@ -114,7 +114,7 @@ def make_command(function: Callable[..., None], name: str) -> click.Command:
                    if each.kind is each.POSITIONAL_ONLY], **values)
 
     return _Command(name, params=parameters, callback=run, help=_read_docstring(function)[0],
-                   context_settings=SETTINGS)
+                    context_settings=SETTINGS)
 
 
 def _read_docstring(target: Any) -> tuple[str, dict[str, tuple[str, str]]]:

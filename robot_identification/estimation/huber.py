@@ -65,9 +65,9 @@ class Huber(estimator.Estimator):
     name = 'huber'
     candidate = True
     summary = 'robust: Huber loss by re-weighting rows; for outliers, collisions, sticking'
-    info = estimator.EstimatorInfo(consistent='nearest',
-                         cost='one pass, then some ten rounds over kept rows',
-                         purpose='there are outliers: collisions, slips, sticking')
+    info = estimator.EstimatorInfo(
+        consistent='nearest', cost='one pass, then some ten rounds over kept rows',
+        purpose='there are outliers: collisions, slips, sticking')
     own_covariance = True
 
     def __init__(self, threshold: float = 1.345) -> None:
@@ -126,7 +126,7 @@ class Huber(estimator.Estimator):
             reduced = np.mean([np.mean(w < 1) for w in weights])
             message += f'; {reduced:.0%} of the rows have reduced weight'
         return estimator.with_values(plain, normal, beta, plain.covariance, own_values=True,
-                           message=message)
+                                     message=message)
 
 
 def remove_spikes(regression: Regression) -> tuple[Regression, int]:

@@ -279,7 +279,7 @@ def measure_lack_of_fit(data: check.CheckInput) -> check.Measurement | None:
         text += (f'; an effect of {np.sqrt(effect.energy / fits[effect.joint].torque):.1%} of the '
                  f'torque of {names[effect.joint]} varies with {effect.axis.name}')
     return check.Measurement(excess, _EXCESS, '-', text, advice,
-                       names[worst] if wrong or lacking else '', bool(wrong or lacking))
+                             names[worst] if wrong or lacking else '', bool(wrong or lacking))
 
 
 def _friction_beyond(data: check.CheckInput) -> Array:
