@@ -39,7 +39,7 @@ from reporting_results import chain, identified
 from robot_identification import load_arm, load_model
 from robot_identification.cli.excite import write_motions
 from robot_identification.excitation import load_excitation
-from robot_identification.excitation.design.design_motions import Designs, Stopwatch
+from robot_identification.excitation.design.validation_motions import Designs, Stopwatch
 from robot_identification.export import export_model, ExportOptions, save_export
 from robot_identification.files import write_text
 from robot_identification.output_folder import LOG, PREFIX, reading, recover, replace_files

@@ -20,10 +20,12 @@ from robot_identification.regression.blocked_regression import (
     block_labels,
     BlockedRegression,
     BlockEquations,
+    f_test,
+    interval_factor,
     inverse,
     label_products,
+    t_squared_test,
 )
-from robot_identification.regression.inference import f_test, interval_factor, t_squared_test
 from scipy import stats
 
 

@@ -34,7 +34,7 @@ from robot_identification.changes.explanations import Candidate, find_explanatio
 from robot_identification.changes.joint_fit import Equations, JointFit
 from robot_identification.cli.commands import app
 from robot_identification.errors import ConfigurationError
-from robot_identification.regression.inference import holm
+from robot_identification.regression.blocked_regression import holm
 from robot_identification.reporting import load_results, results_to_dict
 from robot_identification.reporting.plot_data import plot_data
 from robot_identification.reporting.results_files import StoredResults

@@ -25,7 +25,7 @@ from robot_identification.dynamics import base_parameters, ModelStructure
 from robot_identification.errors import EstimationError, UnknownNameError
 from robot_identification.estimation import get_estimator
 from robot_identification.regression import build_regression
-from robot_identification.regression.inference import autocorrelation_factor
+from robot_identification.regression.blocked_regression import autocorrelation_factor
 from robot_identification.signals import process
 from robot_identification.simulation import Plant, PlantOptions, simulate
 from scipy import stats

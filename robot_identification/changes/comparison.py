@@ -27,7 +27,7 @@ from robot_identification.changes.torque_columns import sensor_deviations, stand
 from robot_identification.dynamics import base_parameters, IdentifiedModel
 from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError
-from robot_identification.regression.inference import holm
+from robot_identification.regression.blocked_regression import holm
 from robot_identification.reporting.results_dict import plain
 from robot_identification.reporting.results_files import StoredResults
 from scipy.special import stdtr

@@ -34,7 +34,7 @@ from robot_identification.changes.motion_run import find_repetition, MotionRun
 from robot_identification.changes.torque_columns import common_columns, LOAD
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.regression import blocked_regression
-from robot_identification.regression.inference import (
+from robot_identification.regression.blocked_regression import (
     autocorrelation_factor,
     interval_factor,
     t_squared_test,

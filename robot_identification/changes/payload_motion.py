@@ -34,8 +34,11 @@ from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import DesignOptions, Excitation, Payload
 from robot_identification.online.load_change import CarriedBody
-from robot_identification.regression.blocked_regression import BlockEquations, label_products
-from robot_identification.regression.inference import interval_factor
+from robot_identification.regression.blocked_regression import (
+    BlockEquations,
+    interval_factor,
+    label_products,
+)
 
 PERIOD, JOINTS = 8.0, 4
 """Default period [s], and number of the last joints that move: elbow and wrist of common arms."""

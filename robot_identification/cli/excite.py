@@ -28,7 +28,7 @@ from robot_identification.errors import ConfigurationError
 if TYPE_CHECKING:
     from robot_identification import excitation
     from robot_identification.arm import Arm
-    from robot_identification.excitation.design.design_motions import Designs, Stopwatch
+    from robot_identification.excitation.design.validation_motions import Designs, Stopwatch
 
 POOR = 100           # condition number above which parameters are poorly identifiable
 CSV_RATE = 100.0     # [Hz] of --csv
@@ -138,7 +138,10 @@ class DesignArguments:
 
         """
         from robot_identification import excitation
-        from robot_identification.excitation.design.design_motions import design_motions, Stopwatch
+        from robot_identification.excitation.design.validation_motions import (
+            design_motions,
+            Stopwatch,
+        )
         from robot_identification.excitation.motion.series import check_rate
 
         output, names = self.output, excitation.VALIDATION_MOTIONS if validate else ()

@@ -210,7 +210,7 @@ def _design(arm: Arm, seed: int, time_budget: float | None,
     """Return an excitation and a motion for validation, and print the excitation."""
     from robot_identification.arm.meshes import has_collision_geometry
     from robot_identification.excitation import DEFAULT_REQUIREMENTS, DesignOptions
-    from robot_identification.excitation.design.design_motions import design_with_progress
+    from robot_identification.excitation.design.validation_motions import design_with_progress
 
     requirements = DEFAULT_REQUIREMENTS
     if not has_collision_geometry(arm):

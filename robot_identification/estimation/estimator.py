@@ -28,7 +28,7 @@ from robot_identification.estimation.variable_projection import (
     with_shape_uncertainty,
 )
 from robot_identification.regression import ReducedRegression, Regression
-from robot_identification.regression.inference import autocorrelation_factor
+from robot_identification.regression.blocked_regression import autocorrelation_factor
 from robot_identification.regression.separable import SeparableRegression
 
 AUTO = 'auto'

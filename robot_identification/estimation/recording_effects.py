@@ -31,7 +31,7 @@ from robot_identification.estimation.estimator import (
 )
 from robot_identification.estimation.prior import Prior
 from robot_identification.regression import ReducedRegression, Regression
-from robot_identification.regression.inference import interval_factor
+from robot_identification.regression.blocked_regression import interval_factor
 
 ROUNDS, ITERATIONS = 2, 20
 """Computations of the residuals' autocorrelation, and iterations between them (EM)."""

@@ -26,8 +26,10 @@ from robot_identification.estimation.consistent import DRIVE_DEVIATION, RELATIVE
 from robot_identification.estimation.fit import Fit, FitOptions
 from robot_identification.estimation.prior import Prior
 from robot_identification.parallel import single_threaded_blas
-from robot_identification.regression.blocked_regression import BlockEquations
-from robot_identification.regression.inference import autocorrelation_factor
+from robot_identification.regression.blocked_regression import (
+    autocorrelation_factor,
+    BlockEquations,
+)
 from robot_identification.regression.reduced_regression import packed_rows
 from robot_identification.signals import Samples
 

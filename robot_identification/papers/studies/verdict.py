@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import Array
-from robot_identification.regression.inference import holm
+from robot_identification.regression.blocked_regression import holm
 
 HOLDS, FAILS, IN_PART = 'holds', 'does not hold', 'in part'
 UNDECIDED, DEPENDS = 'undecided', 'depends on'

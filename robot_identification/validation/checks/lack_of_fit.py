@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import Array, orthonormal_basis
-from robot_identification.regression.inference import autocorrelation_factor, f_test
+from robot_identification.regression.blocked_regression import autocorrelation_factor, f_test
 from robot_identification.validation.checks import check
 from robot_identification.validation.checks.residual_regression import ResidualRegression
 
