@@ -18,14 +18,9 @@ import io
 from pathlib import Path
 from typing import Any
 
+from robot_identification import pipeline
 from robot_identification.arm import Arm, load_arm
 from robot_identification.arrays import Array
-from robot_identification.pipeline import (
-    Identification,
-    IdentificationOptions,
-    Progress,
-    run_identification,
-)
 from robot_identification.recording.inputs import list_recordings, Recordings
 from robot_identification.reporting import save_results, to_frame
 from robot_identification.reporting.result_figures import plot
@@ -33,7 +28,7 @@ from robot_identification.validation.validate_model import validate, Validation
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class IdentificationResult(Identification):
+class IdentificationResult(pipeline.Identification):
     """
     Result of `identify`, with methods to show and save it.
 
@@ -106,7 +101,7 @@ def identify(
     friction: str | None = None,
     held_out: Recordings = (),
     *,
-    progress: Progress | None = None,
+    progress: pipeline.Progress | None = None,
     **options: Any,
 ) -> IdentificationResult:
     """
@@ -155,10 +150,10 @@ def identify(
     >>> result.save('result')    # doctest: +SKIP
 
     """
-    request = IdentificationOptions.of(estimator=estimator, friction=friction, **options)
+    request = pipeline.IdentificationOptions.of(estimator=estimator, friction=friction, **options)
     arm = load_arm(arm)
-    identification = run_identification(arm, list_recordings(recordings, arm),
-                                        list_recordings(held_out, arm), request, progress)
+    identification = pipeline.run_identification(
+        arm, list_recordings(recordings, arm), list_recordings(held_out, arm), request, progress)
     return IdentificationResult(**vars(identification))
 
 

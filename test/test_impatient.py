@@ -22,7 +22,7 @@ import pytest
 from robot_identification import console
 from robot_identification.cli.commands import app
 from robot_identification.excitation import DesignOptions, Requirements
-from robot_identification.excitation.design import design_motions as designs
+from robot_identification.excitation.design import validation_motions as designs
 
 
 def steps(capsys, as_json=False):

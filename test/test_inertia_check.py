@@ -95,7 +95,7 @@ def test_the_base_does_not_count():
 def test_the_refusal_comes_before_anything_is_waited_for(tmp_path, monkeypatch):
     from click.testing import CliRunner
     from robot_identification.cli.commands import app
-    from robot_identification.excitation.design import design_motions
+    from robot_identification.excitation.design import validation_motions
     (tmp_path / 'arm.urdf').write_text(spoiled('three', MASS, '<mass value="0"/>'))
     monkeypatch.chdir(tmp_path)
     runner = CliRunner()
@@ -104,6 +104,6 @@ def test_the_refusal_comes_before_anything_is_waited_for(tmp_path, monkeypatch):
     def too_late(*_):
         raise AssertionError
 
-    monkeypatch.setattr(design_motions, 'build_scene', too_late)
+    monkeypatch.setattr(validation_motions, 'build_scene', too_late)
     result = runner.invoke(app, ['excite', 'arm.yaml', '-o', 'e.yaml', '--validate'])
     assert '--guess-inertias' in str(result.exception)

@@ -34,11 +34,7 @@ from robot_identification.dynamics.model_file import load_model
 from robot_identification.errors import ConfigurationError, ExcitationError
 from robot_identification.excitation import DesignOptions, Excitation, Payload
 from robot_identification.online.load_change import CarriedBody
-from robot_identification.regression.blocked_regression import (
-    BlockEquations,
-    interval_factor,
-    label_products,
-)
+from robot_identification.regression import blocked_regression
 
 PERIOD, JOINTS = 8.0, 4
 """Default period [s], and number of the last joints that move: elbow and wrist of common arms."""
@@ -155,11 +151,11 @@ def _expected_covariance(columns: Array, changes: Array, weights: Array, noise: 
         (columns, weights), (changes, weights), (columns, weights * size)))
     prior = np.diag([*[LARGEST ** -2.0] * 10, *[1.0] * (columns.shape[2] - 10)])
     block = np.repeat(time_blocks(np.arange(len(weights)) / motion_run.ROWS), weights.shape[1])
-    equations = BlockEquations.of(label_products(
+    equations = blocked_regression.BlockEquations.of(blocked_regression.label_products(
         np.column_stack([flat, np.zeros(len(flat))]), block), precision=prior)
     noisy, known, change = (equations.inverses[0] @ each for each in (
         errors.T, np.sqrt(prior), flat.T @ others))
-    noisy *= interval_factor(equations.degrees_of_freedom())[:, None]
+    noisy *= blocked_regression.interval_factor(equations.degrees_of_freedom())[:, None]
     covariance = sum(each @ each.T for each in (noisy, known, change))
     return np.asarray(covariance[:10, :10] * np.outer(BODY_SCALE, BODY_SCALE))
 

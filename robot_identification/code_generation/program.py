@@ -22,13 +22,8 @@ import warnings
 import casadi as ca
 import numpy as np
 from robot_identification.arrays import Array
+from robot_identification.code_generation import rigid_body
 from robot_identification.code_generation.printing import Language, OPERATIONS
-from robot_identification.code_generation.rigid_body import (
-    aligned_chain,
-    AlignedChain,
-    RigidBody,
-    snap,
-)
 from robot_identification.dynamics import get_friction
 from robot_identification.dynamics.friction import FrictionInput
 from robot_identification.dynamics.inertial import from_pseudo_inertia, pseudo_inertia
@@ -173,8 +168,8 @@ def build_program(context: ExportContext) -> Program:
     model, n, coupling = context.model, context.model.arm.n, context.model.arm.transmission
     q, v, a, load, tau, width = (
         ca.SX.sym(name, n) for name in ('q', 'v', 'a', 'load', 'tau', 'width'))
-    chain = aligned_chain(model.arm, model.inertial)
-    body, inertial = RigidBody(chain, q), chain.grouped()
+    chain = rigid_body.aligned_chain(model.arm, model.inertial)
+    body, inertial = rigid_body.RigidBody(chain, q), chain.grouped()
     family = get_friction(model.friction)
     needs_load, needs_position = family.needs_load, family.needs_position
     speeds, owners = ca.SX.sym('speeds', len(coupling)), list(model.arm.drives.owners)
@@ -201,7 +196,7 @@ def build_program(context: ExportContext) -> Program:
     inputs = {**({'q': q} if needs_position else {}), 'v': v, 'load': load}
     tool = model.arm.model.frames[model.arm.tool].placement.homogeneous
     position, rotation, jacobian = body.frame_kinematics(
-        snap(np.linalg.inv(chain.placements[-1]) @ tool))
+        rigid_body.snap(np.linalg.inv(chain.placements[-1]) @ tool))
     functions = [
         _function('inverse_dynamics', motion, tau=own + rigid + rotors @ a),
         _function('rigid_body_torque', motion, tau=rigid),
@@ -274,7 +269,8 @@ def _derivatives(motion: dict[str, ca.SX], rigid: ca.SX, friction: ca.SX, load: 
     return _function('derivatives', motion, tau_q=by['q'], tau_v=by['v'], tau_a=by['a'] + rotors)
 
 
-def _regressor(chain: AlignedChain, body: RigidBody, v: ca.SX, a: ca.SX) -> ca.SX:
+def _regressor(chain: rigid_body.AlignedChain, body: rigid_body.RigidBody, v: ca.SX,
+               a: ca.SX) -> ca.SX:
     """Return the regressor of inertial parameters about the joint frames of the arm, (n, 10 n)."""
     parameters = ca.SX.sym('parameters', 10, chain.n)
     back = np.linalg.inv(chain.placements)

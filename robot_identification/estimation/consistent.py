@@ -17,13 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from robot_identification import dynamics
 from robot_identification.arrays import Array, ReadOnlyArrays
-from robot_identification.dynamics import (
-    from_pseudo_inertia,
-    inverse_dynamics,
-    ModelStructure,
-    pseudo_inertia,
-)
 from robot_identification.dynamics.inertial import smallest_eigenvalues
 from robot_identification.errors import ConfigurationError, UnknownNameError
 from robot_identification.estimation.cone_program import solve_conic_least_squares
@@ -76,7 +71,7 @@ class ConsistentEstimate(ReadOnlyArrays):
 
     """
 
-    structure: ModelStructure
+    structure: dynamics.ModelStructure
     values: Array
     covariance: Array
     certificate: Array
@@ -105,7 +100,7 @@ class ConsistentEstimate(ReadOnlyArrays):
     def transmitted_torque(self, samples: Samples) -> Array:
         """Return the torques that the joints transmit, without rotors and friction, (N, n)."""
         arm = self.structure.arm
-        return (inverse_dynamics(arm, samples.q, samples.v, samples.a, self.inertial)
+        return (dynamics.inverse_dynamics(arm, samples.q, samples.v, samples.a, self.inertial)
                 + arm.balancer_torque(samples.q, self.balancers))
 
     @property
@@ -280,7 +275,8 @@ def _solve(prior: Prior, spread: Array, matrix: Array, target: Array,
         matrix, target, cones, (-scaled / norms[:, None], (signs @ prior.mean - lowest) / norms))
 
 
-def _bounds(structure: ModelStructure, limits: Mapping[str, LinkLimits]) -> tuple[Array, Array]:
+def _bounds(structure: dynamics.ModelStructure,
+            limits: Mapping[str, LinkLimits]) -> tuple[Array, Array]:
     """
     Return all linear constraints: rows (c, count) @ standard parameters >= bounds (c,).
 
@@ -310,22 +306,22 @@ def _entropic(first: Prior, last: Prior, values: Array) -> tuple[Prior, float]:
     scales, longest = [], 0.0
     for i, (reference, old) in enumerate(zip(first.scales, last.scales)):
         link = slice(10 * i, 10 * i + 10)
-        step = pseudo_inertia(values[link]) - old
+        step = dynamics.pseudo_inertia(values[link]) - old
         length = float(np.linalg.norm(eigvalsh(step, old)))
         longest = max(longest, length)
         new = old + step * (1.0 if length < 0.5 else 1 / (1 + length))
         scales.append(new)
-        mean[link] = from_pseudo_inertia(2 * new - new @ np.linalg.inv(reference) @ new)
+        mean[link] = dynamics.from_pseudo_inertia(2 * new - new @ np.linalg.inv(reference) @ new)
         transform[link, link] = link_transform(new).T
     return Prior(first.structure, mean, transform, np.array(scales)), longest
 
 
-def _active(structure: ModelStructure, prior: Prior, values: Array,
+def _active(structure: dynamics.ModelStructure, prior: Prior, values: Array,
             bounds: tuple[Array, Array]) -> tuple[str, ...]:
     """Return the names of parameters and links on the boundary of the feasible set."""
     edge = []
     for i, (joint, scale) in enumerate(zip(structure.arm.joint_names, prior.scales)):
-        if eigvalsh(pseudo_inertia(values[10 * i:10 * i + 10]), scale)[0] < 2 * MARGIN:
+        if eigvalsh(dynamics.pseudo_inertia(values[10 * i:10 * i + 10]), scale)[0] < 2 * MARGIN:
             edge.append(f'{joint}: inertia')
     signs, lowest = bounds
     sizes = np.linalg.norm(signs @ prior.transform, axis=1)

@@ -18,13 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from robot_identification import dynamics
 from robot_identification.arrays import Array, ReadOnlyArrays
-from robot_identification.dynamics import (
-    from_pseudo_inertia,
-    inverse_dynamics,
-    ModelStructure,
-    pseudo_inertia,
-)
 from scipy.linalg import block_diag, sqrtm
 
 SMALLEST_RADIUS = 0.02
@@ -70,13 +65,13 @@ class Prior(ReadOnlyArrays):
 
     """
 
-    structure: ModelStructure
+    structure: dynamics.ModelStructure
     mean: Array
     transform: Array
     scales: Array
 
     @classmethod
-    def from_urdf(cls, structure: ModelStructure) -> Prior:
+    def from_urdf(cls, structure: dynamics.ModelStructure) -> Prior:
         """Return the prior from the arm's URDF and robot YAML."""
         arm = structure.arm
         inertial = arm.inertial_parameters
@@ -94,7 +89,7 @@ class Prior(ReadOnlyArrays):
 def link_transform(scale: Array) -> Array:
     """Return the change of inertial parameters (row k) per unit of entry k of s, (10, 10)."""
     root = np.real(sqrtm(scale))
-    return from_pseudo_inertia(root @ SYMMETRIC_BASIS @ root)
+    return dynamics.from_pseudo_inertia(root @ SYMMETRIC_BASIS @ root)
 
 
 def feasible_bound(mean: Array, scale: Array, margin: float) -> Array:
@@ -114,7 +109,7 @@ def feasible_bound(mean: Array, scale: Array, margin: float) -> Array:
 
     """
     inverse = np.linalg.inv(np.real(sqrtm(scale)))
-    inside = inverse @ pseudo_inertia(mean) @ inverse - margin * np.eye(4)
+    inside = inverse @ dynamics.pseudo_inertia(mean) @ inverse - margin * np.eye(4)
     return np.einsum('kij,ij->k', SYMMETRIC_BASIS, inside)
 
 
@@ -129,21 +124,21 @@ def _scales(inertial: Array) -> Array:
         shift = np.eye(4)
         shift[:3, 3] = centre
         back = np.linalg.inv(shift)
-        moments = (back @ pseudo_inertia(parameters) @ back.T)[:3, :3]
+        moments = (back @ dynamics.pseudo_inertia(parameters) @ back.T)[:3, :3]
         values, vectors = np.linalg.eigh((moments + moments.T) / 2)
         values = np.maximum(values, 0) + mass * SMALLEST_RADIUS ** 2
         scales.append(shift @ block_diag((vectors * values) @ vectors.T, mass) @ shift.T)
     return np.array(scales)
 
 
-def _balancer_scales(structure: ModelStructure) -> tuple[Array, Array]:
+def _balancer_scales(structure: dynamics.ModelStructure) -> tuple[Array, Array]:
     """Return prior means and scales of the strengths to estimate, (b,) each."""
     arm = structure.arm
     lower = np.where(np.isfinite(arm.limits.lower), arm.limits.lower, -np.pi)
     upper = np.where(np.isfinite(arm.limits.upper), arm.limits.upper, np.pi)
     q = np.linspace(lower, upper, 64)
     zero = np.zeros_like(q)
-    torque = np.abs(inverse_dynamics(arm, q, zero, zero)).max(axis=0)
+    torque = np.abs(dynamics.inverse_dynamics(arm, q, zero, zero)).max(axis=0)
     columns = np.sqrt(np.mean(arm.balancer_columns(q) ** 2, axis=0))
     balanced = (arm.balanced_joints @ torque) / np.maximum(columns, 1e-12)
     nominal = np.array([balancer.nominal or 0.0 for balancer in arm.balancers])
@@ -151,14 +146,14 @@ def _balancer_scales(structure: ModelStructure) -> tuple[Array, Array]:
     return nominal[structure.unknown_balancers], scale[structure.unknown_balancers]
 
 
-def _drive_scales(structure: ModelStructure) -> tuple[Array, Array]:
+def _drive_scales(structure: dynamics.ModelStructure) -> tuple[Array, Array]:
     """Return scales of rotor inertias (m,) and friction (m k,) from the URDF's torques."""
     arm = structure.arm
     q = np.random.default_rng(0).uniform(-np.pi, np.pi, size=(64, arm.n))
     zero = np.zeros_like(q)
-    gravity = inverse_dynamics(arm, q, zero, zero)
+    gravity = dynamics.inverse_dynamics(arm, q, zero, zero)
     inertia = np.array([
-        np.mean(np.abs((inverse_dynamics(arm, q, zero, zero + unit) - gravity)[:, j]))
+        np.mean(np.abs((dynamics.inverse_dynamics(arm, q, zero, zero + unit) - gravity)[:, j]))
         for j, unit in enumerate(np.eye(arm.n))])
     torque = np.where(np.isfinite(arm.limits.torque), arm.limits.torque,
                       np.abs(gravity).max(axis=0) + 10 * inertia)

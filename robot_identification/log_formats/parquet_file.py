@@ -24,12 +24,7 @@ from typing import Any
 import numpy as np
 from robot_identification.errors import explain_missing, RecordingError
 from robot_identification.files import check_decoded_size, read_json
-from robot_identification.recording.column_source import (
-    BLOCK_ROWS,
-    ColumnSource,
-    frame_arrays,
-    stored_size,
-)
+from robot_identification.recording import column_source
 from robot_identification.yaml_file import truncated_repr
 
 _VALUES = 2_000_000    # largest number of values of a block: 16 MB
@@ -37,7 +32,7 @@ EPISODE = 'episode_index'
 INFO = Path('meta', 'info.json')    # in the folder of a LeRobot dataset
 
 
-class ParquetSource(ColumnSource):
+class ParquetSource(column_source.ColumnSource):
     """
     The columns of a Parquet file, as LeRobot writes them, read on request.
 
@@ -62,7 +57,7 @@ class ParquetSource(ColumnSource):
 
     def __init__(self, path: Path) -> None:
         file, self._episode = split_episode(path)
-        stored = stored_size(file)
+        stored = column_source.stored_size(file)
         super().__init__(path, {}, self._arrays, stored)
         with explain_damage(self.label):
             from pyarrow.parquet import ParquetFile
@@ -74,7 +69,8 @@ class ParquetSource(ColumnSource):
             self._choose_episode(file)
             self._entry_names = _entry_names(file)
             first = next(self._table.iter_batches(1, columns=list(self._counts)), None)
-            arrays = {} if first is None else frame_arrays(first.to_pandas(), self._entry_names)
+            arrays = {} if first is None else column_source.frame_arrays(
+                first.to_pandas(), self._entry_names)
         rows = self._table.metadata.num_rows
         super().__init__(path, {name: np.broadcast_to(array[:1], (rows, *array.shape[1:]))
                                 for name, array in arrays.items()}, self._arrays, stored)
@@ -98,14 +94,14 @@ class ParquetSource(ColumnSource):
             columns = [name for name in self._counts if name in index or any(
                 item == name or item.startswith(f'{name}.') for item in requested)]
             values = sum(map(self._counts.__getitem__, columns)) / self._table.metadata.num_rows
-            rows = max(1, min(BLOCK_ROWS, int(_VALUES / values)))
+            rows = max(1, min(column_source.BLOCK_ROWS, int(_VALUES / values)))
             for batch in self._table.iter_batches(rows, columns=columns):
                 frame = batch.to_pandas()
                 if self._episode is not None:
                     frame = frame[frame[EPISODE] == self._episode]
                 if not len(frame):
                     continue
-                arrays = frame_arrays(frame, self._entry_names)
+                arrays = column_source.frame_arrays(frame, self._entry_names)
                 for name in requested:
                     if name not in arrays:
                         raise RecordingError(f"{self.label}: the lists in '{name}' have different "

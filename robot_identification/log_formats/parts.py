@@ -24,12 +24,7 @@ import numpy as np
 from robot_identification.arm import Arm
 from robot_identification.arrays import Array
 from robot_identification.errors import RecordingError
-from robot_identification.log_formats.parquet_file import (
-    episodes_in,
-    explain_damage,
-    ParquetSource,
-    split_episode,
-)
+from robot_identification.log_formats import parquet_file
 from robot_identification.recording.column_source import ColumnSource
 from robot_identification.recording.load import find_reader
 
@@ -168,7 +163,7 @@ def joined_files(path: Path) -> ColumnSource:
 
 def is_dataset(path: Path) -> bool:
     """Return whether a path is the folder of a LeRobot dataset, also with `:EPISODE`."""
-    folder, _ = split_episode(path)
+    folder, _ = parquet_file.split_episode(path)
     return os.path.isdir(folder) and any(folder.glob('data/*/*.parquet'))
 
 
@@ -189,7 +184,7 @@ def dataset_source(path: Path) -> ColumnSource:
         pyarrow is not installed.
 
     """
-    folder, episode = split_episode(path)
+    folder, episode = parquet_file.split_episode(path)
     parts: dict[int, Path] = {}
     for file in sorted(folder.glob('data/*/*.parquet')):
         for number in _episodes(file):
@@ -202,13 +197,13 @@ def dataset_source(path: Path) -> ColumnSource:
             raise RecordingError(f"the dataset '{folder}' has the episodes {min(parts)} to "
                                  f'{max(parts)}, not {episode}')
         parts = {episode: parts[episode]}
-    return JoinedSource(path, [partial(ParquetSource, Path(f'{file}:{number}'))
+    return JoinedSource(path, [partial(parquet_file.ParquetSource, Path(f'{file}:{number}'))
                                for number, file in sorted(parts.items())], restart=True)
 
 
 def _episodes(file: Path) -> list[int]:
     """Return the numbers of the episodes in a file of a dataset."""
     label = f"the file '{file}' of a dataset"
-    with explain_damage(label):
+    with parquet_file.explain_damage(label):
         from pyarrow.parquet import ParquetFile
-        return episodes_in(ParquetFile(file), label)
+        return parquet_file.episodes_in(ParquetFile(file), label)

@@ -19,13 +19,8 @@ from typing import ClassVar
 import numpy as np
 from robot_identification.arrays import Array
 from robot_identification.errors import EstimationError
+from robot_identification.estimation import estimator
 from robot_identification.estimation.estimate import Estimate, NOT_CONVERGED, OK
-from robot_identification.estimation.estimator import (
-    Estimator,
-    EstimatorInfo,
-    make_estimate_at,
-    ReweightedFit,
-)
 from robot_identification.estimation.variable_projection import best_shape, project
 from robot_identification.online.torque_filter import REST_SPEED, TorqueFilter, WIDTH
 from robot_identification.registry import Registry
@@ -38,12 +33,12 @@ MAX_EXCESS = 1.05
 """Largest ratio of a joint's rms residual to that of least squares with which a filter counts as
 converged. At 1.05 the additional torque error is a third of the torque noise (1.05^2 = 1 +
 0.32^2). Converged filters stay below 1.01 (test_online.py, every friction model, four seeds)."""
-FILTER = EstimatorInfo(
+FILTER = estimator.EstimatorInfo(
     needs='roughly right inertias in the URDF, to start from', cost='one update per row',
     nonlinear=False, online=True, consistent='nearest', purpose='parameters are constant')
 
 
-class RecursiveEstimator(Estimator):
+class RecursiveEstimator(estimator.Estimator):
     """
     Base class of the recursive estimators, which process recordings sample by sample.
 
@@ -92,7 +87,7 @@ class RecursiveEstimator(Estimator):
         running = TorqueFilter(
             regression.base, not regression.fixed,
             TorqueFilter.urdf_start(regression.base, self.width),
-            ReweightedFit.of(regression.normal).deviations,
+            estimator.ReweightedFit.of(regression.normal).deviations,
             self.forgetting if self.forgets else 'none', self.rest_speed)
         running.run(regression, self.memory)
         return self._result(regression, running.parameters, running.filter.covariance,
@@ -112,9 +107,9 @@ class RecursiveEstimator(Estimator):
         """Return the estimate of a filter after the last sample, with its status."""
         rank = len(beta)
         fixed = regression if regression.fixed else regression.with_friction_shape(shape)
-        reweighted = ReweightedFit.of(fixed.normal)
-        plain = make_estimate_at(self.name, fixed, reweighted, beta, OK,
-                                 int(fixed.normal.rows.max()))
+        reweighted = estimator.ReweightedFit.of(fixed.normal)
+        plain = estimator.make_estimate_at(self.name, fixed, reweighted, beta, OK,
+                                           int(fixed.normal.rows.max()))
         estimate = replace(plain, covariance=covariance[:rank, :rank], own_values=True,
                            shape_covariance=covariance[rank:, rank:])
         excess = _above_least_squares(regression, fixed, reweighted, beta)
@@ -129,8 +124,8 @@ class RecursiveEstimator(Estimator):
         return estimate
 
 
-def _above_least_squares(regression: Regression, fixed: Regression, reweighted: ReweightedFit,
-                         beta: Array) -> Array:
+def _above_least_squares(regression: Regression, fixed: Regression,
+                         reweighted: estimator.ReweightedFit, beta: Array) -> Array:
     """
     Return the ratio of each joint's rms residual to that of least squares, (n,).
 

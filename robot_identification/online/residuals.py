@@ -23,13 +23,7 @@ from robot_identification.arrays import Array, ReadOnlyArrays, sphere_points, tr
 from robot_identification.dynamics import IdentifiedModel
 from robot_identification.errors import ConfigurationError, EstimationError, UnknownNameError
 from robot_identification.estimation.estimate import covariance_root
-from robot_identification.online.momentum import (
-    GAP,
-    holding_torque,
-    model_friction,
-    MomentumObserver,
-    REST,
-)
+from robot_identification.online import momentum
 
 SETTLING = 5.0
 """Number of time constants of the observer whose samples are discarded after a start: its initial
@@ -129,16 +123,17 @@ class FrictionAllowance:
             self._level = self._travel = np.zeros(len(v))
             self._until = np.full(len(v), -np.inf)
         step = max(t - self._t, 0.0)
-        self._moved = t if np.any(speed >= REST) else self._moved
-        begins = (speed < REST) | (forward * self._forward < 0)
+        self._moved = t if np.any(speed >= momentum.REST) else self._moved
+        begins = (speed < momentum.REST) | (forward * self._forward < 0)
         self._travel = np.where(begins, 0.0, self._travel + speed * step)
         unknown = np.exp(-self._travel / PRESLIDING)
         moving = CHANGE + (BREAKAWAY - 1) * np.exp(-speed / SLOW)
-        static = BREAKAWAY + np.minimum(speed / REST, 1.0)    # the model already shows friction
+        # the model already shows friction
+        static = BREAKAWAY + np.minimum(speed / momentum.REST, 1.0)
         bound = friction * (moving + (static - moving) * unknown)
         faded = self._level * np.where(t > self._until, np.exp(-self._rate * step), 1.0)
         if self._known and t - self._moved > RESTED:
-            bound = friction * (self.share + np.minimum(speed / REST, 1.0))
+            bound = friction * (self.share + np.minimum(speed / momentum.REST, 1.0))
         else:
             self._until = np.where(bound >= faded, t + HOLD, self._until)
         self._t, self._forward, self._level = t, forward, np.maximum(bound, faded)
@@ -253,14 +248,14 @@ class ResidualStatistics(ReadOnlyArrays):
             if they are lower, (N, n) [N m or N].
 
         """
-        zero, load = np.zeros_like(q), holding_torque(model, q)
+        zero, load = np.zeros_like(q), momentum.holding_torque(model, q)
         variance = zero
         if self.directions is not None:
             columns = model.structure.columns(q, v, zero, load, model.structure.sliding_state(v))
             variance = np.sum((columns @ self.directions.T) ** 2, axis=2)
-        speed = np.maximum(np.abs(v), REST)
-        friction = np.abs(model_friction(model, q, speed, load)
-                          - model_friction(model, q, -speed, load)) / 2
+        speed = np.maximum(np.abs(v), momentum.REST)
+        friction = np.abs(momentum.model_friction(model, q, speed, load)
+                          - momentum.model_friction(model, q, -speed, load)) / 2
         return variance, friction
 
     def deviations(self, v: Array, variance: Array, resting: Array | bool = False) -> Array:
@@ -289,8 +284,9 @@ class ResidualStatistics(ReadOnlyArrays):
         return std if self.rest_deviation is None else np.where(resting, self.rest_deviation, std)
 
 
-def calibrate_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, v: ArrayLike,
-                        tau: ArrayLike, covariance: Array | None = None) -> ResidualStatistics:
+def calibrate_residuals(observer: momentum.MomentumObserver, t: ArrayLike, q: ArrayLike,
+                        v: ArrayLike, tau: ArrayLike,
+                        covariance: Array | None = None) -> ResidualStatistics:
     """
     Return the statistics of a momentum observer's residual in a recording without contact.
 
@@ -322,7 +318,7 @@ def calibrate_residuals(observer: MomentumObserver, t: ArrayLike, q: ArrayLike, 
     starts = observer.segment_starts(t)
     since = t - np.repeat(t[starts], np.diff([*starts, len(t)]))
     kept = since > SETTLING / (2 * np.pi * observer.bandwidth)
-    moving = np.abs(v) > REST
+    moving = np.abs(v) > momentum.REST
     seconds = float(np.sum(kept) * np.median(np.diff(t))) if len(t) > 1 else 0.0
     if seconds < MIN_SECONDS:
         raise EstimationError(f'{seconds:.1f} s of motion without contact is too little to '
@@ -382,8 +378,8 @@ def _rest_statistics(residual: Array, friction: Array, resting: Array
             np.maximum(np.sqrt(np.sum(within ** 2, axis=0) / count), 1e-12))
 
 
-def _allowed(observer: MomentumObserver, states: tuple[Array, Array, Array], friction: Array,
-             rest_friction: Array | None) -> tuple[Array, Array]:
+def _allowed(observer: momentum.MomentumObserver, states: tuple[Array, Array, Array],
+             friction: Array, rest_friction: Array | None) -> tuple[Array, Array]:
     """Return the allowances of a recording, (N, n) [N m or N], and where the arm rests, (N,)."""
     t, v, tau = states
     allowance = FrictionAllowance(observer.bandwidth, rest_friction)
@@ -482,8 +478,8 @@ class ContactObserver:
 
     """
 
-    def __init__(self, observer: MomentumObserver, statistics: ResidualStatistics,
-                 alarms_per_hour: float = 1.0, gap: float = GAP) -> None:
+    def __init__(self, observer: momentum.MomentumObserver, statistics: ResidualStatistics,
+                 alarms_per_hour: float = 1.0, gap: float = momentum.GAP) -> None:
         self.observer, self.statistics, self.gap = observer, statistics, gap
         self.threshold = statistics.threshold(alarms_per_hour)
         self._since = self._last = -np.inf

@@ -30,6 +30,7 @@ from robot_identification.recording.inputs import list_recordings, load_inputs, 
 from robot_identification.signals import process_pieces, ProcessingOptions, Samples
 from robot_identification.signals.samples import trim_for_validation
 from robot_identification.spilling_list import SpillingList, View
+from robot_identification.validation import repeats
 from robot_identification.validation.checks.run_checks import check_held_out, check_model
 from robot_identification.validation.held_out import (
     evaluate,
@@ -38,11 +39,6 @@ from robot_identification.validation.held_out import (
     SHORTEST,
 )
 from robot_identification.validation.metrics import keep_rests, predict_pieces
-from robot_identification.validation.repeats import (
-    describe_distance,
-    MotionTrace,
-    training_overlap,
-)
 from robot_identification.validation.verdict import Finding, make_verdict, Thresholds, Verdict
 
 LONG_ENOUGH = SHORTEST + 0.1
@@ -51,7 +47,7 @@ length that is evaluated plus the largest delay at both ends."""
 
 
 def validate_pieces(model: IdentifiedModel, pieces: Sequence[Recording],
-                    processing: ProcessingOptions, training: Sequence[MotionTrace], *,
+                    processing: ProcessingOptions, training: Sequence[repeats.MotionTrace], *,
                     base: BaseParameters | None = None, keep: bool = False,
                     ) -> tuple[HeldOut, tuple[Finding, ...], list[Array]]:
     """
@@ -77,9 +73,9 @@ def validate_pieces(model: IdentifiedModel, pieces: Sequence[Recording],
 
     """
     indices, samples = process_held_out(model, pieces, processing)
-    motion = [trace for piece in samples for trace in MotionTrace.of(piece)]
-    repeated = training_overlap(motion, training, model.arm) if training else 0.0
-    distance = describe_distance(motion, training, model) if training else ''
+    motion = [trace for piece in samples for trace in repeats.MotionTrace.of(piece)]
+    repeated = repeats.training_overlap(motion, training, model.arm) if training else 0.0
+    distance = repeats.describe_distance(motion, training, model) if training else ''
     held_out = replace(evaluate(model, samples, name=pieces[0].name, repeated=repeated),
                        distance=distance)
     torques: Iterable[tuple[Array, ...]] = predict_pieces(model, pieces, processing, keep)
@@ -221,7 +217,7 @@ def validate(
     if not inputs:
         raise EstimationError('no recording to validate on')
     options = ProcessingOptions.of(**processing or {})
-    training = [MotionTrace.from_dict(trace)
+    training = [repeats.MotionTrace.from_dict(trace)
                 for trace in model.information.get('training_motion', [])]
     errors, findings, predictions = list[HeldOut](), list[Finding](), list[Array]()
     for source in inputs:    # only one recording is in memory at a time

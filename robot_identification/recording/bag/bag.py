@@ -25,13 +25,8 @@ from typing import Any
 
 from robot_identification.errors import RecordingError
 from robot_identification.files import TEXT_SIZE
+from robot_identification.recording.bag import mcap_file
 from robot_identification.recording.bag.joint_states import Messages
-from robot_identification.recording.bag.mcap_file import (
-    copy_decompressed,
-    decompress,
-    McapFile,
-    open_zstd,
-)
 from robot_identification.registry import load_log_formats
 from robot_identification.yaml_file import read_typed, read_yaml
 
@@ -125,7 +120,7 @@ def _check_tables(database: sqlite3.Connection) -> None:
             raise ValueError(f"it has no plain table '{table}'")
 
 
-BagFile = McapFile | SqliteFile
+BagFile = mcap_file.McapFile | SqliteFile
 
 
 def _open_other(path: Path) -> BagFile:
@@ -137,7 +132,7 @@ def _open_other(path: Path) -> BagFile:
 OTHER_BAG_FILES: dict[str, Callable[[Path], BagFile]] = {}
 """Readers of extensions by suffix, see `registry.load_log_formats`."""
 BAG_FILES: dict[str, Callable[[Path], BagFile]] = {
-    '.mcap': McapFile, '.db3': SqliteFile, '.bag': _open_other}
+    '.mcap': mcap_file.McapFile, '.db3': SqliteFile, '.bag': _open_other}
 
 
 def is_bag(path: Path) -> bool:
@@ -207,7 +202,7 @@ class Bag:
             for name, received, data in file.messages(topics):
                 if self._compression:
                     try:
-                        data = decompress(self._compression, data, TEXT_SIZE)
+                        data = mcap_file.decompress(self._compression, data, TEXT_SIZE)
                     except ValueError as error:
                         raise RecordingError(
                             f"a message of '{self.path}' is damaged: {error}") from error
@@ -245,8 +240,8 @@ class Bag:
             with tempfile.TemporaryDirectory() as folder:
                 copy = Path(folder, file.stem)
                 try:
-                    with open_zstd(file) as stream:
-                        copy_decompressed(stream, copy, file)
+                    with mcap_file.open_zstd(file) as stream:
+                        mcap_file.copy_decompressed(stream, copy, file)
                 except (OSError, ValueError) as error:
                     raise RecordingError(f"'{file}' cannot be decompressed: {error}") from error
                 yield storage(copy)
