@@ -21,8 +21,8 @@ import numpy as np
 import pytest
 from recording_arms import TWO_LINK
 from robot_identification.arm.robot_file import arm_from_mapping
-from robot_identification.log_formats import parquet_file
 from robot_identification.recording import (
+    column_source,
     csv_file,
     load_pieces,
     load_recording,
@@ -49,7 +49,7 @@ def arm(tmp_path):
 def small_blocks(monkeypatch):
     for module, name, value in ((csv_file, 'BLOCK_BYTES', 20_000), (read, 'BLOCK', 200),
                                 (numpy_archive, 'BLOCK_ROWS', 200),
-                                (parquet_file, 'BLOCK_ROWS', 200)):
+                                (column_source, 'BLOCK_ROWS', 200)):
         monkeypatch.setattr(module, name, value)
 
 
