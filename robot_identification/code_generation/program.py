@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The functions of generated code, as CasADi expressions."""
+"""The functions of generated code as CasADi expressions, traced from formulas of NumPy."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Estimate of the base parameters with its covariance and diagnostics."""
+"""Estimate of the base parameters with its diagnostics, and the covariance of a model file."""
 
 from dataclasses import dataclass, field
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Regression rows in blocks: block labels, solutions without one block, and the jackknife.
+Regression rows in blocks: labels, solutions without one block, jackknife, and tests.
 
 Residuals of an incomplete model are correlated in time, repeat with the motion and differ between
 joints. Uncertainty therefore follows everywhere from blocks of rows (`block_labels`) that are left

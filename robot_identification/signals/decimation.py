@@ -75,6 +75,11 @@ class Decimator:
         """Impulse response of the filter, (2 half_length + 1,)."""
         return _root_raised_cosine(self.factor)
 
+    @cached_property
+    def _grouped_taps(self) -> Array:
+        """Taps in groups of `factor`, completed by zeros, (groups, factor)."""
+        return np.pad(self.taps, (0, -len(self.taps) % self.factor)).reshape(-1, self.factor)
+
     @property
     def decimated_rate(self) -> float:
         """Rate of the decimated rows [Hz]."""
@@ -133,9 +138,8 @@ class Decimator:
         """
         groups = np.zeros((-(-len(x) // self.factor), self.factor, int(np.prod(x.shape[1:]))))
         groups.reshape(-1, groups.shape[2])[:len(x)] = x.reshape(len(x), -1)
-        taps = np.zeros((-(-len(self.taps) // self.factor), self.factor))
-        taps.ravel()[:len(self.taps)] = self.taps
-        return (taps @ groups).reshape(len(groups), len(taps), *x.shape[1:])
+        weighed = self._grouped_taps @ groups
+        return np.asarray(weighed).reshape(*weighed.shape[:2], *x.shape[1:])
 
     @staticmethod
     def sum_groups(weighed: Array, rows: int) -> Array:

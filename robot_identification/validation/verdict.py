@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The verdict on a model: pass, doubt or fail, with reasons."""
+"""The verdict on a model: pass, doubt or fail, with reasons, and the next steps."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
