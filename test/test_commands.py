@@ -22,7 +22,9 @@ import sys
 from click.testing import CliRunner
 import pytest
 from robot_identification import console
+from robot_identification.changes.payload_motion import JOINTS
 from robot_identification.cli.commands import app, COMMANDS, load_command
+from robot_identification.cli.excite import CSV_RATE
 from robot_identification.estimation.consistent import RELATIVE_DEVIATION
 from robot_identification.excitation.certificate.requirements import GUESSED_DENSITY
 from robot_identification.export import TARGETS
@@ -58,12 +60,14 @@ finally:
 def test_defaults_and_choices_in_help_are_those_of_the_library():
     load_extensions()
     helps = {name: {option.name: option.help for option in load_command(name).params}
-             for name in ('identify', 'excite', 'export')}
+             for name in ('identify', 'excite', 'export', 'payload-motion')}
     for option, value in (('overall', Thresholds.overall), ('joint', Thresholds.joint),
                           ('prior_deviation', RELATIVE_DEVIATION)):
         assert helps['identify'][option].endswith(f'by default {value:g}.')
     assert f'{GUESSED_DENSITY:g} kg/m^3' in helps['excite']['guess_inertias']
     assert set(re.findall(r'\w+', helps['export']['to'])) == {'One', 'of', *TARGETS}
+    assert helps['excite']['csv'].endswith(f'at {CSV_RATE:g} Hz.')
+    assert helps['payload-motion']['joint'].endswith(f'the last {JOINTS}.')
 
 
 def test_every_command_is_there_and_says_in_the_list_what_its_help_says():

@@ -14,6 +14,7 @@
 """Commands from functions: options, arguments, their help and their values."""
 
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -51,6 +52,9 @@ def move_command(
     seeds: int,
     speeds: Speeds,
     folder: list[Path] | None = None,
+    place: Path | None = None,
+    weight: float = 0.5,
+    hold: bool = True,
     window: tuple[str, str] | None = None,
     brake: bool | None = None,
     output: Path = Path('out'),
@@ -68,8 +72,14 @@ def move_command(
         What was recorded.
     seeds : N >= 1
         Number of seeds.
-    folder : FOLDER
+    folder : existing FOLDER
         May be repeated.
+    place : FOLDER
+        It need not exist.
+    weight : >= 0
+        Weight.
+    hold
+        Whether to hold.
     brake
         Whether to brake.
     output : -o FILE
@@ -78,7 +88,8 @@ def move_command(
         All of them.
 
     """
-    CALLS.append((robot, recordings, seeds, speeds, folder, window, brake, output, every, as_json))
+    CALLS.append((robot, recordings, seeds, speeds, folder, window, brake, output, every, as_json,
+                  place, weight, hold))
 
 
 def call(*words):
@@ -89,18 +100,20 @@ def call(*words):
 
 def test_values_have_the_types_of_the_parameters(tmp_path):
     assert call('panda', '--seeds', 3) == (
-        'panda', None, 3, Speeds(), None, None, None, Path('out'), False, False)
+        'panda', None, 3, Speeds(), None, None, None, Path('out'), False, False, None, 0.5, True)
     assert call('panda', 'a.csv', 'b', '--seeds', 1, '--fastest', 0.5, '--slow', '--folder',
                 tmp_path, '--folder', tmp_path, '--window', '2s', '3s', '--no-brake', '-o', 'x',
-                '--all', '--json') == (
+                '--all', '--json', '--place', 'nowhere', '--weight', 2.5, '--no-hold') == (
         'panda', [Path('a.csv'), Path('b')], 1, Speeds(0.5, True), [tmp_path] * 2, ('2s', '3s'),
-        False, Path('x'), True, True)
+        False, Path('x'), True, True, Path('nowhere'), 2.5, False)
     assert call('panda', '--seeds', 1, '--brake')[6] is True
 
 
 @pytest.mark.parametrize(('words', 'sentence'), [
     ([], "Missing argument 'ROBOT'"), (['panda'], "Missing option '--seeds'"),
-    (['panda', '--seeds', '0'], 'x>=1'), (['panda', '--seeds', 'a'], "'a' is not a valid integer"),
+    (['panda', '--seeds', '0'], 'x>=1'),
+    (['panda', '--seeds', '1', '--weight', '-1'], 'x>=0'),
+    (['panda', '--seeds', 'a'], "'a' is not a valid integer"),
     (['panda', '--seeds', '1', '--folder', 'nowhere'], "'nowhere' does not exist"),
     (['panda', '--seeds', '1', '--window', '1'], "'--window' requires 2 arguments"),
     (['panda', '--seeds', '1', '--every'], 'No such option')])
@@ -115,7 +128,8 @@ def test_the_docstring_is_the_help():
                  '[RECORDING]... What was recorded.',
                  '--seeds N Number of seeds. [x>=1; required]',
                  '--fastest RATE Largest speed [rad/s]. [default: 2.0]', '--folder FOLDER',
-                 '--brake / --no-brake', '-o, --output FILE Output. [default: out]',
+                 '--brake / --no-brake', '--hold / --no-hold',
+                 '-o, --output FILE Output. [default: out]',
                  '--all All of them.', '--json Print one JSON object.',
                  '--window FIRST LAST Part of each recording'):
         assert part in text, part
@@ -128,3 +142,15 @@ def test_every_argument_and_option_has_a_help(name):
     for each in getattr(command, 'commands', {'': command}).values():
         for parameter in each.params:
             assert getattr(parameter, 'text', '') or parameter.help, parameter.name
+
+
+def test_a_docstring_describes_each_option_once():
+    for module in {module for module, _ in COMMANDS.values()}:
+        for each in vars(import_module(f'robot_identification.{module}')).values():
+            assert (getattr(each, '__doc__', '') or '').count('Parameters\n    ---') < 2, each
+    assert CliRunner().invoke(load_command('benchmark'), ['--budget', '-1']).exit_code == 2
+
+
+def test_export_may_leave_friction_out():
+    names = {each.name: each for each in load_command('export').params}
+    assert names['friction'].secondary_opts == ['--no-friction'] and names['friction'].default

@@ -52,27 +52,6 @@ class BenchmarkOptions:
     Parameters
     ----------
     method
-        Names or places of estimators beside the default ones.
-    only
-        Whether only these are compared, with weighted least squares as the reference.
-    friction
-        Names of friction models. Empty: `FRICTIONS`, in a quick run the first of them.
-    data
-        Names, places or YAML files of data sets. Empty: all, with those recordings that are there.
-    metric
-        Names or places of metrics beside the default ones.
-    quick
-        Fewer methods, data sets and seeds.
-    seeds
-        Number of seeds that draw simulated arms; 0 for five, in a quick run two.
-    seed
-        The first seed.
-    budget
-        Processor time of a fit [s]; 0 for 5 s, in a quick run 2 s.
-
-    Parameters
-    ----------
-    method
         Estimator to compare with the others: a name, or my_package:Class or my_file.py:Class of
         your own; may be repeated.
     only

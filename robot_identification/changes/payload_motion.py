@@ -207,7 +207,7 @@ def payload_motion_command(
     model : MODEL
         Model file of the arm, identified without payload.
     joint
-        A joint that moves; repeatable. By default the last 3.
+        A joint that moves; repeatable. By default the last 4.
 
     """
     arm, identified = load_arm(robot), load_model(model)

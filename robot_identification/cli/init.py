@@ -71,7 +71,7 @@ class InitArguments:
         joint or motor; +1 or -1; gravity or no-gravity.
     recording : FILE
         Log of your arm, from whose columns the block `recording` is proposed.
-    package_dir : FOLDER
+    package_dir : existing FOLDER
         Folder with the ROS packages that the URDF refers to; may be repeated.
 
     """

@@ -80,13 +80,14 @@ def make_command(function: Callable[..., None], name: str) -> click.Command:
     Parameters that may be given by position only are arguments of the command, the others are
     options; a parameter whose type is a dataclass has an option for each field. The help is the
     docstring, in which `output : -o FILE` gives an option a short form and the name of its value,
-    `seed : >= 0` the smallest value, and `as_json : --json` another name.
+    `seed : >= 0` the smallest value, `as_json : --json` another name, and `path : existing FOLDER`
+    accepts only a folder that exists.
 
     Parameters
     ----------
     function
-        Function without a result. A switch is a `bool`, with None as default one with `--no-`; an
-        option that may be repeated is a list.
+        Function without a result. A switch is a `bool`, one with `--no-` if its default is not
+        False; an option that may be repeated is a list.
     name
         Name of the command.
 
@@ -95,7 +96,8 @@ def make_command(function: Callable[..., None], name: str) -> click.Command:
     groups: dict[str, Any] = {
         parameter.name: parameter.annotation for parameter in signature.values()
         if dataclasses.is_dataclass(parameter.annotation)}
-    described = {**_read_docstring(SharedOptions)[1], **_read_docstring(function)[1]}
+    text, own = _read_docstring(function)
+    described = {**_read_docstring(SharedOptions)[1], **own}
     parameters: list[click.Parameter] = []
     for parameter in signature.values():
         if kind := groups.get(parameter.name):
@@ -113,7 +115,7 @@ def make_command(function: Callable[..., None], name: str) -> click.Command:
         function(*[values.pop(each.name) for each in signature.values()
                    if each.kind is each.POSITIONAL_ONLY], **values)
 
-    return _Command(name, params=parameters, callback=run, help=_read_docstring(function)[0],
+    return _Command(name, params=parameters, callback=run, help=text,
                     context_settings=SETTINGS)
 
 
@@ -133,16 +135,16 @@ def _make_parameter(parameter: inspect.Parameter, form: str, text: str) -> click
     types = get_args(kind) or (kind,)
     lowest = int(words.pop()) if '>=' in words else None
     flags = [word for word in words if word.startswith('-')]
-    value = ' '.join(word for word in words if not word.startswith(('-', '>=')))
+    existing = 'existing' in words
+    value = ' '.join(word for word in words if not word.startswith(('-', '>=', 'existing')))
     options: dict[str, Any] = {
         'nargs': 1 if repeated else len(types), 'metavar': value or None, 'type': types[0]}
     if kind is bool:
         options = {'is_flag': True}
     elif lowest is not None:
-        options['type'] = click.IntRange(lowest)
+        options['type'] = (click.FloatRange if kind is float else click.IntRange)(lowest)
     elif types[0] is Path:
-        options['type'] = click.Path(path_type=Path, exists=value == 'FOLDER',
-                                     file_okay=value != 'FOLDER')
+        options['type'] = click.Path(path_type=Path, exists=existing, file_okay=not existing)
     default = parameter.default
     if default is parameter.empty:
         options['required'], default = True, None
@@ -158,7 +160,7 @@ def _make_parameter(parameter: inspect.Parameter, form: str, text: str) -> click
         return argument
     if not any(flag.startswith('--') for flag in flags):
         long = parameter.name.replace('_', '-')
-        flags.insert(0, f'--{long}/--no-{long}' if kind is bool and default is None else
+        flags.insert(0, f'--{long}/--no-{long}' if kind is bool and default is not False else
                      f'--{long}')
     return click.Option([parameter.name, *flags], help=text, multiple=repeated,
                         show_default=default not in (None, False, ''), **options)
